@@ -79,7 +79,9 @@ CREATE TABLE editions (
     published_date text,
     language text,
     page_count int CHECK (page_count > 0),
+    -- The names of its canonical genres, and the names that sources and files have given. New aliases apply to the latter.
     genres text[] NOT NULL DEFAULT '{}',
+    subjects text[] NOT NULL DEFAULT '{}',
     description text,
     -- The beginning of the description, for cards.
     hook text CHECK (char_length(hook) <= 140),
@@ -131,38 +133,374 @@ CREATE TABLE edition_sources (
 );
 CREATE INDEX edition_sources_edition_id ON edition_sources (edition_id);
 
+-- The canonical genres: what cards show, what `Query.genres` lists, and what readers filter by. Their ids never change.
 CREATE TABLE genres (
     id smallint PRIMARY KEY,
     name text NOT NULL UNIQUE,
+    -- Applies only to an edition without a more specific genre.
+    is_general boolean NOT NULL DEFAULT false,
+    is_nonfiction boolean NOT NULL DEFAULT false,
+    -- The numbers of editions and of their ratings, as of the last `count_genres`.
+    editions int NOT NULL DEFAULT 0,
     readers bigint NOT NULL DEFAULT 0
 );
 
-CREATE FUNCTION work_key(title text, authors text[])
- RETURNS bigint
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $$
-declare
-  folded text;
-  author text;
-  first_author constant text := authors[1];
-begin
-  if title ~ '[(\[]' then
-    folded := public.search_fold(regexp_replace(title, '\([^)]*\)|\[[^]]*\]', '', 'g'));
-  else
-    folded := public.search_fold(title);
-  end if;
-  if split_part(folded, ' ', 1) in ('the', 'a', 'an') then
-    folded := substring(folded from position(' ' in folded) + 1);
-  end if;
-  -- "Le Guin, Ursula K." is read as "Ursula K. Le Guin".
-  author := public.search_fold(case when position(',' in first_author) = 0 then first_author
-    else split_part(first_author, ',', 2) || ' ' || split_part(first_author, ',', 1) end);
-  if folded = '' or coalesce(author, '') = '' then
-    return null;
-  end if;
-  return hashtextextended(folded || '|' || split_part(author, ' ', -1) || '|' || left(author, 1), 0);
-end
+-- Names of genres in sources, catalog files, and requests, in the form that `search_fold` returns.
+CREATE TABLE genre_aliases (
+    alias text PRIMARY KEY CHECK (alias = search_fold(alias) AND alias <> ''),
+    genre_id smallint NOT NULL REFERENCES genres ON DELETE CASCADE
+);
+
+WITH canonical (id, name, is_general, is_nonfiction, aliases) AS (
+    VALUES
+    (1, 'Fantasy', false, false, '
+        adult fantasy, dark fantasy, dragons, elves, epic fantasy, fae, faerie, faeries, fairies, fantasy,
+        fantasy adventure, fantasy and magic, fantasy fiction, fantasy romance, fey, fiction fantasy,
+        heroic fantasy, high fantasy, historical fantasy, imaginary places, magic, novela fantastica,
+        otherworldly, paranormal fantasy, roman fantastique, steampunk, sword and sorcery, urban fantasy,
+        wizards, ya fantasy, young adult fantasy
+    '),
+    (2, 'Science Fiction', false, false, '
+        aliens, alternate history, ciencia ficcion, cyber punk, cyberpunk, dr who, futuristic,
+        hard science fiction, human alien encounters, interplanetary voyages, life on other planets,
+        military science fiction, robotics fiction, robots, sci fi, science fiction, science fiction and fantasy,
+        science fiction fantasy, sciencefiction, scifi, sf, sf masterworks, space, space opera,
+        speculative fiction, star trek, star wars, steam punk, steampunk fiction, time travel,
+        time travel fiction, ya sci fi
+    '),
+    (3, 'Dystopian', false, false, '
+        apocalypse, apocalyptic, climate fiction, distopia, distopian, dystopia, dystopian, dystopian fiction,
+        dystopian novels, dystopias, post apocalypse, post apocalyptic, utopia, utopias, ya dystopia,
+        ya dystopian
+    '),
+    (4, 'Mystery & Crime', false, false, '
+        cozy mysteries, cozy mystery, crime, crime and mystery, crime fiction, crime mystery,
+        crime thriller and mystery, detective, detective and mystery, detective and mystery stories,
+        detective stories, detectives, hard boiled, hardboiled, historical mystery, murder mystery, mysteries,
+        mystery, mystery and crime, mystery and detective, mystery and detective stories, mystery and thriller,
+        mystery crime, mystery stories, noir, organized crime, police, police procedural, police procedurals,
+        private investigators, psychological mystery, sherlock holmes, whodunit, women sleuths
+    '),
+    (5, 'Thriller', false, false, '
+        assassins, conspiracy, crime thriller, espionage, espionage fiction, legal thriller, medical thriller,
+        mystery suspense, mystery thriller, political thriller, psychological thriller, spies, spy, spy fiction,
+        spy stories, spy thriller, spy thrillers, suspense, suspense and thriller, suspense fiction,
+        suspense thriller, techno thriller, technothriller, terrorism fiction, thriller, thrillers,
+        thrillers and suspense
+    '),
+    (6, 'Horror', false, false, '
+        creepy, cthulhu mythos, ghost, ghost stories, ghosts, gothic, gothic fiction, gothic horror, halloween,
+        horror, horror fiction, horror stories, horror tales, horror thriller, lovecraftian, occult fiction,
+        scary, southern gothic, thriller horror, zombie, zombies
+    '),
+    (7, 'Paranormal', false, false, '
+        angels, angels and demons, angels demons, demons, fallen angel, fallen angels, occult and supernatural,
+        paranormal, paranormal fiction, paranormal romance, pnr, reverse harem, romance paranormal,
+        shapeshifters, shifter, shifters, supernatural, vampire, vampire romance, vampires, vamps, werewolf,
+        werewolves, witches, ya paranormal, young adult paranormal
+    '),
+    (8, 'Romance', false, false, '
+        adult romance, amish, amish fiction, billionaire romance, category romance, chic lit, chick lit,
+        chicklit, clean romance, college romance, contemporary romance, dark romance, friends to lovers,
+        gay romance, gothic romance, historical romance, lesbian romance, love, love stories, love story,
+        love triangle, m f romance, man woman relationships fiction, military romance, new adult, office romance,
+        regency, regency fiction, regency romance, relationships fiction, rom com, romance, romance fiction,
+        romance historical, romantic, romantic comedy, romantic suspense, romcom, sports romance,
+        western romance, womens fiction romance, ya romance, young adult romance
+    '),
+    (9, 'Erotica', false, false, '
+        bdsm, bdsm romance, dark erotica, erotic, erotic fiction, erotic literature, erotic romance,
+        erotic stories, erotica, menage, reverse harem erotica, sexuality fiction, smut
+    '),
+    (10, 'Historical Fiction', false, false, '
+        biographical fiction, fiction historical, historic fiction, historical, historical fiction,
+        historical fiction general, historical novel, historical novels, historical stories, historicalfiction,
+        medieval, regency england, tudors, victorian
+    '),
+    (11, 'Contemporary Fiction', false, false, '
+        bildungsroman, bildungsromans, book club, city and town life, coming of age, coming of age stories,
+        contemporary, contemporary fiction, contemporary women, domestic fiction, family life, family saga,
+        family sagas, female friendship, friendship fiction, modern fiction, political fiction,
+        psychological fiction, psychological novels, realistic, realistic fiction, sagas, school stories,
+        small town and rural, urban fiction, women s fiction, womens, womens fiction, ya contemporary
+    '),
+    (12, 'Literary Fiction', false, false, '
+        absurdist, african literature, allegories, american, american fiction, american literature,
+        arabic fiction, argentine literature, asian literature, australian fiction, booker, booker prize,
+        british literature, canadian literature, chinese literature, czech literature, egyptian literature,
+        english fiction, english literature, epistolary, european literature, experimental fiction,
+        finnish literature, french literature, german literature, hungarian literature, indian literature,
+        indic fiction, indonesian literature, irish literature, italian literature, japanese literature,
+        latin american, latin american literature, literary, literary fiction, literary novels, literature,
+        literature in translation, magic realism, magical realism, man booker, man booker prize, metafiction,
+        modernism, nobel prize, novels literary, polish literature, portuguese literature, postmodern, pulitzer,
+        pulitzer prize, pulitzer prize winners, russian literature, scandinavian literature, southern,
+        spanish literature, surreal, swedish literature, translated fiction, translations, turkish literature,
+        world literature
+    '),
+    (13, 'Classics', false, false, '
+        18th century, 19th century, 20th century classics, american classics, ancient literature, classic,
+        classic fiction, classic lit, classic literature, classical fiction, classical literature, classics,
+        classics fiction, great books, modern classic, modern classics, russian classics, the classics
+    '),
+    (14, 'Adventure', false, false, '
+        action, action adventure, action and adventure, adventure, adventure and adventurers, adventure fiction,
+        adventure stories, exploration, nautical, pirates, sea adventures, sea stories, shipwrecks, survival,
+        survival fiction, survival stories, swashbuckler, treasure, voyages and travels
+    '),
+    (15, 'War & Military', false, false, '
+        imaginary wars and battles, military, military fiction, military history fiction, military science,
+        military strategy, naval history, prisoners of war, soldiers, strategy military, vietnam, war,
+        war and military, war fiction, war novels, war stories, world war ii fiction
+    '),
+    (16, 'Westerns', false, false, '
+        cowboys, frontier and pioneer life, western, western fiction, western stories, westerns, wild west
+    '),
+    (17, 'Myths & Fairy Tales', false, false, '
+        arthurian, arthurian legend, arthurian romances, fables, fairy tale, fairy tale retellings, fairy tales,
+        fairy tales and folklore, fairy tales folk tales legends and mythology, fairytale, fairytales,
+        folk tales, folklore, folklore and mythology, folktales, gods, greek mythology, legend, legends,
+        legends myths fables, myth, mythology, myths, myths and fairy tales, norse mythology, retelling,
+        retellings
+    '),
+    (18, 'Humor', false, false, '
+        american wit and humor, black humor, canadian wit and humor, comedy, comedy fiction, comics humor,
+        dark comedy, funny, hilarious, humor, humor and satire, humor form, humorous, humorous fiction,
+        humorous stories, humour, jokes, parodies, parody, satire, satire fiction, wit and humor
+    '),
+    (19, 'Short Stories', false, false, '
+        anthologies, anthologies multiple authors, anthology, collections, novella, novellas, short fiction,
+        short stories, short stories single author, short story, short story collections, stories, tales
+    '),
+    (20, 'Poetry', false, false, '
+        american poetry, childrens poetry, english poetry, epic poetry, haiku, love poetry, lyrik, poems, poesia,
+        poesie, poetry, poetry general, verse, شعر
+    '),
+    (21, 'Drama', false, false, '
+        american drama, childrens plays, comedies, drama, english drama, french drama, greek drama,
+        motion picture plays, performing arts drama, play, plays, screenplay, screenplays, shakespeare, teatro,
+        theater, theatre, tragedies, tragedy
+    '),
+    (22, 'Graphic Novels', false, false, '
+        anime, bande dessinee, cartoons, cartoons and comics, comic, comic book, comic books, comic books strips,
+        comic books strips etc, comic strips, comics, comics and graphic novels, comics graphic novels,
+        graphic novel, graphic novels, graphic novels and comics, graphic novels comics, manga, manhua, manhwa,
+        superhero, superheroes, webtoon
+    '),
+    (23, 'Young Adult', false, false, '
+        high school, teen, teen and young adult, teen fiction, teenage fiction, teens, teens and young adult, ya,
+        ya books, ya fiction, ya lit, ya nonfiction, young adult, young adult books, young adult fiction,
+        young adult general, young adult literature, young adult nonfiction, youngadult
+    '),
+    (24, 'Children', false, false, '
+        animal fiction, baby, bedtime, beginning readers, board books, caldecott, chapter books, children,
+        children books, children fiction, children s, children s books, children s lit, children s literature,
+        childrens, childrens books, childrens ebooks, childrens fiction, childrens lit, childrens literature,
+        childrens literature english, childrens picture books, childrens stories, early readers, easy readers,
+        jugendbuch, juvenile, juvenile fiction, juvenile literature, juvenile nonfiction, juvenile works, kids,
+        kids books, kinder, kinderbuch, middle grade, newbery, nursery rhymes, picture book, picture books,
+        picture books for children, readers, stories in rhyme, toddlers
+    '),
+    (25, 'LGBTQ', false, false, '
+        bisexual, femme femme, gay, gay and lesbian, gay fiction, gay men, gender and sexuality, glbt, glbtq,
+        homosexuality, lesbian, lesbian fiction, lgbt, lgbt studies, lgbtq, lgbtq fiction, lgbtq plus, lgbtqia,
+        lgbtqia fiction, lgbtqplus, m m contemporary, m m romance, queer, trans, transgender
+    '),
+    (26, 'Biography & Memoir', false, true, '
+        adventurers and explorers, authors biography, autobiografia, autobiographies, autobiography,
+        autobiography memoir, bio, bio memoir, biografia, biographie, biographies, biographies and memoirs,
+        biographies memoirs, biography, biography and autobiography, biography and memoir,
+        biography autobiography, biography memoir, celebrity, correspondence, diaries, diary, letters, memoir,
+        memoir biography, memoirs, memoirs biographies, novelists biography, personal memoirs,
+        personal narratives, true story
+    '),
+    (27, 'History', false, true, '
+        19th century history, 20th century, american civil war, american history, american revolution,
+        american revolutionary war, ancient, ancient and classical, ancient history, antislavery movements,
+        archaeology, british history, civil war, civilization, cold war, crusades, european history, geschichte,
+        great britain history, histoire, historia, historical non fiction, history, history modern, holocaust,
+        military history, presidents, presidents biography, russian history, slavery, united states history,
+        us history, vietnam war, world history, world war 1, world war 1914 1918, world war 1939 1945,
+        world war i, world war ii, ww2, wwi, wwii
+    '),
+    (28, 'True Crime', false, true, '
+        crime non fiction, murder, murderers, serial killers, serial murderers, true crime,
+        true crime and mystery, true crime stories
+    '),
+    (29, 'Science & Nature', false, true, '
+        animals, astronomy, astronomy space, biology, birds, botany, chemistry, climate change, cosmology,
+        dinosaurs, earth sciences, ecology, ecosystems and habitats, electrons, environment,
+        environmental conservation and protection, environmental science, environmental science and ecology,
+        evolution, evolution biology, genetics, geography, geology, life sciences, math, mathematics,
+        mathematics general, medicine, natural history, natural sciences, nature, neuroscience, oceanography,
+        physics, physics general, popular science, science, science and nature, science general, space science,
+        sustainability, weather, zoology
+    '),
+    (30, 'Technology & Computing', false, true, '
+        aeronautics, artificial intelligence, aviation, coding, computer programmers, computer programming,
+        computer science, computers, computers and technology, data science, electronics, engineering,
+        information technology, internet, machine learning, programming, software, software engineering, tech,
+        technology, technology and computing, technology and engineering, technology general, transport,
+        transportation, web
+    '),
+    (31, 'Philosophy', false, true, '
+        atheism, classical philosophy, eastern philosophy, epistemology, ethics, ethics and moral philosophy,
+        existentialism, logic, metaphysics, nietzsche, nihilism, philosophers, philosophy, philosophy general,
+        political philosophy, skepticism, stoic, stoicism
+    '),
+    (32, 'Psychology & Health', false, true, '
+        abuse, addiction, aging, alternative medicine, autism, autistic spectrum disorder, behavioral economics,
+        cancer, cognitive science, death, diet, diet and nutrition, diets, dreams, eating disorders, exercise,
+        fitness, grief, health, health and fitness, human behavior, medical, medicine general, mental health,
+        mental illness, mental illness fiction, nursing, nutrition, psych, psychoanalysis, psychology,
+        psychology and health, psychology general, psychotherapy, running, self care, sex, sexuality, trauma,
+        vegan nutrition, weight loss, yoga
+    '),
+    (33, 'Family & Relationships', false, true, '
+        adoption, child rearing, childbirth, dating, divorce, families, family, family and relationships,
+        fatherhood, foster care, husband and wife, infants, love and relationships, marriage, motherhood,
+        mothers and daughters, parenthood, parenting, parenting and relationships, pregnancy,
+        pregnancy and childbirth, relationships
+    '),
+    (34, 'Religion & Spirituality', false, true, '
+        angels and spirit guides, apologetics, astrology, bible, bible study, bibles, body mind and spirit,
+        body mind spirit, buddhism, catholic, catholicism, christian, christian fiction, christian inspirational,
+        christian life, christian living, christian romance, christianity, christianity fiction, church, clergy,
+        confucianism, cults, devotional, faith, hinduism, inspirational fiction, islam, jewish, judaism, lds,
+        magick, meditation, mindfulness, mysticism, new age, new thought, occult, paganism, prayer,
+        reincarnation, religion, religion and spirituality, religious, religious fiction, sacred texts,
+        spiritual, spiritual growth, spiritual life, spirituality, sufism, taoism, tarot, thelema, theology,
+        wicca, zen
+    '),
+    (35, 'Business & Economics', false, true, '
+        accounting, advertising, buisness, business, business and economics, business and investing,
+        business and management, business and money, business books, business enterprises, capitalism, careers,
+        consumer behavior, corporate, economics, economics and finance, entrepreneur, entrepreneurship, finance,
+        finance personal, industries, investing, investments, leadership, management, marketing, money,
+        negotiation, organizational behavior, personal finance, productivity, real estate, sales, small business,
+        startup, stock market, strategy
+    '),
+    (36, 'Self-Help', false, true, '
+        autoayuda, communication, conduct of life, creativity, decision making, habits, happiness, how to,
+        inspirational, motivation, motivational, motivational and inspirational, personal development,
+        personal growth, self actualization, self development, self help, self improvement, self realization,
+        selfhelp, success, time management
+    '),
+    (37, 'Politics & Society', false, true, '
+        activism, african american, african american studies, african americans, anthropology, anti racist,
+        civil rights, communism, conspiracy theories, crime and criminals, cultural, cultural studies, culture,
+        current affairs, current events, democracy, disability, essays politics, ethnic studies, feminism,
+        feminist, gender, gender studies, globalization, government, human rights, immigration, imperialism,
+        international relations, journalism, journalism and media, law, marxism, media studies, political,
+        political science, political science and international relations, politics, politics and government,
+        politics and society, pop culture, popular culture, poverty, race, social, social conditions,
+        social issues, social justice, social problems, social science, social sciences, social work, socialism,
+        sociology, terrorism, urban studies, womens studies
+    '),
+    (38, 'Education & Reference', false, true, '
+        academic, almanacs, college, curiosities and wonders, dictionaries, dictionary, education,
+        education and reference, education and teaching, education general, encyclopedia, encyclopedias,
+        foreign language study, grammar, homeschooling, language, language and languages, language learning,
+        linguistics, reference, school, study aids, teachers, teaching, test preparation, textbook, textbooks,
+        trivia
+    '),
+    (39, 'Travel', false, true, '
+        description and travel, guidebook, guidebooks, hiking, mountaineering, outdoors, special interest travel,
+        travel, travel and adventure, travel essays, travel guides, travel literature, travel writing,
+        travelers writings, travelogue, voyages
+    '),
+    (40, 'Food & Cooking', false, true, '
+        baking, beverages, brewing, chocolate, cook books, cookbook, cookbooks, cookery, cooking,
+        cooking food and wine, cooking general, culinary, desserts, food, food and cooking, food and drink,
+        food and wine, food writing, foodie, gastronomy, recipes, vegan, vegetarian, vegetarianism, wine
+    '),
+    (41, 'Home & Hobbies', false, true, '
+        agriculture, antiques and collectibles, cats, chess, collectibles, costume, crafts, crafts and hobbies,
+        crafts hobbies and home, diy, do it yourself, dogs, games, games and activities, gaming, gardening,
+        gardens, hobbies, home and garden, home and hobbies, home improvement, horses, house and home,
+        interior design, knitting, needlework, pets, puzzles, quilting, role playing games, rpg, sewing,
+        video games, woodworking
+    '),
+    (42, 'Arts & Letters', false, true, '
+        architecture, art, art and photography, art history, artists, artists monographs, arts and letters,
+        arts and photography, authorship, ballet, books about books, books and reading, cinema, creative writing,
+        criticism, dance, design, drawing, english language, essays, fashion, film, film and video, graphic arts,
+        graphic design, history and criticism, language arts and disciplines, librarianship, libraries,
+        literary collections, literary criticism, literary essays, literary theory,
+        literature and fiction history and criticism, literature history and criticism, media tie in,
+        motion pictures, music, musicians, on writing, painting, performing arts, photography, popular music,
+        publishing, rhetoric, rock music, storytelling, television, theater criticism, theory, typography,
+        writing
+    '),
+    (43, 'Sports', false, true, '
+        athletes, baseball, basketball, boxing, chess sport, climbing, cycling, fishing, football, golf, hockey,
+        martial arts, olympics, running sport, soccer, sport, sports, sports and outdoors, sports and recreation,
+        swimming, tennis, wrestling
+    '),
+    (44, 'General Fiction', true, false, '
+        adult, adult fiction, belletristik, ficcion, fiction, fiction and literature, fiction fiction,
+        fiction general, fictional, general fiction, general literature fiction, large type books,
+        literature and fiction, novel, novela, novels, roman, romans
+    '),
+    (45, 'General Nonfiction', true, true, '
+        adult nonfiction, general nonfiction, miscellaneous nonfiction, no ficcion, non fic, non fiction,
+        nonfiction, nonfiction general, sachbuch
+    ')
+), inserted AS (
+    INSERT INTO genres (id, name, is_general, is_nonfiction)
+    SELECT id, name, is_general, is_nonfiction
+    FROM canonical
+)
+INSERT INTO genre_aliases (alias, genre_id)
+SELECT search_fold(alias), id
+FROM canonical
+CROSS JOIN LATERAL string_to_table(aliases, ',') AS alias;
+
+-- Returns what identifies the author of a work: the family name and the initial of the first name. "Le Guin, Ursula K." and
+-- "Ursula K. Le Guin" have the same key, and so have "Kurt Vonnegut Jr." and "K. Vonnegut". Null if there are no letters.
+-- Functions that indexes use are named with their schema because pg_restore runs without a search path.
+CREATE FUNCTION author_key(name text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    folded text;
+BEGIN
+    folded := public.search_fold(
+        CASE
+            WHEN position(',' IN name) = 0 OR name ~* ',\s*(jr|sr|ii|iii|iv|ph\.?d|m\.?d)\.?\s*$' THEN name
+            ELSE split_part(name, ',', 2) || ' ' || split_part(name, ',', 1)
+        END
+    );
+    folded := regexp_replace(folded, '(?<=.) (jr|sr|ii|iii|iv|phd|ph d|md|m d)$', '');
+    RETURN nullif(split_part(folded, ' ', -1) || '|' || left(folded, 1), '|');
+END
+$$;
+
+-- Returns the title without what differs between records of one work: brackets, a leading article, marks, case, and
+-- punctuation.
+CREATE FUNCTION title_key(title text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    folded text;
+BEGIN
+    IF title ~ '[(\[]' THEN
+        folded := public.search_fold(regexp_replace(title, '\([^)]*\)|\[[^]]*\]', '', 'g'));
+    ELSE
+        folded := public.search_fold(title);
+    END IF;
+    IF split_part(folded, ' ', 1) IN ('the', 'a', 'an') THEN
+        folded := substring(folded FROM position(' ' IN folded) + 1);
+    END IF;
+    RETURN nullif(folded, '');
+END
+$$;
+
+-- Returns the key that all records of a work have in common: a hash of `title_key` and of the first author's `author_key`.
+-- Null without an author, and for a title without letters and digits.
+CREATE FUNCTION work_key(title text, authors text[]) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN hashtextextended(public.title_key(title) || '|' || public.author_key(authors[1]), 0);
+END
 $$;
 
 -- The triggers find the other records of a work by this index.

@@ -6,6 +6,55 @@
 CREATE TYPE reading_status AS ENUM ('WANT_TO_READ', 'READING', 'READ', 'PAUSED', 'DID_NOT_FINISH');
 CREATE TYPE cover_status AS ENUM ('NONE', 'FETCHING', 'READY', 'NOT_FOUND', 'FAILED');
 
+-- How a book got its edition: the reader chose its card (this includes saved cards), it has the edition's ISBN, it was imported
+-- with an external id of the edition, or its title and author are those of the edition's work.
+CREATE TYPE book_link AS ENUM ('CARD', 'ISBN', 'SOURCE', 'TITLE');
+
+-- Returns the keys that a work may have in the catalog according to a title and an author that a person or an application
+-- has written. They differ from `work_key` in two ways: the text may name several authors, of which each may be the first in
+-- the catalog, and the title may contain the subtitle. `rest` is the text after the colon for keys without it.
+CREATE FUNCTION possible_work_keys(title text, author text) RETURNS TABLE (key bigint, rest text)
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 2 AS $$
+DECLARE
+    author_keys text[];
+    name text;
+BEGIN
+    author_keys := ARRAY[public.author_key(author)];
+    IF author ~* '[,;&/]|\mand\M' THEN
+        FOREACH name IN ARRAY (regexp_split_to_array(author, '\s*(?:[,;&/]|\mand\M)\s*', 'i'))[1:3] LOOP
+            -- A single word is a part of "Family, First".
+            IF name ~ '\S\s+\S' THEN
+                author_keys := author_keys || public.author_key(name);
+            END IF;
+        END LOOP;
+    END IF;
+    RETURN QUERY
+    SELECT DISTINCT ON (hashed.key) hashed.key, t.rest
+    FROM (
+        VALUES
+            (public.title_key(title), NULL),
+            (public.title_key(substring(title FROM '^([^:(\[]+):\s')), substring(title FROM '^[^:(\[]+:\s+(.*)$'))
+    ) AS t (title, rest)
+    CROSS JOIN unnest(author_keys) AS a (author)
+    CROSS JOIN LATERAL (SELECT hashtextextended(t.title || '|' || a.author, 0) AS key) AS hashed
+    WHERE hashed.key IS NOT NULL
+    ORDER BY hashed.key, t.rest NULLS FIRST;
+END
+$$;
+
+CREATE FUNCTION isbn_key(isbn13 text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT hashtextextended('isbn ' || isbn13, 0)
+$$;
+
+-- Returns the keys by which a new edition finds a book of a reader: its ISBN and its possible work keys, hashed.
+CREATE FUNCTION book_link_keys(isbn13 text, title text, author text) RETURNS bigint[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN array_remove(public.isbn_key(isbn13) || ARRAY(SELECT key FROM public.possible_work_keys(title, author)), NULL);
+END
+$$;
+
 CREATE TABLE shelves (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     id uuid NOT NULL,
@@ -23,6 +72,8 @@ CREATE TABLE books (
     id uuid NOT NULL,
     -- The edition of the catalog that the book is; null if the catalog does not have it.
     edition_id uuid REFERENCES editions ON DELETE SET NULL,
+    -- Without a meaning if the book has no edition.
+    linked_by book_link NOT NULL DEFAULT 'CARD',
     title text NOT NULL CHECK (title = btrim(title) AND char_length(title) BETWEEN 1 AND 500),
     author text CHECK (char_length(author) BETWEEN 1 AND 500),
     isbn13 text CHECK (isbn13 ~ '^97[89][0-9]{10}$'),
@@ -45,6 +96,9 @@ CREATE TABLE books (
     -- When a search last ended because no source has a cover; null if it ended because a source did not answer.
     cover_not_found_at timestamptz,
     search_text text GENERATED ALWAYS AS (search_fold(title || ' ' || coalesce(author, ''))) STORED,
+    -- Null for books with an edition, so that new editions only find the others.
+    link_keys bigint[]
+        GENERATED ALWAYS AS (CASE WHEN edition_id IS NULL THEN book_link_keys(isbn13, title, author) END) STORED,
     PRIMARY KEY (user_id, id)
 );
 ALTER TABLE books ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -61,6 +115,17 @@ CREATE INDEX books_of_edition ON books (edition_id)
 -- end_overdue_cover_waits uses this index.
 CREATE INDEX books_cover_requested_at ON books (cover_requested_at)
     WHERE cover_status = 'FETCHING';
+
+-- Without a pending list, because every new edition searches the index.
+CREATE INDEX books_link_keys ON books USING gin (link_keys) WITH (fastupdate = off) WHERE link_keys IS NOT NULL;
+
+-- Books that may have an edition now: a job links them. The triggers of `editions` add them.
+CREATE TABLE books_to_link (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    book_id uuid NOT NULL,
+    PRIMARY KEY (user_id, book_id)
+);
+ALTER TABLE books_to_link ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
 -- added_at is a copy of the book's, so an index-only scan returns the newest books of a shelf.
 CREATE TABLE shelf_books (

@@ -3,36 +3,49 @@
 
 -- MARK: Editions
 
--- Adds an edition that an external source found, or fills the gaps of the one with the same ISBN, and returns its id.
---
--- The server's role cannot write to the catalog otherwise. Neither a request nor a source can change or remove a fact that
--- the catalog already has. Genres that the catalog does not know are dropped, because sources list all kinds of
--- subjects as genres.
+-- Adds an edition that an external source returned, or fills the missing data of an existing one. Returns its id.
 CREATE OR REPLACE FUNCTION save_edition(
-    isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text,
-    published_date text, page_count int, language text, genres text[], description text, hook text,
-    cover_links text[], sources text[], keys text[]
+    isbn13 text,
+    isbn10 text,
+    title text,
+    subtitle text,
+    authors text[],
+    publisher text,
+    published_date text,
+    page_count int,
+    language text,
+    genres text[],
+    description text,
+    hook text,
+    cover_links text[],
+    sources text[],
+    keys text[]
 ) RETURNS uuid
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     saved uuid;
-    known_genres text[] := array(
-        SELECT g.name
-        FROM unnest(save_edition.genres) WITH ORDINALITY AS given (name, position)
-        JOIN genres g ON lower(g.name) = lower(given.name)
-        ORDER BY given.position
-    );
 BEGIN
     INSERT INTO editions AS e (
-        id, isbn13, isbn10, title, subtitle, authors, publisher, published_date,
-        page_count, language, genres, description, hook, cover_links
+        id, isbn13, isbn10, title, subtitle, authors, publisher, published_date, page_count, language, subjects, genres,
+        description, hook, cover_links
     )
     VALUES (
-        gen_random_uuid(), save_edition.isbn13, save_edition.isbn10, save_edition.title, save_edition.subtitle,
-        save_edition.authors, save_edition.publisher, save_edition.published_date, save_edition.page_count,
-        save_edition.language, known_genres, save_edition.description, save_edition.hook, save_edition.cover_links
+        gen_random_uuid(),
+        save_edition.isbn13,
+        save_edition.isbn10,
+        save_edition.title,
+        save_edition.subtitle,
+        save_edition.authors,
+        save_edition.publisher,
+        save_edition.published_date,
+        save_edition.page_count,
+        save_edition.language,
+        save_edition.genres,
+        canonical_genres(save_edition.genres),
+        save_edition.description,
+        save_edition.hook,
+        save_edition.cover_links
     )
     ON CONFLICT (isbn13) DO UPDATE
     SET isbn10 = coalesce(e.isbn10, excluded.isbn10),
@@ -42,6 +55,7 @@ BEGIN
         published_date = coalesce(e.published_date, excluded.published_date),
         page_count = coalesce(e.page_count, excluded.page_count),
         language = coalesce(e.language, excluded.language),
+        subjects = CASE WHEN e.genres = '{}' THEN excluded.subjects ELSE e.subjects END,
         genres = CASE WHEN e.genres = '{}' THEN excluded.genres ELSE e.genres END,
         description = coalesce(e.description, excluded.description),
         hook = coalesce(e.hook, excluded.hook),
@@ -49,11 +63,112 @@ BEGIN
         updated_at = now()
     RETURNING e.id INTO saved;
     INSERT INTO edition_sources (source, key, edition_id)
-    SELECT given.source, given.key, saved
-    FROM unnest(save_edition.sources, save_edition.keys) AS given (source, key)
+    SELECT s.source, s.key, saved
+    FROM unnest(save_edition.sources, save_edition.keys) AS s (source, key)
     ON CONFLICT DO NOTHING;
     RETURN saved;
 END
+$$;
+
+-- MARK: Genres
+
+-- Returns the canonical genre of each name, in order of first mention and without duplicates. A name that is not an alias is
+-- read as a path, such as "Fiction / Science Fiction / Space Opera" or "Dogs -- Juvenile fiction", and each step counts; in a
+-- path that says fiction, steps of nonfiction do not count. Unknown names are left out. General genres count only if no
+-- name has a specific one.
+CREATE OR REPLACE FUNCTION genre_ids(names text[]) RETURNS smallint[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+    ids smallint[] := '{}';
+    general_ids smallint[] := '{}';
+    given_name text;
+    step text;
+    says_fiction boolean;
+    found genres;
+BEGIN
+    FOREACH given_name IN ARRAY coalesce(names, '{}') LOOP
+        SELECT g.* INTO found
+        FROM genre_aliases a
+        JOIN genres g ON g.id = a.genre_id
+        WHERE a.alias = search_fold(given_name);
+        IF found.is_general THEN
+            general_ids := general_ids || found.id;
+        ELSIF found.id IS NOT NULL THEN
+            ids := ids || found.id;
+        ELSIF given_name ~ '[-/,;>(]' THEN
+            says_fiction := given_name ~* '\mfiction\M' AND given_name !~* '\mnon-?fiction\M';
+            FOREACH step IN ARRAY regexp_split_to_array(given_name, '\s*[/,;>(]\s*|\s*--\s*|\s-\s') LOOP
+                SELECT g.* INTO found
+                FROM genre_aliases a
+                JOIN genres g ON g.id = a.genre_id
+                WHERE a.alias = search_fold(step);
+                IF found.is_general THEN
+                    general_ids := general_ids || found.id;
+                ELSIF found.id IS NOT NULL AND NOT (says_fiction AND found.is_nonfiction) THEN
+                    ids := ids || found.id;
+                END IF;
+            END LOOP;
+        END IF;
+    END LOOP;
+    IF ids = '{}' THEN
+        RETURN general_ids[1:1];
+    ELSIF cardinality(ids) = 1 THEN
+        RETURN ids;
+    END IF;
+    RETURN ARRAY(
+        SELECT id
+        FROM unnest(ids) WITH ORDINALITY AS mentioned (id, position)
+        GROUP BY id
+        ORDER BY min(position)
+    );
+END
+$$;
+
+-- Returns the names of the first six genres that `genre_ids` returns.
+CREATE OR REPLACE FUNCTION canonical_genres(names text[]) RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT ARRAY(
+        SELECT g.name
+        FROM unnest(genre_ids(names)) WITH ORDINALITY AS i (id, position)
+        JOIN genres g USING (id)
+        ORDER BY i.position
+        LIMIT 6
+    )
+$$;
+
+-- Applies the aliases to all editions. Returns the number of editions whose genres change.
+CREATE OR REPLACE FUNCTION reassign_genres() RETURNS bigint
+LANGUAGE sql AS $$
+    -- There are few different lists of names, compared with the number of editions.
+    WITH lists AS MATERIALIZED (
+        SELECT subjects, canonical_genres(subjects) AS genres
+        FROM (SELECT DISTINCT subjects FROM editions WHERE subjects <> '{}') listed
+    ), changed AS (
+        UPDATE editions e
+        SET genres = lists.genres, updated_at = now()
+        FROM lists
+        WHERE e.subjects = lists.subjects AND e.genres <> lists.genres
+        RETURNING e.id
+    )
+    SELECT count(*) FROM changed
+$$;
+
+-- Counts the editions and readers of each genre.
+CREATE OR REPLACE FUNCTION count_genres() RETURNS void
+LANGUAGE sql AS $$
+    UPDATE genres g
+    SET editions = counted.editions, readers = counted.readers
+    FROM (
+        SELECT g.id, count(e.name) AS editions, coalesce(sum(e.ratings_count), 0)::bigint AS readers
+        FROM genres g
+        LEFT JOIN (
+            SELECT name, ratings_count
+            FROM editions
+            CROSS JOIN LATERAL unnest(genres) AS name
+        ) e ON e.name = g.name
+        GROUP BY g.id
+    ) counted
+    WHERE counted.id = g.id AND (counted.editions, counted.readers) IS DISTINCT FROM (g.editions, g.readers)
 $$;
 
 -- MARK: External sources
@@ -143,8 +258,9 @@ CREATE POLICY administration ON source_usage TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-GRANT SELECT ON editions, edition_sources, genres, source_misses, source_searches TO bookplate_app;
+GRANT SELECT ON editions, edition_sources, genres, genre_aliases, source_misses, source_searches TO bookplate_app;
 
+REVOKE ALL ON FUNCTION reassign_genres, count_genres FROM PUBLIC;
 REVOKE ALL ON FUNCTION save_edition, record_source_misses, record_source_search, reserve_source_requests,
     source_usage_today FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION save_edition, record_source_misses, record_source_search, reserve_source_requests,

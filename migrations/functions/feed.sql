@@ -1,536 +1,507 @@
--- requires: accounts, catalog, library, works
--- The feed.
+-- requires: accounts, catalog
+-- The discovery feed: readers' signals, learning, popularity by genre, and decks of cards.
 
-CREATE OR REPLACE FUNCTION feed_position(tier integer, popularity double precision, number bigint)
- RETURNS bigint
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $$
-  select (tier::bigint << 61)
-    | ((536870911 - least(floor(ln(1 + greatest(popularity, 0)) * 16777216), 536870911)::bigint) << 32)
-    | number
-$$;
+-- MARK: Swipes and signals
 
-CREATE OR REPLACE FUNCTION place_editions(ids uuid[])
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
- SET plan_cache_mode TO 'force_custom_plan'
-AS $$
-begin
-  insert into genres (id, name, readers)
-    select id::smallint, name, 0
-    from (select name, coalesce((select max(id) from genres), 0) + row_number() over (order by name) as id
-      from (select distinct unnest(genres) as name from editions where id = any(ids)) named
-      where not exists (select from genres g where g.name = named.name)) fresh
-    where id <= 32767
-    on conflict do nothing;
-  with wanted as materialized (
-    select distinct on (e.id, g.id) coalesce(g.id, 0) as genre_id, e.primary_id, e.position, e.id as edition_id
-    from (
-      select e.id, e.genres, coalesce(first.id, 0) as primary_id,
-        -- The popularity's 29 bits count in 1/16777216 of its logarithm.
-        case when old.position >> 61 = t.tier
-          and abs((old.position >> 32 & 536870911) - (new.position >> 32 & 536870911)) < 0.05 * 16777216
-          then old.position else new.position end as position
-      from unnest(ids) as given (id)
-      join editions e using (id)
-      left join genres first on first.name = e.genres[1]
-      cross join lateral (select case
-        when split_part(e.language, '-', 1) <> (select main_language from feed_state) then 3
-        when e.hook is null or first.id is null then 2 else 0 end as tier) t
-      cross join lateral (select feed_position(t.tier, e.popularity, e.number) as position) new
-      left join feed_order old on old.edition_id = e.id and old.genre_id = old.primary_id
-    ) e
-    left join lateral (select g.id from unnest(e.genres) listed (name) join genres g using (name)
-      union select e.primary_id) g on true
-    order by e.id, g.id
-  ), gone as (
-    delete from feed_order f where f.edition_id = any(ids) and not exists (
-      select from wanted w where w.edition_id = f.edition_id and w.genre_id = f.genre_id
-        and w.primary_id = f.primary_id and w.position = f.position)
-  )
-  insert into feed_order (genre_id, primary_id, position, edition_id)
-    select genre_id, primary_id, position, edition_id from wanted
-    order by genre_id, primary_id, position
-    on conflict do nothing;
-end
-$$;
+-- The latest swipe of each card that was not undone. A time in the future counts as the time at which the server recorded it.
+CREATE OR REPLACE VIEW current_swipes WITH (security_invoker = true) AS
+SELECT DISTINCT ON (user_id, edition_id)
+    user_id,
+    edition_id,
+    action,
+    least(swiped_at, recorded_at) AS swiped_at,
+    recorded_at
+FROM swipes
+WHERE undone_at IS NULL
+ORDER BY user_id, edition_id, least(swiped_at, recorded_at) DESC, swiped_at DESC;
 
-CREATE OR REPLACE FUNCTION place_new_editions()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-begin
-  perform place_editions(array(select id from fresh));
-  return null;
-end
-$$;
+-- A reader's opinion of a book, from the strongest source: a review, a swipe, or the book in the library. Other readers' feeds
+-- learn from `weight`, 0 to 1.25. `voice` is the weight in the reader's own feed and can be negative.
+CREATE OR REPLACE VIEW reader_signals WITH (security_invoker = true) AS
+SELECT user_id, edition_id, weight, voice, at
+FROM (
+    SELECT DISTINCT ON (user_id, edition_id) user_id, edition_id, weight, voice, at
+    FROM (
+        SELECT
+            r.user_id,
+            b.edition_id,
+            r.updated_at AS at,
+            1 AS rank,
+            (ARRAY[0.1, 0.2, 0.6, 1, 1.25])[r.rating]::float4 AS weight,
+            (ARRAY[-0.3, 0, 0.6, 1, 1.25])[r.rating]::float4 AS voice
+        FROM reviews r
+        JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
+        WHERE b.edition_id IS NOT NULL
+        UNION ALL
+        SELECT
+            user_id,
+            edition_id,
+            swiped_at,
+            2,
+            CASE action WHEN 'BUY' THEN 1.25 WHEN 'LIKE' THEN 1 ELSE 0 END::float4,
+            CASE action WHEN 'BUY' THEN 1.25 WHEN 'LIKE' THEN 1 WHEN 'SKIP' THEN -0.05 ELSE -0.3 END::float4
+        FROM current_swipes
+        UNION ALL
+        SELECT
+            user_id,
+            edition_id,
+            added_at,
+            3,
+            CASE status WHEN 'READ' THEN 0.8 WHEN 'DID_NOT_FINISH' THEN 0.2 ELSE 0.7 END::float4,
+            CASE status WHEN 'READ' THEN 0.8 WHEN 'DID_NOT_FINISH' THEN 0 ELSE 0.7 END::float4
+        FROM books
+        WHERE edition_id IS NOT NULL
+    ) sources
+    ORDER BY user_id, edition_id, rank
+) signals;
 
-CREATE OR REPLACE FUNCTION place_changed_editions()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-declare
-  changed uuid[] := array(select f.id from fresh f join stale s using (id)
-    where (f.genres, f.popularity, f.language, f.hook is null)
-      is distinct from (s.genres, s.popularity, s.language, s.hook is null));
-begin
-  if changed <> '{}' then
-    perform place_editions(changed);
-  end if;
-  return null;
-end
-$$;
-
-CREATE OR REPLACE FUNCTION refresh_feed_order()
- RETURNS void
- LANGUAGE plpgsql
-AS $$
-begin
-  update feed_state set main_language = found.language
-    from (select split_part(language, '-', 1) as language from editions where language is not null
-      group by 1 order by count(*) desc, 1 limit 1) found
-    where main_language is distinct from found.language;
-  if found then
-    perform match_records(null);
-  end if;
-  perform place_editions(array(select id from editions));
-  update genres g set readers = counted.readers
-    from (select genre, sum(ratings_count)::bigint as readers
-      from editions, unnest(genres) as genre group by genre) counted
-    where counted.genre = g.name and counted.readers <> g.readers;
-  -- Frontiers that would have to look at many new places begin again. None is made until this is committed, so none
-  -- misses this change.
-  perform pg_advisory_xact_lock(20261121);
-  update feed_state set frontiers_valid_since = clock_timestamp()
-    where 1000 < (select count(*) from (select from feed_order
-      where genre_id = primary_id and placed_at > frontiers_valid_since limit 1001) newer);
-end
-$$;
-
-CREATE OR REPLACE FUNCTION keep_place_for_cursors()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-begin
-  insert into feed_order_before (genre_id, primary_id, position, edition_id, placed_in, gone_in)
-    select g.genre_id, g.primary_id, g.position, g.edition_id, g.placed_in, v.version
-    from gone g join editions e on e.id = g.edition_id cross join (select feed_order_version() as version) v
-    where g.placed_in < v.version
-    on conflict do nothing;
-  return null;
-end
-$$;
-CREATE OR REPLACE TRIGGER place_new_editions AFTER INSERT ON editions REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION place_new_editions();
-CREATE OR REPLACE TRIGGER place_changed_editions AFTER UPDATE ON editions REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION place_changed_editions();
-CREATE OR REPLACE TRIGGER keep_place_for_cursors AFTER DELETE ON feed_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION keep_place_for_cursors();
-
-CREATE OR REPLACE FUNCTION advance_feed(reader uuid)
- RETURNS void
- LANGUAGE plpgsql
-AS $$
-declare
-  -- The number of unseen books that are known ahead.
-  step constant int := 12;
-  valid_since timestamptz;
-  returned uuid[];
-begin
-  -- Another device advances the frontiers at this moment, or a refresh changes the order.
-  if not pg_try_advisory_xact_lock(hashtextextended(reader::text, 0))
-    or not pg_try_advisory_xact_lock_shared(20261121) then
-    return;
-  end if;
-  valid_since := (select frontiers_valid_since from feed_state);
-  returned := array(
-    select edition_id from feed_returns where user_id = reader
-    union
-    select first.edition_id from feed_returns r
-      cross join lateral (select w.work_key, w.volume from work_records w where w.edition_id = r.edition_id offset 0) w
-      cross join lateral (select f.edition_id from work_records f
-        where f.work_key = w.work_key and f.volume = w.volume and f.rank = 1 offset 0) first
-      where r.user_id = reader);
-  insert into feed_frontiers (user_id, genre_id, unseen, reach)
-    select reader, g.id, known.unseen || coalesce(ahead.unseen, '{}'),
-      case when not further.is_needed then f.reach
-        when cardinality(ahead.unseen) = step then ahead.reach else 9223372036854775807 end
-    from (select id from genres union all select 0::smallint) g
-    left join feed_frontiers f on f.user_id = reader and f.genre_id = g.id and f.seen_at > valid_since
-    cross join lateral (
-      select coalesce(array_agg(k.position order by k.position), '{}') as unseen from (
-        select o.position, o.edition_id from feed_order o
-          where o.genre_id = g.id and o.primary_id = g.id and o.position = any(f.unseen)
-        union
-        select o.position, o.edition_id from feed_order o
-          where o.edition_id = any(returned) and o.genre_id = g.id and o.primary_id = g.id and o.position <= f.reach
-        union
-        -- An import that had begun when the frontier was made may have placed books since. No import takes an hour.
-        select o.position, o.edition_id from feed_order o
-          where o.placed_at > greatest(f.seen_at - interval '1 hour', valid_since)
-            and o.genre_id = g.id and o.primary_id = g.id and o.position <= f.reach
-      ) k
-      where not exists (select from swipes s where s.user_id = reader and s.edition_id = k.edition_id)
-        and not exists (select from books b where b.user_id = reader and b.edition_id = k.edition_id)
-        and not exists (select from work_records w where w.edition_id = k.edition_id
-          and (w.rank > 1 or was_other_record_seen(reader, w.edition_id, now())))
-    ) known
-    cross join lateral (
-      -- Look ahead when few unseen books are known, or when the reader has swiped there.
-      select cardinality(known.unseen) < step or exists (
-        select from (select o.edition_id from feed_order o where o.genre_id = g.id and o.primary_id = g.id
-          and o.position > f.reach order by o.position limit step) o
-        where exists (select from swipes s where s.user_id = reader and s.edition_id = o.edition_id)) as is_needed
-    ) further
-    cross join lateral (
-      select array_agg(o.position order by o.position) as unseen, max(o.position) as reach
-      from (
-        select o.position from feed_order o
-        where further.is_needed and o.genre_id = g.id and o.primary_id = g.id and o.position > coalesce(f.reach, -1)
-          and not exists (select from swipes s where s.user_id = reader and s.edition_id = o.edition_id offset 0)
-          and not exists (select from books b where b.user_id = reader and b.edition_id = o.edition_id offset 0)
-          and not exists (select from work_records w where w.edition_id = o.edition_id
-            and (w.rank > 1 or was_other_record_seen(reader, w.edition_id, now())) offset 0)
-        order by o.position limit step) o
-    ) ahead
-    on conflict (user_id, genre_id) do update
-      set unseen = excluded.unseen, reach = excluded.reach, seen_at = excluded.seen_at;
-  delete from feed_returns where user_id = reader and edition_id = any(returned);
-end
-$$;
-
-CREATE OR REPLACE FUNCTION advance_feed_now_and_then()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $$
-declare
-  reader uuid;
-  seen uuid[];
-begin
-  for reader, seen in select user_id, array_agg(edition_id) from fresh where edition_id is not null group by user_id loop
-    perform touch_decks(reader, seen);
-    if cardinality(seen) > random() * 50 then
-      perform advance_feed(reader);
-    end if;
-  end loop;
-  return null;
-end
-$$;
-
-CREATE OR REPLACE FUNCTION return_to_feed()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $$
-begin
-  -- Where the reader or the book goes for good, nothing returns.
-  insert into feed_returns (user_id, edition_id)
-    select distinct s.user_id, s.edition_id from stale s
-    join users u on u.id = s.user_id join editions e on e.id = s.edition_id
-    on conflict do nothing;
-  return null;
-end
-$$;
-
-CREATE OR REPLACE FUNCTION return_changed_to_feed()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $$
-begin
-  if not exists (select from stale s join fresh f using (user_id, id) where f.edition_id is distinct from s.edition_id) then
-    return null;
-  end if;
-  insert into feed_returns (user_id, edition_id)
-    select distinct s.user_id, s.edition_id from stale s join fresh f using (user_id, id)
-    join users u on u.id = s.user_id join editions e on e.id = s.edition_id
-    where f.edition_id is distinct from s.edition_id
-    on conflict do nothing;
-  perform touch_decks(f.user_id, array_agg(f.edition_id)) from stale s join fresh f using (user_id, id)
-    where f.edition_id is distinct from s.edition_id and f.edition_id is not null group by f.user_id;
-  return null;
-end
-$$;
-
-CREATE OR REPLACE FUNCTION touch_decks(reader uuid, seen uuid[])
- RETURNS void
- LANGUAGE sql
-AS $$
-  update feed_decks set touched_at = now() where user_id = reader and touched_at is null and editions && (seen || array(
-    select other.edition_id from unnest(seen) as card (id)
-    cross join lateral (select w.work_key, w.volume from work_records w where w.edition_id = card.id offset 0) w
-    cross join lateral (select o.edition_id from work_records o
-      where o.work_key = w.work_key and o.volume = w.volume and o.rank <= 50 offset 0) other))
-$$;
-
-CREATE OR REPLACE FUNCTION deal_soon()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-begin
-  insert into jobs as j (user_id, kind, payload, key, run_at, priority, attempts_max)
-    select distinct u.id, 'feed.deck', '{}'::jsonb, 'deck', now() + interval '5 seconds', 10, 3
-    from said s join users u on u.id = s.user_id
-    on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
-      set run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
-  return null;
-end
-$$;
-
-CREATE OR REPLACE FUNCTION deal_opening(editions uuid[], genres smallint[])
- RETURNS void
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-  insert into feed_openings (version, editions, genres)
-    select 1 + coalesce(max(version), 0), deal_opening.editions, deal_opening.genres from feed_openings
-    having deal_opening.editions is distinct from
-      (select o.editions from feed_openings o order by version desc limit 1);
-  delete from feed_openings where made_at < now() - interval '1 day'
-    and version < (select max(version) from feed_openings);
-$$;
-
-CREATE OR REPLACE FUNCTION deal_outdated_decks(behind uuid)
- RETURNS uuid
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-  with walked as materialized (
-    select id from users where id > behind order by id limit 1000
-  ), asked as (
-    insert into jobs as j (user_id, kind, payload, key, run_at, priority, attempts_max)
-      select w.id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3 from walked w
-      where exists (select from sessions s
-          where s.user_id = w.id and s.rotated_at > now() - interval '30 days' offset 0)
-        and exists (select from feed_frontiers f
-          where f.user_id = w.id and f.seen_at <= (select frontiers_valid_since from feed_state) offset 0)
-      on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
-        set again = j.state = 'RUNNING'
-      returning user_id
-  ), told as (
-    select pg_notify('jobs', 'feed.deck') from asked limit 1
-  )
-  select id from walked left join told on true order by id desc limit 1
-$$;
-CREATE OR REPLACE TRIGGER advance_feed AFTER INSERT ON swipes REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION advance_feed_now_and_then();
-CREATE OR REPLACE TRIGGER advance_feed AFTER INSERT ON books REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION advance_feed_now_and_then();
-CREATE OR REPLACE TRIGGER return_to_feed AFTER DELETE ON swipes REFERENCING OLD TABLE AS stale FOR EACH STATEMENT EXECUTE FUNCTION return_to_feed();
-CREATE OR REPLACE TRIGGER return_to_feed AFTER DELETE ON books REFERENCING OLD TABLE AS stale FOR EACH STATEMENT EXECUTE FUNCTION return_to_feed();
-CREATE OR REPLACE TRIGGER return_to_feed_changed AFTER UPDATE ON books REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION return_changed_to_feed();
-CREATE OR REPLACE TRIGGER deal_soon_of_new AFTER INSERT ON books REFERENCING NEW TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION deal_soon();
-CREATE OR REPLACE TRIGGER deal_soon_of_gone AFTER DELETE ON books REFERENCING OLD TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION deal_soon();
-CREATE OR REPLACE TRIGGER deal_soon_of_new AFTER INSERT ON reviews REFERENCING NEW TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION deal_soon();
-CREATE OR REPLACE TRIGGER deal_soon_of_changed AFTER UPDATE ON reviews REFERENCING NEW TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION deal_soon();
-CREATE OR REPLACE TRIGGER deal_soon_of_gone AFTER DELETE ON reviews REFERENCING OLD TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION deal_soon();
-
-CREATE OR REPLACE FUNCTION refresh_feed()
- RETURNS void
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-  select pg_advisory_xact_lock(20261122);
-  update feed_state set order_version = order_version + 1;
-  with gone as (delete from feed_order_before where gone_at < now() - interval '1 day' returning gone_in)
-    update feed_state set order_kept_since = greatest(order_kept_since, (select max(gone_in) from gone));
-  select refresh_popularity();
-  select refresh_feed_order();
-$$;
-
-CREATE OR REPLACE FUNCTION refresh_popularity(half_life_days double precision DEFAULT 14)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-declare
-  prior constant float8 := 5000;
-  world constant float8 := (select greatest(sum(ratings_count), 1) from editions);
-begin
-  with own as materialized (
-    select edition_id, sum(voice * (1 + 2 * power(0.5, extract(epoch from now() - at) / 86400 / half_life_days))) as readers
-    from reader_signals where voice > 0 group by edition_id
-  ), fresh as (
-    select e.id, e.ratings_count + coalesce(own.readers, 0) * world / prior as popularity
-    from editions e left join own on own.edition_id = e.id
-  )
-  update editions e set popularity = fresh.popularity from fresh
-    where fresh.id = e.id and abs(fresh.popularity - e.popularity) > 0.05 * (1 + e.popularity);
-end
-$$;
-
-CREATE OR REPLACE FUNCTION replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[])
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
- SET plan_cache_mode TO 'force_custom_plan'
-AS $$
-declare
-  touched constant uuid[] := case when sources is not null
-    then array(select id from editions where number = any(sources))
-    else array(
-      select s.edition_id from edition_similar s join editions e on e.id = s.similar_id where e.number = any(learned)
-      union select id from editions where number = any(froms)) end;
-  relearned constant uuid[] := array(select id from editions where number = any(learned));
-begin
-  create temporary table relinked on commit drop as
-    with links as (
-      select edition_id, similar_id, score from edition_similar
-        where sources is null and edition_id = any(touched) and similar_id <> all(relearned)
-      union all
-      select f.id, t.id, l.score from unnest(froms, tos, scores) l (f, t, score)
-        join editions f on f.number = l.f join editions t on t.number = l.t
-    ), strongest as (
-      select *, row_number() over (partition by edition_id order by abs(score) desc, similar_id) as strength from links
+-- Adds the books of liked or bought cards to the library, under the given ids. A book that is already there stays as it is.
+CREATE OR REPLACE FUNCTION save_cards(reader uuid, cards uuid[], book_ids uuid[], fetches_covers boolean)
+RETURNS TABLE (card_id uuid, book_id uuid)
+LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY
+    INSERT INTO books (
+        user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
+        genre, description, cover_status, cover_wanted_at
     )
-    select edition_id, row_number() over (partition by edition_id order by score desc, similar_id) as rank,
-      similar_id, score from strongest where strength <= 50;
-  delete from edition_similar where edition_id = any(touched);
-  insert into edition_similar (edition_id, rank, similar_id, score)
-    select edition_id, rank, similar_id, score from relinked;
-  drop table relinked;
-end
+    SELECT
+        reader, c.book_id, e.id, e.title, e.authors[1], e.isbn13, e.publisher, e.published_date, e.page_count,
+        e.genres[1], e.description,
+        CASE WHEN fetches_covers THEN 'FETCHING' ELSE 'NONE' END::cover_status,
+        CASE WHEN fetches_covers THEN now() END
+    FROM unnest(cards, book_ids) AS c (card_id, book_id)
+    JOIN editions e ON e.id = c.card_id
+    ON CONFLICT DO NOTHING
+    RETURNING edition_id, id;
+END
 $$;
 
-CREATE OR REPLACE FUNCTION similar_was_learned(at timestamp with time zone)
- RETURNS void
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-  update feed_state set similar_at = at where similar_at < at;
-  insert into jobs (user_id, kind, payload, key, run_at, priority, attempts_max)
-    select distinct s.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3 from reader_signals s
-    where not exists (select from feed_decks d where d.user_id = s.user_id and d.made_at > s.at)
-    on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do nothing;
-  select pg_notify('jobs', 'feed.deck');
+-- Undoes the swipe of a card at the time `at`, or the current one if `at` is null. The rules:
+-- 1. Without a time, a repeated call changes nothing until another swipe arrives: if a later swipe was undone after the current
+--    one was recorded, that was the swipe to undo.
+-- 2. The book that the swipe saved passes to another like or purchase that was recorded later and would have saved it.
+--    Otherwise it is deleted, unless it was changed, shelved, or reviewed. Returns the deleted book.
+-- 3. If the swipe that is current now is a like or purchase that arrived late, and so has never counted, its book is saved.
+CREATE OR REPLACE FUNCTION undo_swipe(reader uuid, card uuid, at timestamptz, fetches_covers boolean)
+RETURNS TABLE (book_id uuid, title text, author text, genre text)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    undone swipes;
+    heir timestamptz;
+    current swipes;
+BEGIN
+    IF at IS NULL THEN
+        SELECT s.* INTO undone
+        FROM swipes s
+        WHERE s.user_id = reader AND s.edition_id = card AND s.undone_at IS NULL
+        ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.swiped_at DESC
+        LIMIT 1;
+        IF EXISTS (
+            SELECT
+            FROM swipes s
+            WHERE s.user_id = reader
+                AND s.edition_id = card
+                AND s.undone_at >= undone.recorded_at
+                AND (least(s.swiped_at, s.recorded_at), s.swiped_at)
+                    > (least(undone.swiped_at, undone.recorded_at), undone.swiped_at)
+        ) THEN
+            RETURN;
+        END IF;
+    ELSE
+        SELECT s.* INTO undone
+        FROM swipes s
+        WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = at AND s.undone_at IS NULL;
+    END IF;
+    IF undone IS NULL THEN
+        RETURN;
+    END IF;
+    UPDATE swipes s
+    SET undone_at = now(),
+        saved_book_id = NULL
+    WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = undone.swiped_at;
+
+    -- The book may have been deleted since, or linked to another edition.
+    IF EXISTS (
+        SELECT
+        FROM books b
+        WHERE b.user_id = reader AND b.id = undone.saved_book_id AND b.edition_id = card
+    ) THEN
+        SELECT s.swiped_at INTO heir
+        FROM swipes s
+        WHERE s.user_id = reader
+            AND s.edition_id = card
+            AND s.undone_at IS NULL
+            AND s.action IN ('LIKE', 'BUY')
+            AND s.recorded_at >= undone.recorded_at
+        ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.swiped_at DESC
+        LIMIT 1;
+        IF found THEN
+            UPDATE swipes s
+            SET saved_book_id = undone.saved_book_id
+            WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = heir;
+        ELSE
+            RETURN QUERY
+            DELETE FROM books b
+            WHERE b.user_id = reader
+                AND b.id = undone.saved_book_id
+                AND b.status = 'WANT_TO_READ'
+                AND b.updated_at = b.added_at
+                AND NOT EXISTS (
+                    SELECT FROM shelf_books p WHERE p.user_id = reader AND p.book_id = b.id
+                )
+                AND NOT EXISTS (
+                    SELECT FROM reviews r WHERE r.user_id = reader AND r.book_id = b.id
+                )
+            RETURNING b.id, b.title, b.author, b.genre;
+        END IF;
+    END IF;
+
+    SELECT s.* INTO current
+    FROM swipes s
+    WHERE s.user_id = reader AND s.edition_id = card AND s.undone_at IS NULL
+    ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.swiped_at DESC
+    LIMIT 1;
+    IF current.action IN ('LIKE', 'BUY')
+        AND current.saved_book_id IS NULL
+        AND EXISTS (
+            SELECT
+            FROM swipes s
+            WHERE s.user_id = reader
+                AND s.edition_id = card
+                AND s.recorded_at <= current.recorded_at
+                AND s.undone_at >= current.recorded_at
+                AND (least(s.swiped_at, s.recorded_at), s.swiped_at)
+                    > (least(current.swiped_at, current.recorded_at), current.swiped_at)
+        )
+    THEN
+        UPDATE swipes s
+        SET saved_book_id = saved.book_id
+        FROM save_cards(reader, ARRAY[card], ARRAY[gen_random_uuid()], fetches_covers) saved
+        WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = current.swiped_at;
+    END IF;
+END
 $$;
 
-CREATE OR REPLACE FUNCTION signals_of_readers()
- RETURNS TABLE(signals bytea)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-  select string_agg(int8send(number) || int2send(round(weight * 100)::int2), null order by at desc, number)
-  from (
-    select user_id, number, weight, at,
-      row_number() over (partition by user_id order by at desc, number) as of_reader,
-      row_number() over (partition by number order by at desc, user_id) as of_edition
-    from (
-      select s.user_id, e.number, s.weight, s.at from reader_signals s join editions e on e.id = s.edition_id
-      where s.weight > 0 order by s.at desc limit 2000000
-    ) newest
-  ) ranked
-  where of_reader <= 2000 and of_edition <= 2000
-  group by user_id
-  order by user_id
+-- Deletes swipes that were undone so long ago. Returns their number.
+CREATE OR REPLACE FUNCTION prune_undone_swipes(older_than_days int, rows_max int) RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    WITH old AS (
+        SELECT user_id, edition_id, swiped_at
+        FROM swipes
+        WHERE undone_at < now() - older_than_days * interval '1 day'
+        LIMIT rows_max
+    ),
+    deleted AS (
+        DELETE FROM swipes s
+        USING old
+        WHERE s.user_id = old.user_id AND s.edition_id = old.edition_id AND s.swiped_at = old.swiped_at
+        RETURNING 1
+    )
+    SELECT count(*) FROM deleted
 $$;
 
-CREATE OR REPLACE FUNCTION editions_with_news()
- RETURNS TABLE(edition bigint)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-  select e.number from editions e where e.id in (
-    select s.edition_id from reader_signals s where s.weight > 0 and s.at > (select similar_at from feed_state)
-    union all
-    select s.edition_id from swipes s
-      where s.action in ('LIKE', 'BUY') and s.recorded_at > (select similar_at from feed_state)
-    union all
-    select s.edition_id from earlier_swipes s
-      where s.action in ('LIKE', 'BUY') and s.ended_at > (select similar_at from feed_state))
-$$;
-CREATE OR REPLACE FUNCTION take_back_swipe(reader uuid, card uuid, at timestamp with time zone)
- RETURNS TABLE(book_id uuid, title text, author text, genre text)
- LANGUAGE plpgsql
-AS $$
-declare
-  counting swipes;
-  gone record;
-  next earlier_swipes;
-begin
-  select * into counting from swipes s where s.user_id = reader and s.edition_id = card;
-  counting.said_at := coalesce(counting.said_at, counting.swiped_at);
-  if at is null and not exists (select from earlier_swipes e where e.user_id = reader and e.edition_id = card
-    and e.is_taken_back and e.ended_at >= counting.recorded_at
-    and (e.swiped_at, e.said_at) > (counting.swiped_at, counting.said_at))
-  then
-    at := counting.said_at;
-  end if;
-  if at = counting.said_at then
-    gone := counting;
-    insert into earlier_swipes (user_id, edition_id, said_at, swiped_at, action, recorded_at, is_taken_back)
-      values (reader, card, gone.said_at, gone.swiped_at, gone.action, gone.recorded_at, true)
-      on conflict do nothing;
-    delete from earlier_swipes e where e.user_id = reader and e.edition_id = card and e.said_at = (
-        select l.said_at from earlier_swipes l
-        where l.user_id = reader and l.edition_id = card and not l.is_taken_back
-        order by l.swiped_at desc, l.said_at desc limit 1)
-      returning * into next;
-    if next is null then
-      delete from swipes s where s.user_id = reader and s.edition_id = card;
-    else
-      update swipes s set action = next.action, swiped_at = next.swiped_at, said_at = next.said_at,
-          saved_book_id = next.saved_book_id,
-          recorded_at = case when next.is_late then now() else next.recorded_at end
-        where s.user_id = reader and s.edition_id = card;
-    end if;
-  else
-    select * into gone from earlier_swipes e
-      where e.user_id = reader and e.edition_id = card and e.said_at = at and not e.is_taken_back;
-    update earlier_swipes e set is_taken_back = true, saved_book_id = null, ended_at = now()
-      where e.user_id = reader and e.edition_id = card and e.said_at = gone.said_at;
-  end if;
-  -- A book that was given away goes with no swipe. An edition has one book, so where this is it, no other swipe has another.
-  if not exists (select from books b where b.user_id = reader and b.id = gone.saved_book_id and b.edition_id = card) then
-    return;
-  end if;
-  update swipes s set saved_book_id = gone.saved_book_id
-    where s.user_id = reader and s.edition_id = card and s.action in ('LIKE', 'BUY') and s.recorded_at >= gone.recorded_at;
-  if found then
-    return;
-  end if;
-  update earlier_swipes e set saved_book_id = gone.saved_book_id
-    where e.user_id = reader and e.edition_id = card and e.said_at = (
-      select l.said_at from earlier_swipes l where l.user_id = reader and l.edition_id = card
-        and not l.is_taken_back and l.action in ('LIKE', 'BUY') and l.recorded_at >= gone.recorded_at
-      order by l.swiped_at desc, l.said_at desc limit 1);
-  if found then
-    return;
-  end if;
-  return query delete from books b where b.user_id = reader and b.id = gone.saved_book_id
-    and b.status = 'WANT_TO_READ' and b.updated_at = b.added_at
-    and not exists (select from shelf_books p where p.user_id = reader and p.book_id = b.id)
-    and not exists (select from reviews r where r.user_id = reader and r.book_id = b.id)
-    returning b.id, b.title, b.author, b.genre;
-end
+-- MARK: Learning
+
+-- The signals of all readers, without their names: one row for each reader, with 10 bytes for each signal (the edition's number
+-- as int8, the weight in hundredths as int2). At most the newest two million signals, and the newest 2,000 of each reader and
+-- edition.
+CREATE OR REPLACE FUNCTION signals_of_readers() RETURNS TABLE (signals bytea)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT string_agg(int8send(number) || int2send(round(weight * 100)::int2), NULL ORDER BY at DESC, number)
+    FROM (
+        SELECT
+            user_id,
+            number,
+            weight,
+            at,
+            row_number() OVER (PARTITION BY user_id ORDER BY at DESC, number) AS of_reader,
+            row_number() OVER (PARTITION BY number ORDER BY at DESC, user_id) AS of_edition
+        FROM (
+            SELECT s.user_id, e.number, s.weight, s.at
+            FROM reader_signals s
+            JOIN editions e ON e.id = s.edition_id
+            WHERE s.weight > 0
+            ORDER BY s.at DESC
+            LIMIT 2000000
+        ) newest
+    ) ranked
+    WHERE of_reader <= 2000 AND of_edition <= 2000
+    GROUP BY user_id
+    ORDER BY user_id
 $$;
 
-CREATE OR REPLACE FUNCTION prune_earlier_swipes(older_than_days integer, rows_max integer)
- RETURNS bigint
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-  with old as (select e.user_id, e.edition_id, e.said_at from earlier_swipes e
-      where e.ended_at < now() - older_than_days * interval '1 day' limit rows_max),
-    gone as (delete from earlier_swipes e using old
-      where e.user_id = old.user_id and e.edition_id = old.edition_id and e.said_at = old.said_at returning 1)
-  select count(*) from gone;
+-- The editions whose signals have changed since the similar books were learned.
+CREATE OR REPLACE FUNCTION editions_with_news() RETURNS TABLE (edition bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT e.number
+    FROM editions e
+    WHERE e.id IN (
+        SELECT s.edition_id
+        FROM reader_signals s
+        WHERE s.weight > 0 AND s.at > (SELECT similar_at FROM feed_state)
+        UNION ALL
+        SELECT s.edition_id
+        FROM swipes s
+        WHERE s.action IN ('LIKE', 'BUY')
+            AND (
+                s.recorded_at > (SELECT similar_at FROM feed_state)
+                OR s.undone_at > (SELECT similar_at FROM feed_state)
+            )
+    )
 $$;
 
--- MARK: Policies and grants
+-- MARK: Genres
+
+-- Returns an edition's position in its genres; smaller is earlier: two bits for the tier, 29 for the popularity, 32 for the
+-- edition's number. Tier 0 is shown first. Tier 1 is for skipped books whose cool-down is over, tier 2 for books without a
+-- description or a genre, and tier 3 for books in other languages than the catalog's main one.
+CREATE OR REPLACE FUNCTION genre_position(tier int, popularity float8, number bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT
+        (tier::bigint << 61)
+        | ((536870911 - least(floor(ln(1 + greatest(popularity, 0)) * 16777216), 536870911)::bigint) << 32)
+        | number
+$$;
+
+-- Writes the rows of these editions in edition_genres; null means all editions. Rows that stay the same are not written.
+CREATE OR REPLACE FUNCTION list_genres_of_editions(ids uuid[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan AS $$
+BEGIN
+    WITH genre_lists AS MATERIALIZED (
+        -- Many editions have the same list.
+        SELECT genres, genre_ids(genres) AS ids
+        FROM (
+            SELECT DISTINCT genres
+            FROM editions
+            WHERE list_genres_of_editions.ids IS NULL OR id = ANY(list_genres_of_editions.ids)
+        ) lists
+    ),
+    current_rows AS MATERIALIZED (
+        SELECT
+            g.genre_id,
+            genre_position(
+                CASE
+                    WHEN split_part(e.language, '-', 1) <> (SELECT main_language FROM feed_state) THEN 3
+                    WHEN e.hook IS NULL OR l.ids = '{}' THEN 2
+                    ELSE 0
+                END,
+                e.popularity,
+                e.number
+            ) AS position,
+            e.id AS edition_id,
+            g.ordinal
+        FROM editions e
+        JOIN genre_lists l ON l.genres = e.genres
+        CROSS JOIN LATERAL unnest(
+            CASE WHEN l.ids = '{}' THEN ARRAY[0]::smallint[] ELSE l.ids END
+        ) WITH ORDINALITY AS g (genre_id, ordinal)
+        WHERE list_genres_of_editions.ids IS NULL OR e.id = ANY(list_genres_of_editions.ids)
+    ),
+    deleted AS (
+        DELETE FROM edition_genres f
+        WHERE (list_genres_of_editions.ids IS NULL OR f.edition_id = ANY(list_genres_of_editions.ids))
+            AND NOT EXISTS (
+                SELECT
+                FROM current_rows c
+                WHERE c.genre_id = f.genre_id
+                    AND c.position = f.position
+                    AND c.edition_id = f.edition_id
+                    AND c.ordinal = f.ordinal
+            )
+    )
+    INSERT INTO edition_genres (genre_id, position, edition_id, ordinal)
+    SELECT c.genre_id, c.position, c.edition_id, c.ordinal
+    FROM current_rows c
+    WHERE NOT EXISTS (
+        SELECT
+        FROM edition_genres f
+        WHERE f.genre_id = c.genre_id
+            AND f.position = c.position
+            AND f.edition_id = c.edition_id
+            AND f.ordinal = c.ordinal
+    )
+    ORDER BY c.genre_id, c.position;
+END
+$$;
+
+-- MARK: Decks
+
+-- Stores a cold-start deck, unless it equals the newest one, and deletes those that no cursor needs.
+CREATE OR REPLACE FUNCTION store_cold_start_deck(editions uuid[]) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    INSERT INTO cold_start_decks (editions)
+    SELECT store_cold_start_deck.editions
+    WHERE store_cold_start_deck.editions IS DISTINCT FROM (
+        SELECT d.editions FROM cold_start_decks d ORDER BY number LIMIT 1
+    );
+    DELETE FROM cold_start_decks
+    WHERE created_at < now() - interval '2 days' AND number > (SELECT min(number) FROM cold_start_decks);
+$$;
+
+-- Stores that similar books were learned, and enqueues decks for the readers who were active in the last 30 days and have signals
+-- for one of these editions. If everything was learned, all decks are outdated, so other readers get theirs when they return.
+CREATE OR REPLACE FUNCTION finish_learning(learned_at timestamptz, learned bigint[], is_everything boolean) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    UPDATE feed_state
+    SET similar_at = greatest(similar_at, learned_at),
+        decks_valid_since = CASE WHEN is_everything THEN now() ELSE decks_valid_since END;
+    WITH active AS MATERIALIZED (
+        SELECT DISTINCT user_id
+        FROM sessions
+        WHERE rotated_at > now() - interval '30 days'
+    )
+    INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
+    SELECT a.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
+    FROM active a
+    WHERE EXISTS (
+        SELECT
+        FROM editions e
+        JOIN swipes s ON s.user_id = a.user_id AND s.edition_id = e.id AND s.undone_at IS NULL
+        WHERE e.number = ANY(learned)
+    ) OR EXISTS (
+        SELECT
+        FROM editions e
+        JOIN books b ON b.user_id = a.user_id AND b.edition_id = e.id
+        WHERE e.number = ANY(learned)
+    )
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET again = j.state = 'RUNNING';
+    SELECT pg_notify('jobs', 'feed.deck');
+$$;
+
+-- MARK: Background updates
+
+-- Brings the main language, the genres, and their numbers of readers up to date with the editions. Writes only what has changed.
+-- A catalog import also updates the genres of all editions. Its books come into decks that are built from now on, so older ones
+-- start no scroll.
+CREATE OR REPLACE FUNCTION refresh_genres(is_import boolean) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    has_other_language boolean;
+BEGIN
+    UPDATE feed_state
+    SET main_language = found.language
+    FROM (
+        SELECT split_part(language, '-', 1) AS language
+        FROM editions
+        WHERE language IS NOT NULL
+        GROUP BY 1
+        ORDER BY count(*) DESC, 1
+        LIMIT 1
+    ) found
+    WHERE main_language IS DISTINCT FROM found.language;
+    has_other_language := found;
+    IF has_other_language THEN
+        PERFORM match_records(NULL);
+    END IF;
+    IF is_import OR has_other_language THEN
+        PERFORM list_genres_of_editions(NULL);
+        UPDATE feed_state SET decks_valid_since = now();
+    END IF;
+    PERFORM count_genres();
+END
+$$;
+
+-- Updates the popularity of the books, which the trigger of editions brings into their genres, and deletes old decks. A catalog
+-- import takes the same lock, because both write editions and the feed's state in different orders.
+CREATE OR REPLACE FUNCTION refresh_feed() RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT pg_advisory_xact_lock(20261122);
+    SELECT refresh_popularity();
+    SELECT refresh_genres(false);
+    DELETE FROM feed_decks WHERE created_at < now() - interval '2 days';
+$$;
+
+-- Updates the popularity of the editions: their ratings in the catalog, and the readers' positive signals. 5,000 signals weigh as
+-- much as the whole catalog, and new ones up to three times as much. Small changes are not written.
+CREATE OR REPLACE FUNCTION refresh_popularity(half_life_days float8 DEFAULT 14) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    catalog_weight constant float8 := 5000;
+    catalog_ratings constant float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
+BEGIN
+    WITH own AS MATERIALIZED (
+        SELECT
+            edition_id,
+            sum(voice * (1 + 2 * power(0.5, extract(epoch FROM now() - at) / 86400 / half_life_days))) AS readers
+        FROM reader_signals
+        WHERE voice > 0
+        GROUP BY edition_id
+    ),
+    counted AS (
+        SELECT e.id, e.ratings_count + coalesce(own.readers, 0) * catalog_ratings / catalog_weight AS popularity
+        FROM editions e
+        LEFT JOIN own ON own.edition_id = e.id
+    )
+    UPDATE editions e
+    SET popularity = counted.popularity
+    FROM counted
+    WHERE counted.id = e.id AND abs(counted.popularity - e.popularity) > 0.05 * (1 + e.popularity);
+END
+$$;
+
+-- Stores learned links. `sources` are the editions whose links are replaced as a whole; if it is null, only the links to and
+-- from the `learned` editions are replaced. A link goes from `froms[i]` to `tos[i]` with `scores[i]`. Editions are given by
+-- their numbers. An edition keeps its 50 strongest links.
+CREATE OR REPLACE FUNCTION replace_similar(
+    sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores float8[]
+) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+-- The arrays have very different sizes, so a plan for one of them can be slow for another.
+SET plan_cache_mode = force_custom_plan
+AS $$
+DECLARE
+    relearned constant uuid[] := ARRAY(SELECT id FROM editions WHERE number = ANY(learned));
+    affected uuid[];
+BEGIN
+    IF sources IS NOT NULL THEN
+        affected := ARRAY(SELECT id FROM editions WHERE number = ANY(sources));
+    ELSE
+        affected := ARRAY(
+            SELECT s.edition_id
+            FROM edition_similar s
+            JOIN editions e ON e.id = s.similar_id
+            WHERE e.number = ANY(learned)
+            UNION
+            SELECT id FROM editions WHERE number = ANY(froms)
+        );
+    END IF;
+    CREATE TEMPORARY TABLE new_links ON COMMIT DROP AS
+        WITH links AS (
+            SELECT edition_id, similar_id, score
+            FROM edition_similar
+            WHERE sources IS NULL AND edition_id = ANY(affected) AND similar_id <> ALL(relearned)
+            UNION ALL
+            SELECT f.id, t.id, l.score
+            FROM unnest(froms, tos, scores) AS l (from_number, to_number, score)
+            JOIN editions f ON f.number = l.from_number
+            JOIN editions t ON t.number = l.to_number
+        ),
+        strongest AS (
+            SELECT
+                *,
+                row_number() OVER (PARTITION BY edition_id ORDER BY abs(score) DESC, similar_id) AS strength
+            FROM links
+        )
+        SELECT
+            edition_id,
+            row_number() OVER (PARTITION BY edition_id ORDER BY score DESC, similar_id) AS rank,
+            similar_id,
+            score
+        FROM strongest
+        WHERE strength <= 50;
+    DELETE FROM edition_similar
+    WHERE edition_id = ANY(affected);
+    INSERT INTO edition_similar (edition_id, rank, similar_id, score)
+    SELECT edition_id, rank, similar_id, score
+    FROM new_links;
+    DROP TABLE new_links;
+END
+$$;
+
+-- MARK: Access
 
 DROP POLICY IF EXISTS owner_only ON swipes;
 CREATE POLICY owner_only ON swipes TO bookplate_app
@@ -538,33 +509,6 @@ CREATE POLICY owner_only ON swipes TO bookplate_app
     WITH CHECK (user_id = app_user_id());
 DROP POLICY IF EXISTS administration ON swipes;
 CREATE POLICY administration ON swipes TO CURRENT_USER
-    USING (true)
-    WITH CHECK (true);
-
-DROP POLICY IF EXISTS owner_only ON earlier_swipes;
-CREATE POLICY owner_only ON earlier_swipes TO bookplate_app
-    USING (user_id = app_user_id())
-    WITH CHECK (user_id = app_user_id());
-DROP POLICY IF EXISTS administration ON earlier_swipes;
-CREATE POLICY administration ON earlier_swipes TO CURRENT_USER
-    USING (true)
-    WITH CHECK (true);
-
-DROP POLICY IF EXISTS owner_only ON feed_frontiers;
-CREATE POLICY owner_only ON feed_frontiers TO bookplate_app
-    USING (user_id = app_user_id())
-    WITH CHECK (user_id = app_user_id());
-DROP POLICY IF EXISTS administration ON feed_frontiers;
-CREATE POLICY administration ON feed_frontiers TO CURRENT_USER
-    USING (true)
-    WITH CHECK (true);
-
-DROP POLICY IF EXISTS owner_only ON feed_returns;
-CREATE POLICY owner_only ON feed_returns TO bookplate_app
-    USING (user_id = app_user_id())
-    WITH CHECK (user_id = app_user_id());
-DROP POLICY IF EXISTS administration ON feed_returns;
-CREATE POLICY administration ON feed_returns TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
@@ -577,12 +521,11 @@ CREATE POLICY administration ON feed_decks TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON swipes, earlier_swipes, feed_frontiers, feed_returns, feed_decks TO bookplate_app;
-GRANT SELECT ON feed_state, feed_order, feed_order_before, feed_openings, edition_similar, reader_signals TO bookplate_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON swipes, feed_decks TO bookplate_app;
+GRANT SELECT ON feed_state, edition_genres, cold_start_decks, edition_similar, current_swipes, reader_signals TO bookplate_app;
 
-REVOKE ALL ON FUNCTION place_editions, place_new_editions, place_changed_editions, keep_place_for_cursors, deal_soon,
-    refresh_popularity FROM PUBLIC;
-REVOKE ALL ON FUNCTION deal_opening, deal_outdated_decks, refresh_feed, replace_similar, similar_was_learned,
-    signals_of_readers, editions_with_news, prune_earlier_swipes FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION deal_opening, deal_outdated_decks, refresh_feed, replace_similar, similar_was_learned,
-    signals_of_readers, editions_with_news, prune_earlier_swipes TO bookplate_app;
+REVOKE ALL ON FUNCTION list_genres_of_editions, refresh_genres, refresh_popularity FROM PUBLIC;
+REVOKE ALL ON FUNCTION prune_undone_swipes, signals_of_readers, editions_with_news, replace_similar, finish_learning,
+    store_cold_start_deck, refresh_feed FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION prune_undone_swipes, signals_of_readers, editions_with_news, replace_similar, finish_learning,
+    store_cold_start_deck, refresh_feed TO bookplate_app;

@@ -48,256 +48,402 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE FUNCTION import_book(record jsonb, known jsonb, OUT outcome text, OUT problem text, OUT book_id uuid, OUT card_id uuid, OUT shelf_ids uuid[])
- RETURNS record
- LANGUAGE plpgsql
-AS $$
-declare
-  owner uuid := app_user_id();
-  b record;
-  kept books;
-  shelf uuid;
-  shelf_name text;
-begin
-  outcome := 'SAME';
-  shelf_ids := '{}';
-  select * into b from jsonb_to_record(record) as r (
-    id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text,
-    "pageCount" int, category text, genre text, description text, status reading_status, "currentPage" int,
-    "startedAt" timestamptz, "finishedAt" timestamptz, shelves text[], rating int, review text);
-  if b.rating not between 1 and 5 or char_length(b.review) not between 1 and 100000 then
-    raise check_violation;
-  end if;
-  select e.id into card_id from editions e where e.id = b."cardId";
-  if not found then select e.id into card_id from editions e where e.isbn13 = b.isbn13; end if;
+-- Finds the book of the library that a record of an import is about, and adds to it what the record knows. `known` holds the
+-- ids of the library's books by their titles in lower case. With the outcome CREATED the caller stores the book;
+-- `card_id` is then the edition that the record names, by its id or its ISBN.
+CREATE OR REPLACE FUNCTION import_book(
+    record jsonb,
+    known jsonb,
+    OUT outcome text,
+    OUT problem text,
+    OUT book_id uuid,
+    OUT card_id uuid,
+    OUT shelf_ids uuid[]
+) LANGUAGE plpgsql AS $$
+DECLARE
+    owner uuid := app_user_id();
+    b record;
+    kept books;
+    shelf uuid;
+    shelf_name text;
+    -- How the record names its edition.
+    named_by book_link;
+BEGIN
+    outcome := 'SAME';
+    shelf_ids := '{}';
+    SELECT * INTO b
+    FROM jsonb_to_record(record) AS r (
+        id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text, "pageCount" int,
+        category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
+        "finishedAt" timestamptz, shelves text[], rating int, review text
+    );
+    IF b.rating NOT BETWEEN 1 AND 5 OR char_length(b.review) NOT BETWEEN 1 AND 100000 THEN
+        RAISE check_violation;
+    END IF;
+    named_by := 'CARD';
+    SELECT e.id INTO card_id FROM editions e WHERE e.id = b."cardId";
+    IF NOT FOUND THEN
+        named_by := 'ISBN';
+        SELECT e.id INTO card_id FROM editions e WHERE e.isbn13 = b.isbn13;
+    END IF;
 
-  select * into kept from books k where k.user_id = owner and k.id = b.id;
-  if not found then
-    select * into kept from books k where k.user_id = owner and k.isbn13 = b.isbn13;
-  end if;
-  if not found then
-    select * into kept from books k where k.user_id = owner and k.edition_id = card_id;
-  end if;
-  if not found and known ? lower(b.title) then
-    select * into kept from books k where k.user_id = owner
-      and k.id = any(array(select jsonb_array_elements_text(known->lower(b.title))::uuid))
-      and (k.author is null or b.author is null or lower(k.author) = lower(b.author))
-      and (k.isbn13 is null or b.isbn13 is null)
-      order by k.added_at, k.id limit 1;
-  end if;
+    SELECT * INTO kept FROM books k WHERE k.user_id = owner AND k.id = b.id;
+    IF NOT FOUND THEN
+        SELECT * INTO kept FROM books k WHERE k.user_id = owner AND k.isbn13 = b.isbn13;
+    END IF;
+    IF NOT FOUND THEN
+        -- A book with the edition only because of its title is another copy of the work if both have an ISBN.
+        SELECT * INTO kept
+        FROM books k
+        WHERE k.user_id = owner AND k.edition_id = card_id
+            AND (k.linked_by <> 'TITLE' OR k.isbn13 IS NULL OR b.isbn13 IS NULL);
+    END IF;
+    IF NOT FOUND AND known ? lower(b.title) THEN
+        SELECT * INTO kept
+        FROM books k
+        WHERE k.user_id = owner
+            AND k.id = ANY(ARRAY(SELECT jsonb_array_elements_text(known -> lower(b.title))::uuid))
+            AND (k.author IS NULL OR b.author IS NULL OR lower(k.author) = lower(b.author))
+            AND (k.isbn13 IS NULL OR b.isbn13 IS NULL)
+        ORDER BY k.added_at, k.id
+        LIMIT 1;
+    END IF;
 
-  if kept.id is null then
-    book_id := b.id;
-    outcome := 'CREATED';
-  else
-    book_id := kept.id;
-    update books k set
-        author = coalesce(k.author, b.author),
-        isbn13 = coalesce(k.isbn13, case when not exists (
-          select from books o where o.user_id = owner and o.isbn13 = b.isbn13) then b.isbn13 end),
-        edition_id = coalesce(k.edition_id, case when not exists (
-          select from books o where o.user_id = owner and o.edition_id = card_id) then card_id end),
-        publisher = coalesce(k.publisher, b.publisher),
-        published_date = coalesce(k.published_date, b."publishedDate"),
-        page_count = coalesce(k.page_count, b."pageCount"),
-        category = coalesce(k.category, b.category), genre = coalesce(k.genre, b.genre),
-        description = coalesce(k.description, b.description),
-        status = case when status_rank(b.status) > status_rank(k.status) then b.status else k.status end,
-        current_page = coalesce(k.current_page, b."currentPage"),
-        started_at = coalesce(k.started_at, b."startedAt"),
-        finished_at = coalesce(k.finished_at, b."finishedAt"), updated_at = now()
-      where k.user_id = owner and k.id = kept.id and (
-        (k.author is null and b.author is not null)
-        or (k.isbn13 is null and b.isbn13 is not null and not exists (
-          select from books o where o.user_id = owner and o.isbn13 = b.isbn13))
-        or (k.edition_id is null and card_id is not null and not exists (
-          select from books o where o.user_id = owner and o.edition_id = card_id))
-        or (k.publisher is null and b.publisher is not null)
-        or (k.published_date is null and b."publishedDate" is not null)
-        or (k.page_count is null and b."pageCount" is not null)
-        or (k.category is null and b.category is not null) or (k.genre is null and b.genre is not null)
-        or (k.description is null and b.description is not null)
-        or status_rank(b.status) > status_rank(k.status)
-        or (k.current_page is null and b."currentPage" is not null)
-        or (k.started_at is null and b."startedAt" is not null)
-        or (k.finished_at is null and b."finishedAt" is not null));
-    if found then outcome := 'UPDATED'; end if;
-  end if;
+    IF kept.id IS NULL THEN
+        book_id := b.id;
+        outcome := 'CREATED';
+    ELSE
+        book_id := kept.id;
+        UPDATE books k
+        SET author = coalesce(k.author, b.author),
+            isbn13 = coalesce(
+                k.isbn13,
+                CASE
+                    WHEN NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.isbn13 = b.isbn13) THEN b.isbn13
+                END
+            ),
+            publisher = coalesce(k.publisher, b.publisher),
+            published_date = coalesce(k.published_date, b."publishedDate"),
+            page_count = coalesce(k.page_count, b."pageCount"),
+            category = coalesce(k.category, b.category),
+            genre = coalesce(k.genre, b.genre),
+            description = coalesce(k.description, b.description),
+            status = CASE WHEN status_rank(b.status) > status_rank(k.status) THEN b.status ELSE k.status END,
+            current_page = coalesce(k.current_page, b."currentPage"),
+            started_at = coalesce(k.started_at, b."startedAt"),
+            finished_at = coalesce(k.finished_at, b."finishedAt"),
+            updated_at = now()
+        WHERE k.user_id = owner AND k.id = kept.id
+            AND (
+                (k.author IS NULL AND b.author IS NOT NULL)
+                OR (
+                    k.isbn13 IS NULL AND b.isbn13 IS NOT NULL
+                    AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.isbn13 = b.isbn13)
+                )
+                OR (k.publisher IS NULL AND b.publisher IS NOT NULL)
+                OR (k.published_date IS NULL AND b."publishedDate" IS NOT NULL)
+                OR (k.page_count IS NULL AND b."pageCount" IS NOT NULL)
+                OR (k.category IS NULL AND b.category IS NOT NULL)
+                OR (k.genre IS NULL AND b.genre IS NOT NULL)
+                OR (k.description IS NULL AND b.description IS NOT NULL)
+                OR status_rank(b.status) > status_rank(k.status)
+                OR (k.current_page IS NULL AND b."currentPage" IS NOT NULL)
+                OR (k.started_at IS NULL AND b."startedAt" IS NOT NULL)
+                OR (k.finished_at IS NULL AND b."finishedAt" IS NOT NULL)
+            );
+        IF FOUND THEN
+            outcome := 'UPDATED';
+        END IF;
+        UPDATE books k
+        SET edition_id = card_id, linked_by = named_by, updated_at = now()
+        WHERE k.user_id = owner AND k.id = kept.id AND k.edition_id IS NULL AND card_id IS NOT NULL
+            AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.edition_id = card_id);
+        IF FOUND THEN
+            outcome := 'UPDATED';
+        END IF;
+    END IF;
 
-  foreach shelf_name in array coalesce(b.shelves, '{}') loop
-    shelf := import_shelf(null, shelf_name, null);
-    if shelf is null then
-      problem := 'A library has at most 500 shelves: “' || shelf_name || '” was left out.';
-    else
-      shelf_ids := shelf_ids || shelf;
-    end if;
-  end loop;
-exception when integrity_constraint_violation or data_exception then
-  -- What was checked before does not come here; one odd record is not to stop the others.
-  outcome := 'FAILED';
-  problem := 'This book cannot be stored.';
-  shelf_ids := '{}';
-end
+    FOREACH shelf_name IN ARRAY coalesce(b.shelves, '{}') LOOP
+        shelf := import_shelf(NULL, shelf_name, NULL);
+        IF shelf IS NULL THEN
+            problem := 'A library has at most 500 shelves: “' || shelf_name || '” was left out.';
+        ELSE
+            shelf_ids := shelf_ids || shelf;
+        END IF;
+    END LOOP;
+EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
+    -- The import has checked the usual limits before. One record that the database rejects does not stop the others.
+    outcome := 'FAILED';
+    problem := 'This book cannot be stored.';
+    shelf_ids := '{}';
+END
 $$;
 
-CREATE OR REPLACE FUNCTION store_imported_books(books jsonb)
- RETURNS uuid[]
- LANGUAGE plpgsql
-AS $$
-declare
-  failed uuid[] := '{}';
-  one jsonb;
-begin
-  insert into books (user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
-      category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at)
-    select app_user_id(), b.id, card.id, b.title, coalesce(b.author, card.authors[1]), coalesce(b.isbn13, card.isbn13),
-      coalesce(b.publisher, card.publisher), coalesce(b."publishedDate", card.published_date),
-      coalesce(b."pageCount", card.page_count), b.category, coalesce(b.genre, card.genres[1]),
-      coalesce(b.description, card.description), b.status, b."currentPage", coalesce(b."addedAt", now()),
-      b."startedAt", b."finishedAt", coalesce(b."updatedAt", now())
-    from jsonb_to_recordset(store_imported_books.books) as b (
-      id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text,
-      "pageCount" int, category text, genre text, description text, status reading_status, "currentPage" int,
-      "addedAt" timestamptz, "startedAt" timestamptz, "finishedAt" timestamptz, "updatedAt" timestamptz)
-    left join editions card on card.id = b."cardId";
-  return failed;
-exception when integrity_constraint_violation or data_exception then
-  if jsonb_array_length(books) = 1 then return array[(books->0->>'id')::uuid]; end if;
-  for one in select * from jsonb_array_elements(books) loop
-    failed := failed || store_imported_books(jsonb_build_array(one));
-  end loop;
-  return failed;
-end
+-- Stores new books of an import in one statement. `editionId` is the edition that the record names. Books without one are
+-- matched with the catalog by their Goodreads id, title, and author. Returns the ids of the books that could not be stored.
+CREATE OR REPLACE FUNCTION store_imported_books(books jsonb) RETURNS uuid[]
+LANGUAGE plpgsql AS $$
+DECLARE
+    failed uuid[] := '{}';
+    one jsonb;
+BEGIN
+    WITH given AS MATERIALIZED (
+        SELECT *
+        FROM jsonb_to_recordset(store_imported_books.books) AS b (
+            id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, author text, isbn13 text,
+            publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text,
+            status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
+            "finishedAt" timestamptz, "updatedAt" timestamptz
+        )
+    ), matched AS (
+        SELECT m.*
+        FROM (
+            SELECT
+                array_agg(app_user_id()) AS readers,
+                array_agg(id) AS ids,
+                array_agg(isbn13) AS isbns,
+                array_agg(title) AS titles,
+                array_agg(author) AS authors,
+                array_agg("goodreadsId") AS goodreads_ids
+            FROM given
+            WHERE "editionId" IS NULL
+        ) g
+        CROSS JOIN LATERAL match_books(g.readers, g.ids, g.isbns, g.titles, g.authors, g.goodreads_ids) m
+        -- A record of the same file names the edition itself.
+        WHERE m.edition_id NOT IN (SELECT "editionId" FROM given WHERE "editionId" IS NOT NULL)
+    )
+    INSERT INTO books (
+        user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, category, genre,
+        description, status, current_page, added_at, started_at, finished_at, updated_at
+    )
+    SELECT
+        app_user_id(),
+        b.id,
+        -- Another copy of the work may have the edition because of its title.
+        coalesce(
+            CASE
+                WHEN NOT EXISTS (SELECT FROM books o WHERE o.user_id = app_user_id() AND o.edition_id = card.id) THEN card.id
+            END,
+            m.edition_id
+        ),
+        CASE
+            WHEN card.id IS NULL THEN coalesce(m.linked_by, 'CARD')
+            WHEN card.id = b."cardId" THEN 'CARD'
+            ELSE 'ISBN'
+        END,
+        b.title,
+        coalesce(b.author, card.authors[1]),
+        coalesce(b.isbn13, card.isbn13),
+        coalesce(b.publisher, card.publisher),
+        coalesce(b."publishedDate", card.published_date),
+        coalesce(b."pageCount", card.page_count),
+        b.category,
+        coalesce(b.genre, card.genres[1]),
+        coalesce(b.description, card.description),
+        b.status,
+        b."currentPage",
+        coalesce(b."addedAt", now()),
+        b."startedAt",
+        b."finishedAt",
+        coalesce(b."updatedAt", now())
+    FROM given b
+    LEFT JOIN editions card ON card.id = b."editionId"
+    LEFT JOIN matched m ON m.book_id = b.id;
+    RETURN failed;
+EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
+    IF jsonb_array_length(books) = 1 THEN
+        RETURN ARRAY[(books -> 0 ->> 'id')::uuid];
+    END IF;
+    FOR one IN SELECT * FROM jsonb_array_elements(books) LOOP
+        failed := failed || store_imported_books(jsonb_build_array(one));
+    END LOOP;
+    RETURN failed;
+END
 $$;
 
-CREATE OR REPLACE FUNCTION import_records(import uuid, start integer, records jsonb)
- RETURNS integer
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
-AS $$
-declare
-  owner uuid := app_user_id();
-  entry jsonb;
-  book jsonb;
-  result record;
-  problem text;
-  created_count int := 0;
-  updated_count int := 0;
-  reached int;
-  known jsonb;
-  shelf uuid;
-  waiting jsonb := '[]';
-  -- By what a later record may mean them: id, ISBN, card, title.
-  waiting_keys text[] := '{}';
-  keys text[];
-  lines jsonb := '{}';
-  failed uuid[] := '{}';
-  placed_ids uuid[] := '{}';
-  placed_on uuid[] := '{}';
-  reviews_of uuid[] := '{}';
-  reviewed jsonb[] := '{}';
-begin
-  select i.done into reached from imports i
-    where i.user_id = owner and i.id = import and i.state = 'RUNNING' for update;
-  if reached is distinct from start then return reached; end if;
-  perform set_config('app.bulk', 'on', true);
-  for entry in select * from jsonb_array_elements(records || '[{}]') loop
-    problem := entry->>'problem';
-    book := entry->'book';
-    keys := array[book->>'id', book->>'isbn13', book->>'cardId', lower(book->>'title')];
-    -- After the last one, too.
-    if entry = '{}' or keys && waiting_keys then
-      failed := failed || store_imported_books(waiting);
-      waiting := '[]';
-      waiting_keys := '{}';
-      known := null;
-    end if;
-    if book is not null then
-      loop
-        if known is null then
-          known := (select coalesce(jsonb_object_agg(t.title, t.ids), '{}') from (
-            select lower(k.title) as title, jsonb_agg(k.id) as ids from books k
-            where k.user_id = owner and lower(k.title) in (
-              select lower(r->'book'->>'title') from jsonb_array_elements(records) r) group by 1) t);
-        end if;
-        select * into result from import_book(book, known);
-        exit when result.outcome <> 'CREATED' or result.card_id is null or result.card_id::text <> all(waiting_keys);
-        -- Its card waits under another number.
-        failed := failed || store_imported_books(waiting);
-        waiting := '[]';
-        waiting_keys := '{}';
-        known := null;
-      end loop;
-      problem := coalesce(problem, result.problem);
-      if result.outcome = 'CREATED' then
-        waiting := waiting || (book || jsonb_build_object('cardId', result.card_id));
-        waiting_keys := waiting_keys || array_remove(keys || result.card_id::text, null);
-        lines := lines || jsonb_build_object(book->>'id', entry->'line');
-        created_count := created_count + 1;
-      end if;
-      foreach shelf in array result.shelf_ids loop
-        if result.outcome = 'CREATED' or not exists (
-          select from shelf_books f where f.user_id = owner and f.shelf_id = shelf and f.book_id = result.book_id)
-        then
-          placed_ids := placed_ids || result.book_id;
-          placed_on := placed_on || shelf;
-          if result.outcome = 'SAME' then result.outcome := 'UPDATED'; end if;
-        end if;
-      end loop;
-      if result.outcome <> 'FAILED' and book ? 'rating' and result.book_id <> all(reviews_of)
-        and (result.outcome = 'CREATED' or not exists (
-          select from reviews v where v.user_id = owner and v.book_id = result.book_id))
-      then
-        reviews_of := reviews_of || result.book_id;
-        reviewed := reviewed || book;
-        if result.outcome = 'SAME' then result.outcome := 'UPDATED'; end if;
-      end if;
-      updated_count := updated_count + (result.outcome = 'UPDATED')::int;
-    elsif entry ? 'shelf' then
-      perform import_shelf((entry->'shelf'->>'id')::uuid, entry->'shelf'->>'name',
-        (entry->'shelf'->>'createdAt')::timestamptz);
-    elsif entry ? 'swipe' then
-      insert into swipes (user_id, edition_id, action, swiped_at)
-        select owner, e.id, (entry->'swipe'->>'action')::swipe_action, (entry->'swipe'->>'swipedAt')::timestamptz
-          from editions e where e.id = (entry->'swipe'->>'cardId')::uuid
-        on conflict do nothing;
-    end if;
-    if problem is not null then
-      insert into import_failures (user_id, import_id, line, message)
-        values (owner, import, (entry->>'line')::int, problem)
-        on conflict do nothing;
-    end if;
-  end loop;
+-- Brings the next records of an import into the library, and stores how far it has come, both in one transaction. `start` is
+-- the number of records that are done: if it differs from the stored one, nothing happens. Returns the new number.
+--
+-- New books wait, so that one statement stores many, and the change log has one entry for each. They are stored early if
+-- a later record may be about one of them.
+CREATE OR REPLACE FUNCTION import_records(import uuid, start int, records jsonb) RETURNS int
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    owner uuid := app_user_id();
+    entry jsonb;
+    book jsonb;
+    result record;
+    problem text;
+    created_count int := 0;
+    updated_count int := 0;
+    reached int;
+    known jsonb;
+    shelf uuid;
+    waiting jsonb := '[]';
+    -- The ids, ISBNs, editions, and titles of the waiting books.
+    waiting_keys text[] := '{}';
+    keys text[];
+    lines jsonb := '{}';
+    failed uuid[] := '{}';
+    updated_ids uuid[] := '{}';
+    placed_ids uuid[] := '{}';
+    placed_on uuid[] := '{}';
+    reviews_of uuid[] := '{}';
+    reviewed jsonb[] := '{}';
+BEGIN
+    SELECT i.done INTO reached
+    FROM imports i
+    WHERE i.user_id = owner AND i.id = import AND i.state = 'RUNNING'
+    FOR UPDATE;
+    IF reached IS DISTINCT FROM start THEN
+        RETURN reached;
+    END IF;
+    PERFORM set_config('app.bulk', 'on', true);
+    FOR entry IN SELECT * FROM jsonb_array_elements(records || '[{}]') LOOP
+        problem := entry ->> 'problem';
+        book := entry -> 'book';
+        keys := ARRAY[book ->> 'id', book ->> 'isbn13', book ->> 'cardId', lower(book ->> 'title')];
+        -- The empty entry after the last record stores the rest.
+        IF entry = '{}' OR keys && waiting_keys THEN
+            failed := failed || store_imported_books(waiting);
+            waiting := '[]';
+            waiting_keys := '{}';
+            known := NULL;
+        END IF;
+        IF book IS NOT NULL THEN
+            LOOP
+                IF known IS NULL THEN
+                    known := (
+                        SELECT coalesce(jsonb_object_agg(t.title, t.ids), '{}')
+                        FROM (
+                            SELECT lower(k.title) AS title, jsonb_agg(k.id) AS ids
+                            FROM books k
+                            WHERE k.user_id = owner
+                                AND lower(k.title) IN (
+                                    SELECT lower(r -> 'book' ->> 'title')
+                                    FROM jsonb_array_elements(records) r
+                                )
+                            GROUP BY 1
+                        ) t
+                    );
+                END IF;
+                SELECT * INTO result FROM import_book(book, known);
+                EXIT WHEN result.outcome <> 'CREATED'
+                    OR result.card_id IS NULL
+                    OR result.card_id::text <> ALL(waiting_keys);
+                -- A waiting book has the same edition under another ISBN or id.
+                failed := failed || store_imported_books(waiting);
+                waiting := '[]';
+                waiting_keys := '{}';
+                known := NULL;
+            END LOOP;
+            problem := coalesce(problem, result.problem);
+            IF result.outcome = 'CREATED' THEN
+                waiting := waiting || (book || jsonb_build_object('editionId', result.card_id));
+                waiting_keys := waiting_keys || array_remove(keys || result.card_id::text, NULL);
+                lines := lines || jsonb_build_object(book ->> 'id', entry -> 'line');
+                created_count := created_count + 1;
+            ELSIF result.outcome = 'UPDATED' THEN
+                updated_ids := updated_ids || result.book_id;
+            END IF;
+            FOREACH shelf IN ARRAY result.shelf_ids LOOP
+                IF result.outcome = 'CREATED' OR NOT EXISTS (
+                    SELECT
+                    FROM shelf_books f
+                    WHERE f.user_id = owner AND f.shelf_id = shelf AND f.book_id = result.book_id
+                ) THEN
+                    placed_ids := placed_ids || result.book_id;
+                    placed_on := placed_on || shelf;
+                    IF result.outcome = 'SAME' THEN
+                        result.outcome := 'UPDATED';
+                    END IF;
+                END IF;
+            END LOOP;
+            IF result.outcome <> 'FAILED' AND book ? 'rating' AND result.book_id <> ALL(reviews_of)
+                AND (
+                    result.outcome = 'CREATED'
+                    OR NOT EXISTS (SELECT FROM reviews v WHERE v.user_id = owner AND v.book_id = result.book_id)
+                )
+            THEN
+                reviews_of := reviews_of || result.book_id;
+                reviewed := reviewed || book;
+                IF result.outcome = 'SAME' THEN
+                    result.outcome := 'UPDATED';
+                END IF;
+            END IF;
+            updated_count := updated_count + (result.outcome = 'UPDATED')::int;
+        ELSIF entry ? 'shelf' THEN
+            PERFORM import_shelf(
+                (entry -> 'shelf' ->> 'id')::uuid,
+                entry -> 'shelf' ->> 'name',
+                (entry -> 'shelf' ->> 'createdAt')::timestamptz
+            );
+        ELSIF entry ? 'swipe' THEN
+            INSERT INTO swipes (user_id, edition_id, action, swiped_at)
+            SELECT owner, e.id, (entry -> 'swipe' ->> 'action')::swipe_action, (entry -> 'swipe' ->> 'swipedAt')::timestamptz
+            FROM editions e
+            WHERE e.id = (entry -> 'swipe' ->> 'cardId')::uuid
+            ON CONFLICT DO NOTHING;
+        END IF;
+        IF problem IS NOT NULL THEN
+            INSERT INTO import_failures (user_id, import_id, line, message)
+            VALUES (owner, import, (entry ->> 'line')::int, problem)
+            ON CONFLICT DO NOTHING;
+        END IF;
+    END LOOP;
 
-  insert into shelf_books (user_id, shelf_id, book_id, added_at)
-    select owner, p.shelf_id, b.id, b.added_at
-    from unnest(placed_on, placed_ids) as p (shelf_id, book_id)
-    join books b on b.user_id = owner and b.id = p.book_id
-    on conflict do nothing;
-  -- A review keeps its id where no other has it.
-  insert into reviews (user_id, book_id, id, rating, text, created_at, updated_at)
-    select owner, r.book_id,
-      case when r.place > 1 or r.id is null or exists (select from reviews v where v.user_id = owner and v.id = r.id)
-        then gen_random_uuid() else r.id end,
-      r.rating, r.text, coalesce(r.created_at, now()), coalesce(r.updated_at, r.created_at, now())
-    from (
-      select b.id as book_id, (w->>'reviewId')::uuid as id, (w->>'rating')::int as rating, w->>'review' as text,
-        coalesce((w->>'reviewedAt')::timestamptz, (w->>'finishedAt')::timestamptz) as created_at,
-        (w->>'reviewUpdatedAt')::timestamptz as updated_at, row_number() over (partition by w->>'reviewId') as place
-      from unnest(reviews_of, reviewed) as listed (book_id, w)
-      join books b on b.user_id = owner and b.id = listed.book_id) r
-    on conflict do nothing;
-  insert into import_failures (user_id, import_id, line, message)
-    select owner, import, (lines->>id::text)::int, 'This book cannot be stored.' from unnest(failed) as id
-    on conflict do nothing;
-  -- The feed's triggers are silent meanwhile; what was dealt may hold books that are here now.
-  update feed_decks set touched_at = now() where user_id = owner and touched_at is null;
-  update imports i
-    set done = i.done + jsonb_array_length(records), created = i.created + created_count - cardinality(failed),
-      updated = i.updated + updated_count, updated_at = now()
-    where i.user_id = owner and i.id = import returning i.done into reached;
-  return reached;
-end
+    -- The records may have completed the ISBN or the author of books without an edition.
+    PERFORM link_books(array_fill(owner, ARRAY[cardinality(updated_ids)]), updated_ids)
+    WHERE updated_ids <> '{}';
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+    SELECT owner, p.shelf_id, b.id, b.added_at
+    FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
+    JOIN books b ON b.user_id = owner AND b.id = p.book_id
+    ON CONFLICT DO NOTHING;
+    -- A review keeps its id unless another review has it.
+    INSERT INTO reviews (user_id, book_id, id, rating, text, created_at, updated_at)
+    SELECT
+        owner,
+        r.book_id,
+        CASE
+            WHEN r.position > 1 OR r.id IS NULL OR EXISTS (SELECT FROM reviews v WHERE v.user_id = owner AND v.id = r.id)
+                THEN gen_random_uuid()
+            ELSE r.id
+        END,
+        r.rating,
+        r.text,
+        coalesce(r.created_at, now()),
+        coalesce(r.updated_at, r.created_at, now())
+    FROM (
+        SELECT
+            b.id AS book_id,
+            (w ->> 'reviewId')::uuid AS id,
+            (w ->> 'rating')::int AS rating,
+            w ->> 'review' AS text,
+            coalesce((w ->> 'reviewedAt')::timestamptz, (w ->> 'finishedAt')::timestamptz) AS created_at,
+            (w ->> 'reviewUpdatedAt')::timestamptz AS updated_at,
+            row_number() OVER (PARTITION BY w ->> 'reviewId') AS position
+        FROM unnest(reviews_of, reviewed) AS listed (book_id, w)
+        JOIN books b ON b.user_id = owner AND b.id = listed.book_id
+    ) r
+    ON CONFLICT DO NOTHING;
+    INSERT INTO import_failures (user_id, import_id, line, message)
+    SELECT owner, import, (lines ->> id::text)::int, 'This book cannot be stored.'
+    FROM unnest(failed) AS id
+    ON CONFLICT DO NOTHING;
+    -- The feed's triggers do not run during an import. Decks may contain books that are in the library now.
+    UPDATE feed_decks
+    SET touched_at = now()
+    WHERE user_id = owner AND touched_at IS NULL;
+    UPDATE imports i
+    SET done = i.done + jsonb_array_length(records),
+        created = i.created + created_count - cardinality(failed),
+        updated = i.updated + updated_count,
+        updated_at = now()
+    WHERE i.user_id = owner AND i.id = import
+    RETURNING i.done INTO reached;
+    RETURN reached;
+END
 $$;
 
 -- Ends imports that made no progress for the given number of days, because their job failed for good. Returns their users.

@@ -12,54 +12,6 @@ AS $$
     FROM generate_series(1, length(word)) n
 $$;
 
--- Adds the words of new editions. Their counts are updated by refresh_search_words only: updating them here would make
--- all transactions that add an edition wait for each other's row of "the".
-CREATE OR REPLACE FUNCTION add_search_words() RETURNS trigger
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    INSERT INTO search_words (word, editions, forms)
-    SELECT word, count(*), search_forms(word)
-    FROM new_rows, unnest(tsvector_to_array(search_vector)) AS word
-    WHERE length(word) BETWEEN 2 AND 40
-    GROUP BY word
-    ORDER BY word
-    ON CONFLICT DO NOTHING;
-    RETURN NULL;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION add_changed_search_words() RETURNS trigger
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    INSERT INTO search_words (word, editions, forms)
-    SELECT word, 1, search_forms(word)
-    FROM unnest(tsvector_to_array(NEW.search_vector)) AS word
-    WHERE length(word) BETWEEN 2 AND 40
-    ORDER BY word
-    ON CONFLICT DO NOTHING;
-    RETURN NULL;
-END
-$$;
-
--- A catalog import sets app.bulk for its transaction and calls refresh_search_words at the end instead.
-CREATE OR REPLACE TRIGGER add_search_words
-AFTER INSERT ON editions
-REFERENCING NEW TABLE AS new_rows
-FOR EACH STATEMENT
-WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
-EXECUTE FUNCTION add_search_words();
-
-CREATE OR REPLACE TRIGGER add_changed_search_words
-AFTER UPDATE ON editions
-FOR EACH ROW
-WHEN (
-    OLD.search_vector IS DISTINCT FROM NEW.search_vector
-    AND current_setting('app.bulk', true) IS DISTINCT FROM 'on'
-)
-EXECUTE FUNCTION add_changed_search_words();
-
 -- Counts the words of all editions. Writes only the rows that change.
 CREATE OR REPLACE FUNCTION refresh_search_words() RETURNS void
 LANGUAGE plpgsql

@@ -1,136 +1,454 @@
--- requires: catalog, library
--- The records of one work.
+-- requires: accounts, catalog, jobs
+-- Works: the records of the catalog that are the same book, and the links of readers' books to them. The feed shows one record of
+-- each work.
 
-CREATE OR REPLACE FUNCTION work_volume(title text, series_position text)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $$
-  select lower(coalesce(nullif(btrim(series_position), ''),
-    substring(title from '[(\[][^)\]]*(?:#|\m(?:[Vv]olume|[Vv]ol|[Bb]ook|[Pp]art|[Nn]umber|[Nn]o)\M\.?)\s*([[:alnum:]]+)')))
+-- Returns the volume that a record says it is: its position in the series, or in brackets in its title what
+-- follows "#", "Book", "Vol.", and the like, or a number of its own. Number words and Roman numerals become digits. Null if it says none.
+CREATE OR REPLACE FUNCTION work_volume(title text, series_position text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    volume text;
+    words constant text[] := '{one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve}';
+    numerals constant text[] := '{i, ii, iii, iv, v, vi, vii, viii, ix, x, xi, xii}';
+BEGIN
+    volume := lower(coalesce(
+        nullif(btrim(series_position), ''),
+        substring(
+            title FROM
+            '[(\[][^)\]]*(?:#|\m(?:[Vv]olume|[Vv]ol|[Bb]ook|[Pp]art|[Nn]umber|[Nn]o)\M\.?)\s*([[:alnum:]]+(?:[.–-][[:alnum:]]+)*)'
+        ),
+        substring(title FROM '[(\[]([0-9]{1,3})[)\]]')
+    ));
+    RETURN coalesce(
+        array_position(words, volume)::text,
+        array_position(numerals, volume)::text,
+        regexp_replace(replace(volume, '–', '-'), '\.0$', '')
+    );
+END
 $$;
 
-CREATE OR REPLACE FUNCTION match_records(keys bigint[])
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
- SET plan_cache_mode TO 'force_custom_plan'
-AS $$
-declare
-  known uuid[];
-begin
-  if keys is null then
-    keys := array(select work_key(title, authors) from editions);
-  end if;
-  keys := array_remove(keys, null);
-  if keys = '{}' then
-    return;
-  end if;
-  known := array(select edition_id from work_records where work_key = any(keys));
-  with records as materialized (
-    select e.id, k.key, work_volume(e.title, e.series_position) as said_volume,
-      case when split_part(e.language, '-', 1) <> (select main_language from feed_state) then 3
-        when e.hook is null or e.genres = '{}' then 2 else 0 end as tier, e.ratings_count, e.number
-    from (select distinct key from unnest(keys) as given (key)) k
-    cross join lateral (select * from editions e where work_key(e.title, e.authors) = k.key offset 0) e
-  ), volumes as (
-    select *, case when min(said_volume) over of_key is distinct from max(said_volume) over of_key
-      then coalesce(said_volume, '') else '' end as volume
-    from records window of_key as (partition by key)
-  ), ranked as materialized (
-    select id, key, volume, row_number() over (partition by key, volume order by tier, ratings_count desc, number) as rank,
-      count(*) over (partition by key, volume) as total
-    from volumes
-  ), gone as (
-    delete from work_records w where w.edition_id = any(known)
-      and not exists (select from ranked r where r.id = w.edition_id and r.total > 1)
-    returning w.edition_id
-  ), written as (
-    insert into work_records as w (edition_id, work_key, volume, rank)
-      select id, key, volume, rank from ranked where total > 1 order by id
-      on conflict (edition_id) do update
-        set work_key = excluded.work_key, volume = excluded.volume, rank = excluded.rank
-        where (w.work_key, w.volume, w.rank) is distinct from (excluded.work_key, excluded.volume, excluded.rank)
-      returning w.edition_id, w.rank
-  )
-  -- Readers' frontiers may have passed a record while it was hidden. They look again at what is placed now.
-  update feed_order f set placed_at = now() from (
-      select edition_id from gone union select edition_id from written where rank = 1) shown
-    where f.edition_id = shown.edition_id and f.edition_id = any(known);
-end
+-- Updates the rows of the works with these keys; null means all works. The first record is one that the feed shows early (in the
+-- main language, with a description and a genre), and of these the one with the most ratings. Ratings change only when the
+-- catalog is written, so the hourly refresh does not exchange a work's record. Two transactions that add the first two records
+-- of a work at the same time do not see each other's record; the two are matched when one of them is written again.
+CREATE OR REPLACE FUNCTION match_records(keys bigint[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan AS $$
+DECLARE
+    known uuid[];
+BEGIN
+    IF keys IS NULL THEN
+        keys := ARRAY(SELECT work_key(title, authors) FROM editions);
+    END IF;
+    keys := array_remove(keys, NULL);
+    IF keys = '{}' THEN
+        RETURN;
+    END IF;
+    known := ARRAY(SELECT edition_id FROM work_records WHERE work_key = ANY(keys));
+    WITH records AS MATERIALIZED (
+        SELECT
+            e.id,
+            k.key,
+            work_volume(e.title, e.series_position) AS volume,
+            CASE
+                WHEN split_part(e.language, '-', 1) <> (SELECT main_language FROM feed_state) THEN 3
+                WHEN e.hook IS NULL OR e.genres = '{}' THEN 2
+                ELSE 0
+            END AS tier,
+            e.ratings_count,
+            e.number
+        FROM (SELECT DISTINCT key FROM unnest(keys) AS given (key)) k
+        CROSS JOIN LATERAL (
+            SELECT * FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
+        ) e
+    ),
+    volumes AS (
+        SELECT
+            id,
+            key,
+            CASE
+                WHEN min(volume) OVER of_key IS DISTINCT FROM max(volume) OVER of_key THEN coalesce(volume, '')
+                ELSE ''
+            END AS volume,
+            tier,
+            ratings_count,
+            number
+        FROM records
+        WINDOW of_key AS (PARTITION BY key)
+    ),
+    ranked AS MATERIALIZED (
+        SELECT
+            id,
+            key,
+            volume,
+            row_number() OVER (PARTITION BY key, volume ORDER BY tier, ratings_count DESC, number) AS rank,
+            count(*) OVER (PARTITION BY key, volume) AS total
+        FROM volumes
+    ),
+    deleted AS (
+        DELETE FROM work_records w
+        WHERE w.edition_id = ANY(known)
+            AND NOT EXISTS (SELECT FROM ranked r WHERE r.id = w.edition_id AND r.total > 1)
+    )
+    INSERT INTO work_records AS w (edition_id, work_key, volume, rank)
+    SELECT id, key, volume, rank
+    FROM ranked
+    WHERE total > 1
+    ORDER BY id
+    ON CONFLICT (edition_id) DO UPDATE
+    SET work_key = excluded.work_key,
+        volume = excluded.volume,
+        rank = excluded.rank
+    WHERE (w.work_key, w.volume, w.rank) IS DISTINCT FROM (excluded.work_key, excluded.volume, excluded.rank);
+END
 $$;
 
-CREATE OR REPLACE FUNCTION match_new_records()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-begin
-  perform match_records(array(select work_key(title, authors) from new_rows));
-  return null;
-end
+-- Returns whether the reader had swiped or added another record of the edition's work at the time `until`. Skips at
+-- `skipped_after` or earlier do not count. Only the first 50 records of a work are checked.
+CREATE OR REPLACE FUNCTION was_other_record_seen(
+    reader uuid, edition uuid, until timestamptz, skipped_after timestamptz DEFAULT '-infinity'
+) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT
+        FROM (SELECT w.work_key, w.volume FROM work_records w WHERE w.edition_id = edition OFFSET 0) w
+        CROSS JOIN LATERAL (
+            SELECT o.edition_id
+            FROM work_records o
+            WHERE o.work_key = w.work_key AND o.volume = w.volume AND o.rank <= 50 AND o.edition_id <> edition
+            OFFSET 0
+        ) other
+        WHERE EXISTS (
+                SELECT
+                FROM swipes s
+                WHERE s.user_id = reader
+                    AND s.edition_id = other.edition_id
+                    AND s.recorded_at <= until
+                    AND (s.undone_at IS NULL OR s.undone_at > until)
+                    AND (s.action <> 'SKIP' OR s.swiped_at > skipped_after)
+                OFFSET 0
+            )
+            OR EXISTS (
+                SELECT
+                FROM books b
+                WHERE b.user_id = reader AND b.edition_id = other.edition_id AND b.added_at <= until
+                OFFSET 0
+            )
+    );
+END
 $$;
 
-CREATE OR REPLACE FUNCTION match_removed_records()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-begin
-  perform match_records(array(select work_key(title, authors) from old_rows));
-  return null;
-end
+-- MARK: Links of books to editions
+
+-- Returns the editions that books are records of, at most one for each book, and each at most once for a reader. The arrays
+-- have one element for each book: its reader, its id, its ISBN, title, and author, and its id at Goodreads.
+--
+-- An edition with the ISBN comes first, then one with the Goodreads id, then the first record of the work with the title
+-- and author. A book is compared with the records of a title as if it were one of them: if they say different volumes, only the
+-- record of the same volume matches. A title without its subtitle matches only an edition that has this subtitle, or
+-- none and no series: "The Hunger Games: Mockingjay" is not "The Hunger Games". Editions that another book of the
+-- reader has are left out.
+CREATE OR REPLACE FUNCTION match_books(
+    readers uuid[],
+    ids uuid[],
+    isbns text[],
+    titles text[],
+    authors text[],
+    goodreads_ids text[]
+) RETURNS TABLE (reader uuid, book_id uuid, edition_id uuid, linked_by book_link)
+LANGUAGE plpgsql STABLE ROWS 2 SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH given AS MATERIALIZED (
+        SELECT *
+        FROM unnest(readers, ids, isbns, titles, authors, goodreads_ids) WITH ORDINALITY
+            AS g (reader, id, isbn13, title, author, goodreads_id, position)
+    ), exact AS (
+        SELECT g.position, e.id, 'ISBN'::book_link AS linked_by, 0 AS rank
+        FROM given g
+        CROSS JOIN LATERAL (SELECT e.id FROM editions e WHERE e.isbn13 = g.isbn13 OFFSET 0) e
+        UNION ALL
+        SELECT g.position, s.edition_id, 'SOURCE', 0
+        FROM given g
+        CROSS JOIN LATERAL (
+            SELECT s.edition_id
+            FROM edition_sources s
+            WHERE s.source = 'goodreads' AND s.key = g.goodreads_id
+            OFFSET 0
+        ) s
+    ), same_title AS MATERIALIZED (
+        SELECT
+            g.position,
+            e.id,
+            k.rest,
+            e.subtitle,
+            e.series,
+            coalesce(w.rank, 1) AS rank,
+            work_volume(g.title, NULL) AS book_volume,
+            work_volume(e.title, e.series_position) AS volume,
+            min(work_volume(e.title, e.series_position)) OVER of_key AS first_volume,
+            max(work_volume(e.title, e.series_position)) OVER of_key AS last_volume
+        FROM given g
+        CROSS JOIN LATERAL possible_work_keys(g.title, g.author) k
+        CROSS JOIN LATERAL (
+            SELECT e.id, e.title, e.subtitle, e.series, e.series_position
+            FROM editions e
+            WHERE work_key(e.title, e.authors) = k.key
+            OFFSET 0
+        ) e
+        LEFT JOIN LATERAL (SELECT w.rank FROM work_records w WHERE w.edition_id = e.id OFFSET 0) w ON true
+        WINDOW of_key AS (PARTITION BY g.position, k.key)
+    ), candidates AS (
+        SELECT position, id, linked_by, rank
+        FROM exact
+        UNION ALL
+        SELECT position, id, 'TITLE', rank + CASE WHEN rest IS NULL THEN 0 ELSE 1000 END
+        FROM same_title
+        WHERE (
+                least(first_volume, book_volume) IS NOT DISTINCT FROM greatest(last_volume, book_volume)
+                OR coalesce(volume, '') = coalesce(book_volume, '')
+            )
+            AND (
+                rest IS NULL
+                OR search_fold(subtitle) = search_fold(rest)
+                OR (subtitle IS NULL AND series IS NULL AND rest !~ '[0-9#]|^([Vv]ol|[Bb]ook|[Pp]art|[Nn]o)\M')
+            )
+    ), best AS (
+        SELECT DISTINCT ON (c.position) g.reader, g.id AS book_id, c.id AS edition_id, c.linked_by, c.position
+        FROM candidates c
+        JOIN given g USING (position)
+        WHERE NOT EXISTS (
+            SELECT
+            FROM books other
+            WHERE other.user_id = g.reader AND other.edition_id = c.id AND other.id <> g.id
+            OFFSET 0
+        )
+        ORDER BY c.position, c.linked_by, c.rank, c.id
+    )
+    SELECT DISTINCT ON (b.reader, b.edition_id) b.reader, b.book_id, b.edition_id, b.linked_by
+    FROM best b
+    ORDER BY b.reader, b.edition_id, b.linked_by, b.position;
+END
 $$;
 
-CREATE OR REPLACE FUNCTION match_changed_records()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path = public, pg_temp
-AS $$
-declare
-  keys bigint[];
-begin
-  with changed as materialized (
-    select n.id, (n.title, n.authors, n.series_position) is distinct from (o.title, o.authors, o.series_position) as is_renamed,
-      o.title as old_title, n.title, o.authors as old_authors, n.authors
-    from new_rows n join old_rows o using (id)
-    where (n.title, n.authors, n.series_position, n.hook is null, n.genres, n.language, n.ratings_count)
-      is distinct from (o.title, o.authors, o.series_position, o.hook is null, o.genres, o.language, o.ratings_count)
-  )
-  select array_agg(key) into keys from (
-    select work_key(old_title, old_authors) as key from changed where is_renamed
-    union all select work_key(title, authors) from changed where is_renamed
-    -- The other columns decide about the order of a work's records.
-    union all select (select w.work_key from work_records w where w.edition_id = changed.id) from changed where not is_renamed) keyed;
-  perform match_records(coalesce(keys, '{}'));
-  return null;
-end
+-- Links books to the editions that `match_books` finds, and removes links that no longer match. A link that the reader chose,
+-- or that an imported id says, is kept. Returns the readers whose books changed.
+CREATE OR REPLACE FUNCTION link_books(readers uuid[], ids uuid[]) RETURNS SETOF uuid
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH found AS MATERIALIZED (
+        SELECT b.user_id, b.id, b.edition_id, b.linked_by, b.isbn13, b.title, b.author
+        FROM unnest(readers, ids) AS given (user_id, id)
+        CROSS JOIN LATERAL (
+            SELECT *
+            FROM books b
+            WHERE b.user_id = given.user_id AND b.id = given.id
+            OFFSET 0
+        ) b
+        WHERE b.edition_id IS NULL OR b.linked_by IN ('ISBN', 'TITLE')
+    ), matched AS (
+        SELECT m.*
+        FROM (
+            SELECT
+                array_agg(user_id) AS readers,
+                array_agg(id) AS ids,
+                array_agg(isbn13) AS isbns,
+                array_agg(title) AS titles,
+                array_agg(author) AS authors
+            FROM found
+        ) f
+        CROSS JOIN LATERAL match_books(f.readers, f.ids, f.isbns, f.titles, f.authors, NULL) m
+    ), changed AS (
+        UPDATE books b
+        SET edition_id = m.edition_id, linked_by = coalesce(m.linked_by, 'CARD')
+        FROM found f
+        LEFT JOIN matched m ON m.reader = f.user_id AND m.book_id = f.id
+        WHERE b.user_id = f.user_id AND b.id = f.id AND m.edition_id IS DISTINCT FROM f.edition_id
+        RETURNING b.user_id
+    )
+    SELECT DISTINCT user_id
+    FROM changed;
+END
 $$;
 
-CREATE OR REPLACE FUNCTION was_other_record_seen(reader uuid, edition uuid, until timestamp with time zone, skipped_after timestamp with time zone DEFAULT '-infinity'::timestamp with time zone)
- RETURNS boolean
- LANGUAGE plpgsql
- STABLE
-AS $$
-begin
-  return exists (
-    select from (select w.work_key, w.volume from work_records w where w.edition_id = edition offset 0) w
-    cross join lateral (select o.edition_id from work_records o
-      where o.work_key = w.work_key and o.volume = w.volume and o.rank <= 50 and o.edition_id <> edition offset 0) other
-    where
-      exists (select from swipes s where s.user_id = reader and s.edition_id = other.edition_id
-        and s.seen_at <= until and (s.action <> 'SKIP' or s.swiped_at > skipped_after) offset 0)
-      or exists (select from books b where b.user_id = reader and b.edition_id = other.edition_id
-        and b.added_at <= until offset 0));
-end
+-- Links the next books of `books_to_link`, and requests new decks for their readers. Returns the number of books that were
+-- looked at, where 0 means that none is left, and the readers whose books changed.
+CREATE OR REPLACE FUNCTION link_waiting_books(count int, OUT looked_at int, OUT changed_readers uuid[])
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    readers uuid[];
+    ids uuid[];
+BEGIN
+    SELECT coalesce(array_agg(w.user_id), '{}'), coalesce(array_agg(w.book_id), '{}')
+    INTO readers, ids
+    FROM (
+        SELECT user_id, book_id
+        FROM books_to_link
+        ORDER BY user_id, book_id
+        LIMIT count
+    ) w;
+    -- In one order, and before any row is locked, so that two transactions do not wait for each other.
+    PERFORM lock_user(r.reader)
+    FROM (SELECT DISTINCT reader FROM unnest(readers) AS reader ORDER BY reader) r;
+    DELETE FROM books_to_link w
+    USING unnest(readers, ids) AS taken (user_id, book_id)
+    WHERE w.user_id = taken.user_id AND w.book_id = taken.book_id;
+    looked_at := cardinality(ids);
+    changed_readers := ARRAY(SELECT link_books(readers, ids));
+    INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
+    SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
+    FROM unnest(changed_readers) AS reader
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
+END
 $$;
-CREATE OR REPLACE TRIGGER match_new_records AFTER INSERT ON editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION match_new_records();
-CREATE OR REPLACE TRIGGER match_removed_records AFTER DELETE ON editions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION match_removed_records();
-CREATE OR REPLACE TRIGGER match_changed_records AFTER UPDATE ON editions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION match_changed_records();
+
+-- Enqueues the job that links the books without an edition that have one of these keys.
+CREATE OR REPLACE FUNCTION enqueue_links(keys bigint[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    INSERT INTO books_to_link (user_id, book_id)
+    SELECT DISTINCT b.user_id, b.id
+    FROM unnest(keys) AS k (key)
+    CROSS JOIN LATERAL (
+        SELECT b.user_id, b.id
+        FROM books b
+        WHERE b.link_keys @> ARRAY[k.key]
+        OFFSET 0
+    ) b
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        INSERT INTO jobs AS j (kind, payload, key, run_at, priority, attempts_max)
+        VALUES ('library.link', '{}', 'link', now() + interval '1 second', 5, 10)
+        ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+        SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
+    END IF;
+END
+$$;
+
+-- MARK: Triggers of editions
+
+-- A catalog import sets app.bulk, and updates the words and genres at its end.
+CREATE OR REPLACE FUNCTION index_new_editions() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM new_rows);
+BEGIN
+    IF current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
+        INSERT INTO search_words (word, editions, forms)
+        SELECT word, count(*), search_forms(word)
+        FROM new_rows, unnest(tsvector_to_array(search_vector)) AS word
+        WHERE length(word) BETWEEN 2 AND 40
+        GROUP BY word
+        ORDER BY word
+        ON CONFLICT DO NOTHING;
+        PERFORM list_genres_of_editions(ARRAY(SELECT id FROM new_rows));
+    END IF;
+    PERFORM match_records(keys);
+    PERFORM enqueue_links(keys || ARRAY(SELECT isbn_key(isbn13) FROM new_rows WHERE isbn13 IS NOT NULL));
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION index_changed_editions() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    changed uuid[];
+    keys bigint[];
+    new_keys bigint[];
+BEGIN
+    IF current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
+        INSERT INTO search_words (word, editions, forms)
+        SELECT word, count(*), search_forms(word)
+        FROM new_rows n
+        JOIN old_rows o USING (id)
+        CROSS JOIN unnest(tsvector_to_array(n.search_vector)) AS word
+        WHERE n.search_vector IS DISTINCT FROM o.search_vector AND length(word) BETWEEN 2 AND 40
+        GROUP BY word
+        ORDER BY word
+        ON CONFLICT DO NOTHING;
+        changed := ARRAY(
+            SELECT n.id
+            FROM new_rows n
+            JOIN old_rows o USING (id)
+            WHERE (n.genres, n.popularity, n.language, n.hook IS NULL)
+                IS DISTINCT FROM (o.genres, o.popularity, o.language, o.hook IS NULL)
+        );
+        IF changed <> '{}' THEN
+            PERFORM list_genres_of_editions(changed);
+        END IF;
+    END IF;
+    WITH changed AS MATERIALIZED (
+        SELECT
+            n.id,
+            (n.title, n.subtitle, n.authors, n.series, n.series_position)
+                IS DISTINCT FROM (o.title, o.subtitle, o.authors, o.series, o.series_position) AS is_renamed,
+            CASE WHEN n.isbn13 IS DISTINCT FROM o.isbn13 THEN n.isbn13 END AS new_isbn,
+            o.title AS old_title,
+            n.title,
+            o.authors AS old_authors,
+            n.authors
+        FROM new_rows n
+        JOIN old_rows o USING (id)
+        WHERE (
+                n.title, n.subtitle, n.authors, n.series, n.series_position, n.isbn13, n.hook IS NULL, n.genres, n.language,
+                n.ratings_count
+            ) IS DISTINCT FROM (
+                o.title, o.subtitle, o.authors, o.series, o.series_position, o.isbn13, o.hook IS NULL, o.genres, o.language,
+                o.ratings_count
+            )
+    )
+    SELECT array_agg(key), array_agg(key) FILTER (WHERE is_new) || array_agg(isbn_key(new_isbn)) FILTER (WHERE new_isbn IS NOT NULL)
+    INTO keys, new_keys
+    FROM (
+        SELECT work_key(old_title, old_authors) AS key, false AS is_new, NULL AS new_isbn
+        FROM changed
+        WHERE is_renamed
+        UNION ALL
+        SELECT work_key(title, authors), true, NULL
+        FROM changed
+        WHERE is_renamed
+        UNION ALL
+        -- The other columns decide about the order of a work's records.
+        SELECT w.work_key, false, changed.new_isbn
+        FROM changed
+        LEFT JOIN work_records w ON w.edition_id = changed.id
+        WHERE NOT is_renamed OR new_isbn IS NOT NULL
+    ) keyed;
+    PERFORM match_records(coalesce(keys, '{}'));
+    PERFORM enqueue_links(new_keys);
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION index_deleted_editions() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM old_rows);
+BEGIN
+    PERFORM match_records(keys);
+    -- Books of a removed edition may have another record of the work.
+    PERFORM enqueue_links(keys);
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER index_new_editions AFTER INSERT ON editions
+    REFERENCING NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION index_new_editions();
+CREATE OR REPLACE TRIGGER index_changed_editions AFTER UPDATE ON editions
+    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION index_changed_editions();
+CREATE OR REPLACE TRIGGER index_deleted_editions AFTER DELETE ON editions
+    REFERENCING OLD TABLE AS old_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION index_deleted_editions();
+
+-- MARK: Access
 
 GRANT SELECT ON work_records TO bookplate_app;
-REVOKE ALL ON FUNCTION match_records, match_new_records, match_removed_records, match_changed_records FROM PUBLIC;
+REVOKE ALL ON FUNCTION match_records, enqueue_links, index_new_editions, index_changed_editions,
+    index_deleted_editions, link_waiting_books FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION link_waiting_books TO bookplate_app;

@@ -10,6 +10,6 @@ insert into editions (id, title, authors, language, genres, description, hook, p
     5000000 / (1 + n * 0.01), 5000000 / (1 + n * 0.01)
   from generate_series(:from, :upto) n;
 alter table editions enable trigger place_new_editions;
-select refresh_feed_order();
+select refresh_genres(true);
 commit;
 vacuum analyze;

@@ -51,7 +51,9 @@ struct Feed: FieldLoader {
         ) async throws(BookplateError) -> Children {
             var filter: [Int16] = []
             if let names {
-                filter = try await request.services.genres.ids(named: names, for: request).sorted()
+                let genres = try await request.services.genres.genres(
+                    named: names, field: "genres", for: request)
+                filter = genres.map(\.id).sorted()
             }
             // A filter without genres matches no book.
             let rows = try await rows(

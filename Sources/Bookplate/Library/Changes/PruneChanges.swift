@@ -19,7 +19,7 @@ struct PruneChanges: JobHandler {
     private static let pruneChanges = TypedStatement<Int64>("SELECT prune_changes($1, $2)")
     private static let pruneEvents = TypedStatement<Int64>("SELECT prune_events($1, $2)")
     private static let pruneSwipes = TypedStatement<Int64>("SELECT prune_undone_swipes($1, $2)")
-    private static let forgetSessions = Statement("SELECT forget_deleting_sessions()")
+    private static let forgetSessions = Statement("SELECT clear_tombstone_sessions()")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await prune(Self.pruneChanges, olderThanDays: Self.changesKeptDays, job)

@@ -53,7 +53,7 @@ struct ImportLibrary: JobHandler {
         }
         try await storedImport.begin(total: total)
         try await store(file, from: Int(row.done), storedImport)
-        let _: [Rows] = try await storedImport.job.write {
+        try await storedImport.job.write {
             $0.replaceDeckSoon(of: storedImport.user)
         }
         try await storeCovers(of: file, storedImport)
@@ -179,7 +179,6 @@ private struct StoredImport {
             var parameters = Parameters.of(user, importID)
             parameters.append(text: state, as: .inferred)
             pipeline.append(Self.end, parameters)
-            pipeline.append(Self.advanceFeed, .of(user))
         }
     }
 
@@ -212,9 +211,6 @@ private struct StoredImport {
         SET state = $3, content = NULL, updated_at = now()
         WHERE user_id = $1 AND id = $2
         """)
-
-    /// Removes the imported books from the feed.
-    private static let advanceFeed = Statement("SELECT advance_feed($1)")
 
     private static let insertFailure = Statement(
         """
