@@ -34,7 +34,7 @@ insert into editions (id, isbn13, isbn10, title, subtitle, series, series_positi
     (book ->> 'averageRating')::float8, (book ->> 'ratingsCount')::int, (book ->> 'ratingsCount')::int
   from (select count(*)::int as total from starter) counted,
     generate_series(1, 10000) place join starter on n = 1 + (place - 1) % (select count(*) from starter);
-select refresh_feed_order();
+select refresh_genres(true);
 
 insert into tenants (id, slug, name, issuers, audiences) values
   (pg_temp.id('tenant'), 'bench', 'Benchmark', '{https://issuer.test}', '{test.bench}');

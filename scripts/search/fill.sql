@@ -44,6 +44,6 @@ insert into editions (id, title, authors, language, ratings_count, popularity)
   select gen_random_uuid(), left(title, 500), array[author], 'en', readers, readers from pg_temp.books(:editions);
 create index editions_search_vector on editions using gin (search_vector) with (fastupdate = off);
 select refresh_search_words();
-select refresh_feed_order();
+select refresh_genres(true);
 commit;
-vacuum analyze editions, search_words, feed_order;
+vacuum analyze editions, search_words, edition_genres;
