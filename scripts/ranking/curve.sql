@@ -5,10 +5,10 @@ begin;
 set local app.bulk = 'on';
 insert into editions (id, title, authors, language, genres, description, hook, page_count, average_rating, ratings_count, popularity)
   select md5('curve-' || n)::uuid, 'Book ' || n, array['Author ' || (n % 50000)], 'en',
-    array['Genre ' || (hashint4(n) & 31), 'Genre ' || (32 + (hashint4(-n) & 7))],
+    array[names[1 + (hashint4(n) & 31)], names[33 + (hashint4(-n) & 7)]],
     repeat('What book ' || n || ' is about. ', 20), 'What book ' || n || ' is about.', 200, 4,
     5000000 / (1 + n * 0.01), 5000000 / (1 + n * 0.01)
-  from generate_series(:from, :upto) n;
+  from generate_series(:from, :upto) n, (select array_agg(name order by id) as names from genres) g;
 select refresh_genres(true);
 commit;
 vacuum analyze;

@@ -106,7 +106,7 @@ struct Feed: FieldLoader {
 
         /// Enqueues the job that builds the next deck. Errors are ignored: without the job, a request builds it.
         private func prepareSuccessor(of deck: Int64, _ request: RequestContext) async {
-            let _: [Rows]? = try? await request.write { pipeline, viewer in
+            _ = try? await request.write { pipeline, viewer in
                 pipeline.enqueue(
                     PrepareDeck.self, .init(previous: deck), for: viewer.userID, key: "successor")
             }
