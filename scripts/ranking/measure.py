@@ -147,14 +147,13 @@ class Product:
     """The product's own code, run as a child process."""
 
     def __init__(self, command, books, popularity, train):
-        numbers, origins = {}, {}
+        self.genres, origins = {}, {}
         self.tool = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for book, share in zip(books, popularity):
-            first = (book.get("genres") or [None])[0]
-            genre = str(numbers.setdefault(first, len(numbers) + 1)) if first else "0"
+            genres = [str(self.genres.setdefault(genre, len(self.genres) + 1)) for genre in book.get("genres") or []]
             origin = [str(origins.setdefault(name.lower(), len(origins) + 1)) if name else "0" for name in
                       ((book.get("authors") or [None])[0], book.get("series"))]  # fmt: skip
-            self.send(" ".join(["item", f"{share:.9f}"] + origin + [genre]))
+            self.send(" ".join(["item", f"{share:.9f}"] + origin + [volume(book), ",".join(genres) or "-"]))
         # Newest first, which is the order in which the product reads them.
         for reader, history in enumerate(train):
             for book, rating in reversed(history):
@@ -163,14 +162,34 @@ class Product:
     def send(self, line):
         self.tool.stdin.write(line + "\n")
 
-    def rank(self, histories):
+    def rank(self, histories, count=10, preferred=()):
+        """Ranks books for readers with these signals, each a book and its weight, the newest last."""
+        self.send(" ".join(["prefer"] + [str(self.genres[genre]) for genre in preferred]))
         tops = []
         for history in histories:
-            signals = " ".join(f"{book}:{VOICES[rating]}" for book, rating in history)
-            self.send(f"query 10 {signals}")
+            self.send(" ".join([f"query {count}"] + [f"{book}:{weight}" for book, weight in history]))
             self.tool.stdin.flush()
             tops.append([int(book) for book in self.tool.stdout.readline().split()])
         return tops
+
+
+def volume(book):
+    """Returns the number of a volume, or "-" if the book has none or contains several volumes."""
+    try:
+        return str(float(book.get("series_position")))
+    except (TypeError, ValueError):
+        return "-"
+
+
+def popularities(books, train):
+    """Returns the popularity in the catalog alone, and with the readers' signals."""
+    world = np.array([book.get("ratings_count") or 0 for book in books], dtype=np.float64)
+    own = np.zeros(len(books))
+    for history in train:
+        for book, rating in history:
+            own[book] += max(0, VOICES[rating])
+    both = world + own * world.sum() / PRIOR
+    return world / world.max(), both / both.max()
 
 
 def matrix(histories, count, weights=None):
@@ -218,14 +237,8 @@ def main():
     books, readers = read(pathlib.Path(folder))
     train, warm, cold = split(readers, held, int(seed))
     measure, count = Measure(books), len(books)
-    world = np.array([book.get("ratings_count") or 0 for book in books], dtype=np.float64)
-    own = np.zeros(count)
-    for history in train:
-        for book, rating in history:
-            own[book] += max(0, VOICES[rating])
-    popularity = world + own * world.sum() / PRIOR
-    popularity /= popularity.max()
-    product = Product(tool, books, popularity, train)
+    world, popularity = popularities(books, train)
+    product, fresh = Product(tool, books, popularity, train), Product(tool, books, world, [])
     shared = cosine(train, count)
     rated, plain = ease(train, count)
     _, weighted = ease(train, count, WEIGHTS, 300)
