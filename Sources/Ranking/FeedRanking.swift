@@ -14,7 +14,6 @@ import Glibc
 ///   so that their sum is that of the popularities. Without signals and preferred genres, the prior is the popularity.
 /// - `c = 5 * 0.05 / (0.05 + evidence)`, where `evidence` is the mean of the ten highest affinities. Genres count
 ///   fully as long as there are no links from the reader's books, and by half when the evidence is 0.05.
-///   typical after the first likes on an installation with a thousand readers.
 ///
 /// docs/benchmarks.md describes the measurements from which the constants were chosen.
 package enum FeedRanking {

@@ -21,8 +21,9 @@ Warm readers: a fifth of each reader's ratings is held out.
 Cold readers: all ratings are held out. The cold readers are the ones with at least 20 ratings among 200 readers drawn
 with SEED or, with `later`, among the readers without a rating in the period. The first table uses a cold reader's first
 k ratings as known and looks for the rest. The second table looks for the ratings after the first ten, so that the
-held-out ratings are the same for each k. The last line of both tables is the mean over readers of the difference in
-recall between Bookplate and popularity among these readers, with its standard error.
+held-out ratings are the same for each k. The last lines of both tables are means over readers of the differences in
+recall, with their standard errors: between Bookplate and popularity among these readers, and, for a new installation
+without other readers, between Bookplate and the popularity in the catalog.
 
 `genres` is the share of different first genres among the ten books, and `fewest` is that share for the reader with the
 lowest one. `variety` is 1 minus the mean Jaccard overlap of the genres of two of the ten books. `EASE` treats every
@@ -47,6 +48,10 @@ WEIGHTS = {5: 1.25, 4: 1.0, 3: 0.6, 2: 0.2, 1: 0.1}  # reader_signals.weight
 VOICES = {5: 1.25, 4: 1.0, 3: 0.6, 2: 0.0, 1: -0.3}  # reader_signals.voice
 PRIOR = 5000  # refresh_popularity
 COLD_AFTER = (0, 1, 3, 5, 10)
+COMPARED = (
+    ("**Bookplate**", "popularity, own readers'"),
+    ("Bookplate, new installation", "popularity, world"),
+)
 
 
 def read(folder):
@@ -192,6 +197,10 @@ def popularities(books, train):
     return world / world.max(), both / both.max()
 
 
+def signals(histories):
+    return [[(book, VOICES[rating]) for book, rating in history] for history in histories]
+
+
 def matrix(histories, count, weights=None):
     rows = [number for number, history in enumerate(histories) for _ in history]
     columns = [book for history in histories for book, _ in history]
@@ -256,7 +265,9 @@ def main():
         yield "item-item cosine", best((matrix(histories, count) @ shared).toarray(), histories)
         yield "EASE", best(linear(histories, None, plain), histories)
         yield "EASE, weighted", best(linear(histories, WEIGHTS, weighted), histories)
-        yield "**Bookplate**", product.rank(histories)
+        yield "popularity under the rules, world", fresh.rank([[(book, 0) for book, _ in history] for history in histories])
+        yield "Bookplate, new installation", fresh.rank(signals(histories))
+        yield "**Bookplate**", product.rank(signals(histories))
 
     print(f"{len(train)} readers, {sum(map(len, train))} ratings, {count} books; {len(warm)} warm readers\n")
     print("| | recall@10 | ndcg@10 | hit@10 | genres@10 | fewest | variety@10 | books |\n|---|---:|---:|---:|---:|---:|---:|---:|")
@@ -266,7 +277,7 @@ def main():
         print("| " + " | ".join([name] + [f"{figure:.3f}" for figure in figures[:6]] + [str(figures[6])]) + " |")
     for first, what in (None, "the rest"), (10, "what comes after ten"):
         print(f"\n{len(cold)} cold readers, recall@10 (hit@10, genres@10) of {what} after k ratings\n")
-        table, less = {}, []
+        table, less = {}, {}
         for told in COLD_AFTER:
             histories, wanted = [], []
             for history in cold:
@@ -278,14 +289,16 @@ def main():
             for name, tops in rows(histories, wanted):
                 figures, recalls[name] = measure(tops, wanted)
                 table.setdefault(name, []).append(f"{figures[0]:.3f} ({figures[2]:.2f}, {figures[3]:.2f})")
-            difference = recalls["**Bookplate**"] - recalls["popularity, own readers'"]
-            less.append(f"{difference.mean():+.4f} ± {difference.std() / len(difference) ** 0.5:.4f}")
+            for better, worse in COMPARED:
+                difference = recalls[better] - recalls[worse]
+                cell = f"{difference.mean():+.4f} ± {difference.std() / len(difference) ** 0.5:.4f}"
+                less.setdefault(f"{better} less {worse}", []).append(cell)
             if told == 0:
                 top, bound = measure.best_by_hindsight(wanted)
                 figures, _ = measure([top] * len(wanted), wanted)
                 best_new = f"{figures[0]:.3f} ({figures[2]:.2f}, {figures[3]:.2f}); at most {bound:.3f}"
         table["the best ten that keep the rule, by hindsight"] = [best_new] + ["-"] * (len(COLD_AFTER) - 1)
-        table["Bookplate less popularity, own readers'"] = less
+        table |= less
         print("| | " + " | ".join(map(str, COLD_AFTER)) + " |\n|---" + "|---" * len(COLD_AFTER) + "|")
         for name, cells in table.items():
             print("| " + " | ".join([name] + cells) + " |")
