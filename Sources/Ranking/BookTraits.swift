@@ -18,6 +18,11 @@ package struct BookTraits: Sendable, Equatable {
 
     /// The most important genre; 0 if the genres are unknown.
     var firstGenre: Int16 { genres.first ?? 0 }
+
+    /// Returns whether one of the first three genres is in a set. Later genres say little about a book.
+    func hasLeadingGenre(in set: Set<Int16>) -> Bool {
+        !set.isEmpty && genres.prefix(3).contains { set.contains($0) }
+    }
 }
 
 /// A candidate for a reader's feed.

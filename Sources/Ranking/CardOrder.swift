@@ -37,15 +37,11 @@ struct CardOrder {
             author = book.author
             series = book.series
             genre = book.firstGenre
-            isPreferred = book.genres.prefix(CardOrder.leadingGenres).contains {
-                preferred.contains($0)
-            }
+            isPreferred = book.hasLeadingGenre(in: preferred)
             self.volumesMax = volumesMax
         }
     }
 
-    /// The number of a book's genres that count for the rule on preferred genres.
-    static let leadingGenres = 3
     private static let booksOfAuthorMax = 2
 
     private let genresMin: Int

@@ -1,21 +1,39 @@
 import Glibc
 
-/// Ranks a reader's feed.
+/// Ranks a reader's feed: scores the candidates, then orders them by score under the rules of `CardOrder`.
 ///
-/// **Score.** The score of a book is `affinity + w * popularity * e^(c * similarity)`, where `w = 0.19 * 2^(-signals / 8)`.
-/// The second part is a prior: what is known without other readers.
+/// **Score.** The score of a book is `affinity + w * prior`. The affinity is what other readers' signals say, and the
+/// prior is what is known without them: popularity, genres, author, and series.
+///
+/// - `w = 0.19 * 2^(-signals / 8)`, where `signals` is the number of positive signals. The affinity grows with each
+///   signal, and the prior fades. On a new installation all affinities are 0, so the prior alone decides, whatever
+///   its weight.
+/// - The prior of a book is `popularity * e^(c * genres + origin)`, three times that in a preferred genre.
+///   `genres` is the similarity of its genres to those of the reader's books, from -1 to 1, and `origin` is what the
+///   reader's signals say about its author and its series (`Taste`). All priors are then multiplied by the same factor,
+///   so that their sum is that of the popularities. Without signals and preferred genres, the prior is the popularity.
+/// - `c = 5 * 0.05 / (0.05 + evidence)`, where `evidence` is the mean of the ten highest affinities. Genres count
+///   fully as long as there are no links from the reader's books, and by half when the evidence is 0.05.
+///
+/// docs/benchmarks.md describes the measurements from which the constants were chosen.
 package enum FeedRanking {
-    /// The weight of popularity for a reader without signals.
+    /// The weight of the prior for a reader without signals.
     ///
     /// The value is a compromise between the data splits in docs/benchmarks.md. At half this value, new readers
     /// in some splits find less than by popularity alone. At 1.5 times this value, readers with a history find less than
     /// with EASE.
-    private static let popularityWeight: Float = 0.19
-    /// The number of signals after which the weight of popularity has halved.
-    private static let popularityHalfLife: Float = 8
-    private static let contentWeight: Float = 3
+    private static let priorWeight: Float = 0.19
+    /// The number of signals after which the weight of the prior has halved.
+    private static let priorHalfLife: Float = 8
+    /// The exponent of the factor for a book that has exactly the genres that the reader likes.
+    private static let genresWeight: Float = 5
+    /// The evidence at which the weight of genres has halved.
+    private static let evidenceHalf: Float = 0.05
+    /// The number of affinities whose mean is the evidence.
+    private static let evidenceCount = 10
+    /// The factor for the prior of books in preferred genres.
     private static let preferredFactor: Float = 3
-    /// The number of consecutive cards to which the rules on authors and genres apply.
+    /// The number of consecutive cards to which the rules on authors, series, and genres apply.
     package static let spread = 10
 
     /// The minimum number of different first genres among `spread` consecutive cards: 4 for a new reader, and
@@ -29,11 +47,12 @@ package enum FeedRanking {
     /// Ranks the items for a reader, best first.
     ///
     /// - Parameters:
-    ///   - items: The candidates: books that the reader has not seen.
+    ///   - items: The candidates: books that the reader has not seen. If they contain a later volume of a series, they
+    ///     must also contain the earlier unseen ones, which come first.
     ///   - signals: The reader's opinions, in any order.
     ///   - preferred: The genres that the reader has chosen.
     ///   - count: The maximum number of results.
-    ///   - recent: The last cards of the previous deck, at least nine if it has as many. The rules of the order hold
+    ///   - recent: The last cards of the previous deck, in their order. The last nine suffice for the rules to hold
     ///     across decks.
     /// - Returns: Indices of `items`.
     package static func rank(
@@ -43,28 +62,47 @@ package enum FeedRanking {
         let preferred = Set(preferred)
         let books = items.map(\.traits)
         let signalCount = signals.count { $0.weight > 0 }
-        let weight = popularityWeight * exp2(-Float(signalCount) / popularityHalfLife)
-        let taste = Taste(signals, rarities: GenreRarities(books))
-        var scores = items.map { item in
-            let prior = item.popularity * exp(contentWeight * taste.similarity(of: item.traits))
-            let isPreferred = item.traits.genres.prefix(3).contains { preferred.contains($0) }
-            return item.affinity + weight * prior * (isPreferred ? preferredFactor : 1)
+        let weight = priorWeight * exp2(-Float(signalCount) / priorHalfLife)
+        let scores = zip(items, priors(of: items, signals, preferred)).map { item, prior in
+            item.affinity + weight * prior
         }
-        let series = SeriesOrder(books, signals)
-        series.raise(&scores)
         let best = items.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }
         var order = CardOrder(
-            books, series: series, preferred: preferred,
+            books, series: SeriesOrder(books, signals), preferred: preferred,
             genresMin: genresMin(signalCount: signalCount), after: recent)
         return order.select(from: best, count: count)
     }
 
     /// Selects the cards for readers without any signals or preferred genres, by popularity.
     ///
-    /// - Parameter items: The candidates.
+    /// - Parameter items: The candidates. Of equally popular ones, the first comes first.
     /// - Returns: At most `count` indices of `items`.
     package static func coldStartDeck(_ items: [FeedItem], count: Int) -> [Int] {
         rank(items, signals: [], preferred: [], count: count, after: [])
+    }
+
+    private static func priors(
+        of items: [FeedItem], _ signals: [ReaderSignal], _ preferred: Set<Int16>
+    ) -> [Float] {
+        let taste = Taste(signals, catalog: items.map(\.traits))
+        let genresWeight = genresWeight * evidenceHalf / (evidenceHalf + evidence(items))
+        let priors = items.map { item in
+            let exponent =
+                genresWeight * taste.similarityOfGenres(of: item.traits)
+                + taste.opinionOfOrigin(of: item.traits)
+            return item.popularity * exp(exponent)
+                * (item.traits.hasLeadingGenre(in: preferred) ? preferredFactor : 1)
+        }
+        let sum = priors.reduce(0, +)
+        guard sum > 0 else { return priors }
+        let factor = items.reduce(0) { $0 + $1.popularity } / sum
+        return priors.map { $0 * factor }
+    }
+
+    /// How much other readers say about what this reader likes: the mean of the highest affinities.
+    private static func evidence(_ items: [FeedItem]) -> Float {
+        let best = items.map(\.affinity).sorted(by: >).prefix(evidenceCount)
+        return max(0, best.reduce(0, +) / Float(evidenceCount))
     }
 
     /// The number of newer signals after which a signal has lost half of its recency boost.

@@ -5,7 +5,9 @@
 /// and prequels, such as volume 1.5 and volume 0, and books without a number may come at any time after the volume
 /// that they follow.
 struct SeriesOrder {
+    /// The maximum number of volumes of a series among ten cards.
     private static let volumesOfNewSeriesMax = 1
+    /// The same if the reader liked an earlier volume.
     private static let volumesOfLikedSeriesMax = 2
 
     /// For each book, the volume that must come before it.
@@ -41,30 +43,16 @@ struct SeriesOrder {
     /// Returns the maximum number of volumes of a book's series among ten cards: 2 if the reader liked an earlier one.
     func volumesMax(of book: Int) -> Int { volumesMax[book] }
 
-    /// Raises the score of each volume to that of the later volumes that wait for it, because a reader who would
-    /// like those has to begin with it.
-    func raise(_ scores: inout [Float]) {
-        for (later, earlier) in waiting { scores[earlier] = max(scores[earlier], scores[later]) }
-    }
-
-    /// The volumes that wait for another, each with that other one. The last volumes come first.
-    private var waiting: [(later: Int, earlier: Int)] = []
-
     private mutating func chain(_ volumes: [(position: Float, index: Int)]) {
         // Volumes with the same number do not wait for each other. The following ones wait for the first in `volumes`.
         let sorted = volumes.sorted { ($0.position, $0.index) < ($1.position, $1.index) }
         var last: (position: Float, index: Int)?
-        var links: [(later: Int, earlier: Int)] = []
         var before: (position: Float, index: Int)?
         for volume in sorted {
             if let last, last.position < volume.position { before = last }
-            if let before {
-                predecessors[volume.index] = before.index
-                links.append((volume.index, before.index))
-            }
+            predecessors[volume.index] = before?.index
             let isNumbered = volume.position >= 1 && volume.position == volume.position.rounded()
             if isNumbered && volume.position > last?.position ?? 0 { last = volume }
         }
-        waiting += links.reversed()
     }
 }

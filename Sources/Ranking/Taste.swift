@@ -2,32 +2,41 @@ import Glibc
 
 /// What a reader's signals say about genres, authors, and series: content similarity.
 ///
-/// A book's genres form a vector: each genre has its rarity, divided by the square root of its position in the list, and
-/// the vector is divided by its length. The reader's taste is the weighted mean of the vectors of the
-/// signals' books, so that disliked books count negatively. The similarity of a book is the scalar product of its vector and the
-/// taste, plus what the signals say about its author and its series.
+/// **Genres.** A book's genres are a vector of length 1 (`GenreVectors`). The reader's taste is the sum of the vectors
+/// of the signals' books, each multiplied by the signal's weight and recency boost, divided by the sum of the absolute
+/// weights plus `genreShrinkage`. Disliked books count negatively. The similarity of a book is the scalar product of
+/// its vector and the taste.
+///
+/// **Authors and series.** If `s` is the sum of the weights of the signals on an author's books, the opinion of that
+/// author is `s / (|s| + originShrinkage)`. The same holds for series. This is a sum and not a mean, because a liked
+/// author matters as much among 20 likes as alone.
+///
+/// **Example.** A reader likes a book of the genre Fantasy, the weight is 1, and the boost is 2. The taste is 2 / (2 + 1)
+/// in the direction of Fantasy. A book that has only this genre has a similarity of 0.67.
 struct Taste {
-    /// Added to the sum of the weights, so that one signal does not make a whole taste.
+    /// Added to the sum of the weights, so that the first signal does not decide alone.
     private static let genreShrinkage: Float = 1
-    private static let authorShrinkage: Float = 1
-    private static let authorWeight: Float = 0.3
-    private static let seriesWeight: Float = 0.3
+    private static let originShrinkage: Float = 1
+    private static let authorWeight: Float = 2
+    private static let seriesWeight: Float = 1
 
-    private let rarities: GenreRarities
+    private let vectors: GenreVectors
+    /// The taste, by genre id.
     private var genres: [Float]
     private var authors: [Int32: Float] = [:]
     private var series: [Int32: Float] = [:]
 
-    init(_ signals: [ReaderSignal], rarities: GenreRarities) {
-        self.rarities = rarities
-        genres = [Float](repeating: 0, count: rarities.genreCount)
+    /// - Parameter catalog: The books from which the rarity of genres is computed.
+    init(_ signals: [ReaderSignal], catalog: [BookTraits]) {
+        vectors = GenreVectors(catalog)
+        genres = [Float](repeating: 0, count: vectors.genresEnd)
         var total = Self.genreShrinkage
         for signal in signals {
             let weight = signal.weight * FeedRanking.recencyBoost(newer: signal.newer)
             total += abs(weight)
-            let length = rarities.length(of: signal.traits.genres)
-            rarities.forEach(of: signal.traits.genres) { genre, share in
-                genres[genre] += weight * share / length
+            let length = vectors.length(of: signal.traits.genres)
+            if length > 0 {
+                vectors.forEach(of: signal.traits.genres) { genres[$0] += weight * $1 / length }
             }
             authors[signal.traits.author, default: 0] += weight
             series[signal.traits.series, default: 0] += weight
@@ -35,50 +44,56 @@ struct Taste {
         for genre in genres.indices { genres[genre] /= total }
         authors[0] = nil
         series[0] = nil
-        authors = authors.mapValues { $0 / (abs($0) + Self.authorShrinkage) }
-        series = series.mapValues { $0 / (abs($0) + Self.authorShrinkage) }
     }
 
-    /// Returns how similar a book is to those that the reader likes, and how different from those that the reader
-    /// dislikes.
-    func similarity(of book: BookTraits) -> Float {
+    /// Returns how similar the genres of a book are to those of the reader's books, from -1 to 1.
+    func similarityOfGenres(of book: BookTraits) -> Float {
+        let length = vectors.length(of: book.genres)
+        guard length > 0 else { return 0 }
         var product: Float = 0
-        var square: Float = 0
-        rarities.forEach(of: book.genres) { genre, share in
-            product += share * genres[genre]
-            square += share * share
-        }
-        let sameGenres = square > 0 ? product / square.squareRoot() : 0
-        return sameGenres + Self.authorWeight * (authors[book.author] ?? 0)
-            + Self.seriesWeight * (series[book.series] ?? 0)
+        vectors.forEach(of: book.genres) { product += $1 * genres[$0] }
+        return product / length
     }
+
+    /// Returns what the reader's signals say about the author and the series of a book.
+    func opinionOfOrigin(of book: BookTraits) -> Float {
+        Self.authorWeight * Self.opinion(authors[book.author] ?? 0)
+            + Self.seriesWeight * Self.opinion(series[book.series] ?? 0)
+    }
+
+    private static func opinion(_ sum: Float) -> Float { sum / (abs(sum) + originShrinkage) }
 }
 
-/// How much it says that two books share a genre: the logarithm of the share of books without it.
-struct GenreRarities {
-    private var rarities: [Float]
-    var genreCount: Int { rarities.count }
+/// The genres of books as vectors.
+///
+/// The component of a genre is its rarity, the logarithm of the number of books divided by the number of those
+/// with the genre. Sharing a rare genre says more. It is divided by the square root of the genre's position in the list,
+/// because the first genres describe the book best.
+struct GenreVectors {
+    /// The number of a book's genres that count.
+    private static let genresMax = 8
+    private static let decay = (1...genresMax).map { 1 / Float($0).squareRoot() }
 
-    init(_ books: some Sequence<BookTraits>) {
-        rarities = []
-        var total: Float = 1
+    /// The rarities, by genre id.
+    private var rarities: [Float] = []
+    /// The highest genre id plus 1.
+    var genresEnd: Int { rarities.count }
+
+    init(_ books: [BookTraits]) {
         for book in books {
-            total += 1
             for genre in book.genres where genre > 0 {
                 while rarities.count <= Int(genre) { rarities.append(0) }
                 rarities[Int(genre)] += 1
             }
         }
         for genre in rarities.indices {
-            rarities[genre] = log(total / max(1, rarities[genre]))
+            rarities[genre] = log(Float(1 + books.count) / max(1, rarities[genre]))
         }
     }
 
-    private static let positionDecay: Float = 0.5
-    private static let decay = (1...8).map { pow(Float($0), -positionDecay) }
-
+    /// Passes each genre and its component, not divided by the length. Skips genres that no book of the catalog has.
     func forEach(of genres: [Int16], _ body: (Int, Float) -> Void) {
-        for (position, genre) in genres.prefix(8).enumerated()
+        for (position, genre) in genres.prefix(Self.genresMax).enumerated()
         where rarities.indices.contains(Int(genre)) {
             body(Int(genre), rarities[Int(genre)] * Self.decay[position])
         }
@@ -87,6 +102,6 @@ struct GenreRarities {
     func length(of genres: [Int16]) -> Float {
         var square: Float = 0
         forEach(of: genres) { square += $1 * $1 }
-        return max(square.squareRoot(), 1e-6)
+        return square.squareRoot()
     }
 }

@@ -21,8 +21,9 @@ Warm readers: a fifth of each reader's ratings is held out.
 Cold readers: all ratings are held out. The cold readers are the ones with at least 20 ratings among 200 readers drawn
 with SEED or, with `later`, among the readers without a rating in the period. The first table uses a cold reader's first
 k ratings as known and looks for the rest. The second table looks for the ratings after the first ten, so that the
-held-out ratings are the same for each k. The last line of both tables is the mean over readers of the difference in
-recall between Bookplate and popularity among these readers, with its standard error.
+held-out ratings are the same for each k. The last lines of both tables are means over readers of the differences in
+recall, with their standard errors: between Bookplate and popularity among these readers, and, for a new installation
+without other readers, between Bookplate and the popularity in the catalog.
 
 `genres` is the share of different first genres among the ten books, and `fewest` is that share for the reader with the
 lowest one. `variety` is 1 minus the mean Jaccard overlap of the genres of two of the ten books. `EASE` treats every
@@ -47,6 +48,10 @@ WEIGHTS = {5: 1.25, 4: 1.0, 3: 0.6, 2: 0.2, 1: 0.1}  # reader_signals.weight
 VOICES = {5: 1.25, 4: 1.0, 3: 0.6, 2: 0.0, 1: -0.3}  # reader_signals.voice
 PRIOR = 5000  # refresh_popularity
 COLD_AFTER = (0, 1, 3, 5, 10)
+COMPARED = (
+    ("**Bookplate**", "popularity, own readers'"),
+    ("Bookplate, new installation", "popularity, world"),
+)
 
 
 def read(folder):
@@ -147,14 +152,13 @@ class Product:
     """The product's own code, run as a child process."""
 
     def __init__(self, command, books, popularity, train):
-        numbers, origins = {}, {}
+        self.genres, origins = {}, {}
         self.tool = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for book, share in zip(books, popularity):
-            first = (book.get("genres") or [None])[0]
-            genre = str(numbers.setdefault(first, len(numbers) + 1)) if first else "0"
+            genres = [str(self.genres.setdefault(genre, len(self.genres) + 1)) for genre in book.get("genres") or []]
             origin = [str(origins.setdefault(name.lower(), len(origins) + 1)) if name else "0" for name in
                       ((book.get("authors") or [None])[0], book.get("series"))]  # fmt: skip
-            self.send(" ".join(["item", f"{share:.9f}"] + origin + [genre]))
+            self.send(" ".join(["item", f"{share:.9f}"] + origin + [volume(book), ",".join(genres) or "-"]))
         # Newest first, which is the order in which the product reads them.
         for reader, history in enumerate(train):
             for book, rating in reversed(history):
@@ -163,14 +167,38 @@ class Product:
     def send(self, line):
         self.tool.stdin.write(line + "\n")
 
-    def rank(self, histories):
+    def rank(self, histories, count=10, preferred=()):
+        """Ranks books for readers with these signals, each a book and its weight, the newest last."""
+        self.send(" ".join(["prefer"] + [str(self.genres[genre]) for genre in preferred]))
         tops = []
         for history in histories:
-            signals = " ".join(f"{book}:{VOICES[rating]}" for book, rating in history)
-            self.send(f"query 10 {signals}")
+            self.send(" ".join([f"query {count}"] + [f"{book}:{weight}" for book, weight in history]))
             self.tool.stdin.flush()
             tops.append([int(book) for book in self.tool.stdout.readline().split()])
         return tops
+
+
+def volume(book):
+    """Returns the number of a volume, or "-" if the book has none or contains several volumes."""
+    try:
+        return str(float(book.get("series_position")))
+    except (TypeError, ValueError):
+        return "-"
+
+
+def popularities(books, train):
+    """Returns the popularity in the catalog alone, and with the readers' signals."""
+    world = np.array([book.get("ratings_count") or 0 for book in books], dtype=np.float64)
+    own = np.zeros(len(books))
+    for history in train:
+        for book, rating in history:
+            own[book] += max(0, VOICES[rating])
+    both = world + own * world.sum() / PRIOR
+    return world / world.max(), both / both.max()
+
+
+def signals(histories):
+    return [[(book, VOICES[rating]) for book, rating in history] for history in histories]
 
 
 def matrix(histories, count, weights=None):
@@ -218,14 +246,8 @@ def main():
     books, readers = read(pathlib.Path(folder))
     train, warm, cold = split(readers, held, int(seed))
     measure, count = Measure(books), len(books)
-    world = np.array([book.get("ratings_count") or 0 for book in books], dtype=np.float64)
-    own = np.zeros(count)
-    for history in train:
-        for book, rating in history:
-            own[book] += max(0, VOICES[rating])
-    popularity = world + own * world.sum() / PRIOR
-    popularity /= popularity.max()
-    product = Product(tool, books, popularity, train)
+    world, popularity = popularities(books, train)
+    product, fresh = Product(tool, books, popularity, train), Product(tool, books, world, [])
     shared = cosine(train, count)
     rated, plain = ease(train, count)
     _, weighted = ease(train, count, WEIGHTS, 300)
@@ -243,7 +265,9 @@ def main():
         yield "item-item cosine", best((matrix(histories, count) @ shared).toarray(), histories)
         yield "EASE", best(linear(histories, None, plain), histories)
         yield "EASE, weighted", best(linear(histories, WEIGHTS, weighted), histories)
-        yield "**Bookplate**", product.rank(histories)
+        yield "popularity under the rules, world", fresh.rank([[(book, 0) for book, _ in history] for history in histories])
+        yield "Bookplate, new installation", fresh.rank(signals(histories))
+        yield "**Bookplate**", product.rank(signals(histories))
 
     print(f"{len(train)} readers, {sum(map(len, train))} ratings, {count} books; {len(warm)} warm readers\n")
     print("| | recall@10 | ndcg@10 | hit@10 | genres@10 | fewest | variety@10 | books |\n|---|---:|---:|---:|---:|---:|---:|---:|")
@@ -253,7 +277,7 @@ def main():
         print("| " + " | ".join([name] + [f"{figure:.3f}" for figure in figures[:6]] + [str(figures[6])]) + " |")
     for first, what in (None, "the rest"), (10, "what comes after ten"):
         print(f"\n{len(cold)} cold readers, recall@10 (hit@10, genres@10) of {what} after k ratings\n")
-        table, less = {}, []
+        table, less = {}, {}
         for told in COLD_AFTER:
             histories, wanted = [], []
             for history in cold:
@@ -265,14 +289,16 @@ def main():
             for name, tops in rows(histories, wanted):
                 figures, recalls[name] = measure(tops, wanted)
                 table.setdefault(name, []).append(f"{figures[0]:.3f} ({figures[2]:.2f}, {figures[3]:.2f})")
-            difference = recalls["**Bookplate**"] - recalls["popularity, own readers'"]
-            less.append(f"{difference.mean():+.4f} ± {difference.std() / len(difference) ** 0.5:.4f}")
+            for better, worse in COMPARED:
+                difference = recalls[better] - recalls[worse]
+                cell = f"{difference.mean():+.4f} ± {difference.std() / len(difference) ** 0.5:.4f}"
+                less.setdefault(f"{better} less {worse}", []).append(cell)
             if told == 0:
                 top, bound = measure.best_by_hindsight(wanted)
                 figures, _ = measure([top] * len(wanted), wanted)
                 best_new = f"{figures[0]:.3f} ({figures[2]:.2f}, {figures[3]:.2f}); at most {bound:.3f}"
         table["the best ten that keep the rule, by hindsight"] = [best_new] + ["-"] * (len(COLD_AFTER) - 1)
-        table["Bookplate less popularity, own readers'"] = less
+        table |= less
         print("| | " + " | ".join(map(str, COLD_AFTER)) + " |\n|---" + "|---" * len(COLD_AFTER) + "|")
         for name, cells in table.items():
             print("| " + " | ".join([name] + cells) + " |")
