@@ -580,7 +580,7 @@ $$;
 -- has written. They differ from `work_key` in two ways: the text may name several authors, of which each may be the first in
 -- the catalog, and the title may contain the subtitle. `rest` is the text after the colon for keys without it.
 CREATE FUNCTION possible_work_keys(title text, author text) RETURNS TABLE (key bigint, rest text)
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 2 AS $$
 DECLARE
     author_keys text[];
     name text;
@@ -662,7 +662,7 @@ CREATE FUNCTION match_books(
     authors text[],
     goodreads_ids text[]
 ) RETURNS TABLE (reader uuid, book_id uuid, edition_id uuid, linked_by book_link)
-LANGUAGE plpgsql STABLE ROWS 10 AS $$
+LANGUAGE plpgsql STABLE ROWS 2 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
