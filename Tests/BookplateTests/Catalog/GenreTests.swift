@@ -74,7 +74,7 @@ import Testing
         }
         #expect(aliases.count > 1000)
         #expect(Set(aliases.map(\.1)).count == 45)
-        let spellings: [(String) -> String] = [
+        let spellings: [@Sendable (String) -> String] = [
             { $0 }, { $0.uppercased() }, { " \($0)  " }, { "\($0)." },
             { $0.split(separator: " ").joined(separator: "-") },
         ]

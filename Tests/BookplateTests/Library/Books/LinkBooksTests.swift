@@ -146,7 +146,7 @@ import Testing
     @Test func volumesAreNeverConfused() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed)
         let app = try await TestApp.start(
             catalog: (1...12).map {
                 Record("The Chronicle", ["Ann Author"], series: "The Chronicle", String($0)).line(
