@@ -1,4 +1,4 @@
--- Replaces the feed's queues and frontiers with chains of decks, and stores swipes as events.
+-- Why: a feed that is a chain of decks, and swipes as events, replace queues, frontiers, and their triggers.
 
 DROP FUNCTION prune_earlier_swipes(int, int);
 DROP VIEW reader_signals;
