@@ -35,7 +35,7 @@ struct DeckBuilder {
     var filter: [Int16] = []
     /// The number of the preceding deck; nil for the start of a chain.
     var previous: Int64?
-    /// Whether to do nothing for a reader without signals and preferred genres, who starts with the cold-start deck.
+    /// Whether to build no start for a reader without signals and preferred genres, who starts with the cold-start deck.
     var skipsNewReaders = false
 
     func build<Database: DeckDatabase>(
@@ -55,7 +55,7 @@ struct DeckBuilder {
         }
         let signals = results[keys.0]
         let preferred = results[keys.1].map(\.id)
-        if skipsNewReaders, signals.isEmpty, preferred.isEmpty { return }
+        if skipsNewReaders, previous == nil, signals.isEmpty, preferred.isEmpty { return }
         let preceding = results[keys.3].first
         // The preceding deck was deleted.
         if previous != nil, preceding == nil { return }

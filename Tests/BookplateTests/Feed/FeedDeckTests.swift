@@ -185,7 +185,9 @@ import Testing
         let before = Set(pages.flatMap { $0.nodes.compactMap { $0["id"]?.string } })
         #expect(next.nodes.count == first)
         #expect(next.nodes.allSatisfy { !before.contains($0["id"]?.string ?? "") })
-        #expect(try await page(app.makeReader()).nodes[0]["title"] == "Card 240")
+        if source == .coldStart {
+            #expect(try await page(app.makeReader()).nodes[0]["title"] == "Card 240")
+        }
     }
 
     /// A reader who swipes without scrolling gets many starts of scrolls. Decks that a scroll has continued are kept.
@@ -259,10 +261,14 @@ import Testing
 
     /// A deletion locks the account and then its sessions. A refresh locks its session and must not wait for the account.
     @Test func refreshDuringADeletionDoesNotDeadlock() async throws {
-        let app = try await TestApp.start(catalog: [])
+        let app = try await TestApp.start(catalog: TestCatalog.lines(5))
         let reader = try await app.makeReader()
         let id = reader.id.string ?? ""
-        _ = try await reader.makeBook(["title": "By hand"])
+        _ = try await reader.makeBook([
+            "cardId": try await reader.feedCards(1)[0]["id"] ?? .null
+        ])
+        // A job that is not there yet waits for the account's row.
+        try await app.database.execute("DELETE FROM jobs WHERE kind = 'feed.deck'")
         let renewal = try await app.database.withConnection { connection in
             try connection.execute("BEGIN; SELECT FROM users WHERE id = '\(id)' FOR UPDATE")
             let renewal = Task {
