@@ -24,6 +24,15 @@ CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
 
 COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
 
+-- Name: book_link; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.book_link AS ENUM (
+    'CARD',
+    'ISBN',
+    'SOURCE',
+    'TITLE'
+);
+
 -- Name: change_kind; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.change_kind AS ENUM (
@@ -96,131 +105,6 @@ CREATE TYPE public.swipe_action AS ENUM (
     'BUY'
 );
 
--- Name: add_changed_search_words(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.add_changed_search_words() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    INSERT INTO search_words (word, editions, forms)
-    SELECT word, 1, search_forms(word)
-    FROM unnest(tsvector_to_array(NEW.search_vector)) AS word
-    WHERE length(word) BETWEEN 2 AND 40
-    ORDER BY word
-    ON CONFLICT DO NOTHING;
-    RETURN NULL;
-END
-$$;
-
--- Name: add_search_words(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.add_search_words() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    INSERT INTO search_words (word, editions, forms)
-    SELECT word, count(*), search_forms(word)
-    FROM new_rows, unnest(tsvector_to_array(search_vector)) AS word
-    WHERE length(word) BETWEEN 2 AND 40
-    GROUP BY word
-    ORDER BY word
-    ON CONFLICT DO NOTHING;
-    RETURN NULL;
-END
-$$;
-
--- Name: advance_feed(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.advance_feed(reader uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-  -- The number of unseen books that are known ahead.
-  step constant int := 12;
-  valid_since timestamptz;
-  returned uuid[];
-begin
-  -- Another device advances the frontiers at this moment, or a refresh changes the order.
-  if not pg_try_advisory_xact_lock(hashtextextended(reader::text, 0))
-    or not pg_try_advisory_xact_lock_shared(20261121) then
-    return;
-  end if;
-  valid_since := (select frontiers_valid_since from feed_state);
-  returned := array(
-    select edition_id from feed_returns where user_id = reader
-    union
-    select first.edition_id from feed_returns r
-      cross join lateral (select w.work_key, w.volume from work_records w where w.edition_id = r.edition_id offset 0) w
-      cross join lateral (select f.edition_id from work_records f
-        where f.work_key = w.work_key and f.volume = w.volume and f.rank = 1 offset 0) first
-      where r.user_id = reader);
-  insert into feed_frontiers (user_id, genre_id, unseen, reach)
-    select reader, g.id, known.unseen || coalesce(ahead.unseen, '{}'),
-      case when not further.is_needed then f.reach
-        when cardinality(ahead.unseen) = step then ahead.reach else 9223372036854775807 end
-    from (select id from genres union all select 0::smallint) g
-    left join feed_frontiers f on f.user_id = reader and f.genre_id = g.id and f.seen_at > valid_since
-    cross join lateral (
-      select coalesce(array_agg(k.position order by k.position), '{}') as unseen from (
-        select o.position, o.edition_id from feed_order o
-          where o.genre_id = g.id and o.primary_id = g.id and o.position = any(f.unseen)
-        union
-        select o.position, o.edition_id from feed_order o
-          where o.edition_id = any(returned) and o.genre_id = g.id and o.primary_id = g.id and o.position <= f.reach
-        union
-        -- An import that had begun when the frontier was made may have placed books since. No import takes an hour.
-        select o.position, o.edition_id from feed_order o
-          where o.placed_at > greatest(f.seen_at - interval '1 hour', valid_since)
-            and o.genre_id = g.id and o.primary_id = g.id and o.position <= f.reach
-      ) k
-      where not exists (select from swipes s where s.user_id = reader and s.edition_id = k.edition_id)
-        and not exists (select from books b where b.user_id = reader and b.edition_id = k.edition_id)
-        and not exists (select from work_records w where w.edition_id = k.edition_id
-          and (w.rank > 1 or was_other_record_seen(reader, w.edition_id, now())))
-    ) known
-    cross join lateral (
-      -- Look ahead when few unseen books are known, or when the reader has swiped there.
-      select cardinality(known.unseen) < step or exists (
-        select from (select o.edition_id from feed_order o where o.genre_id = g.id and o.primary_id = g.id
-          and o.position > f.reach order by o.position limit step) o
-        where exists (select from swipes s where s.user_id = reader and s.edition_id = o.edition_id)) as is_needed
-    ) further
-    cross join lateral (
-      select array_agg(o.position order by o.position) as unseen, max(o.position) as reach
-      from (
-        select o.position from feed_order o
-        where further.is_needed and o.genre_id = g.id and o.primary_id = g.id and o.position > coalesce(f.reach, -1)
-          and not exists (select from swipes s where s.user_id = reader and s.edition_id = o.edition_id offset 0)
-          and not exists (select from books b where b.user_id = reader and b.edition_id = o.edition_id offset 0)
-          and not exists (select from work_records w where w.edition_id = o.edition_id
-            and (w.rank > 1 or was_other_record_seen(reader, w.edition_id, now())) offset 0)
-        order by o.position limit step) o
-    ) ahead
-    on conflict (user_id, genre_id) do update
-      set unseen = excluded.unseen, reach = excluded.reach, seen_at = excluded.seen_at;
-  delete from feed_returns where user_id = reader and edition_id = any(returned);
-end
-$$;
-
--- Name: advance_feed_now_and_then(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.advance_feed_now_and_then() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-declare
-  reader uuid;
-  seen uuid[];
-begin
-  for reader, seen in select user_id, array_agg(edition_id) from fresh where edition_id is not null group by user_id loop
-    perform touch_decks(reader, seen);
-    if cardinality(seen) > random() * 50 then
-      perform advance_feed(reader);
-    end if;
-  end loop;
-  return null;
-end
-$$;
-
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_subject() RETURNS text
@@ -244,6 +128,25 @@ CREATE FUNCTION public.app_user_id() RETURNS uuid
     AS $$
     SELECT nullif(current_setting('app.user_id', true), '')::uuid
 $$;
+
+-- Name: author_key(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.author_key(name text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+DECLARE
+    folded text;
+BEGIN
+    folded := public.search_fold(
+        CASE
+            WHEN position(',' IN name) = 0 OR name ~* ',\s*(jr|sr|ii|iii|iv|ph\.?d|m\.?d)\.?\s*$' THEN name
+            ELSE split_part(name, ',', 2) || ' ' || split_part(name, ',', 1)
+        END
+    );
+    folded := regexp_replace(folded, '(?<=.) (jr|sr|ii|iii|iv|phd|ph d|md|m d)$', '');
+    RETURN nullif(split_part(folded, ' ', -1) || '|' || left(folded, 1), '|');
+END
+$_$;
 
 -- Name: begin_job(uuid, integer, boolean); Type: FUNCTION; Schema: public; Owner: -
 
@@ -309,6 +212,30 @@ BEGIN
         RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
     END IF;
 END
+$$;
+
+-- Name: book_link_keys(text, text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.book_link_keys(isbn13 text, title text, author text) RETURNS bigint[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+BEGIN
+    RETURN array_remove(public.isbn_key(isbn13) || ARRAY(SELECT key FROM public.possible_work_keys(title, author)), NULL);
+END
+$$;
+
+-- Name: canonical_genres(text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT ARRAY(
+        SELECT g.name
+        FROM unnest(genre_ids(names)) WITH ORDINALITY AS i (id, position)
+        JOIN genres g USING (id)
+        ORDER BY i.position
+        LIMIT 6
+    )
 $$;
 
 -- Name: claim_edition_without_cover(text); Type: FUNCTION; Schema: public; Owner: -
@@ -421,6 +348,26 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
 
+-- Name: count_genres(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_genres() RETURNS void
+    LANGUAGE sql
+    AS $$
+    UPDATE genres g
+    SET editions = counted.editions, readers = counted.readers
+    FROM (
+        SELECT g.id, count(e.name) AS editions, coalesce(sum(e.ratings_count), 0)::bigint AS readers
+        FROM genres g
+        LEFT JOIN (
+            SELECT name, ratings_count
+            FROM editions
+            CROSS JOIN LATERAL unnest(genres) AS name
+        ) e ON e.name = g.name
+        GROUP BY g.id
+    ) counted
+    WHERE counted.id = g.id AND (counted.editions, counted.readers) IS DISTINCT FROM (g.editions, g.readers)
+$$;
+
 -- Name: count_jobs(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.count_jobs() RETURNS TABLE(kind text, state text, count bigint)
@@ -438,60 +385,6 @@ CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
-$$;
-
--- Name: deal_opening(uuid[], smallint[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.deal_opening(editions uuid[], genres smallint[]) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-  insert into feed_openings (version, editions, genres)
-    select 1 + coalesce(max(version), 0), deal_opening.editions, deal_opening.genres from feed_openings
-    having deal_opening.editions is distinct from
-      (select o.editions from feed_openings o order by version desc limit 1);
-  delete from feed_openings where made_at < now() - interval '1 day'
-    and version < (select max(version) from feed_openings);
-$$;
-
--- Name: deal_outdated_decks(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.deal_outdated_decks(behind uuid) RETURNS uuid
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-  with walked as materialized (
-    select id from users where id > behind order by id limit 1000
-  ), asked as (
-    insert into jobs as j (user_id, kind, payload, key, run_at, priority, attempts_max)
-      select w.id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3 from walked w
-      where exists (select from sessions s
-          where s.user_id = w.id and s.rotated_at > now() - interval '30 days' offset 0)
-        and exists (select from feed_frontiers f
-          where f.user_id = w.id and f.seen_at <= (select frontiers_valid_since from feed_state) offset 0)
-      on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
-        set again = j.state = 'RUNNING'
-      returning user_id
-  ), told as (
-    select pg_notify('jobs', 'feed.deck') from asked limit 1
-  )
-  select id from walked left join told on true order by id desc limit 1
-$$;
-
--- Name: deal_soon(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.deal_soon() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-begin
-  insert into jobs as j (user_id, kind, payload, key, run_at, priority, attempts_max)
-    select distinct u.id, 'feed.deck', '{}'::jsonb, 'deck', now() + interval '5 seconds', 10, 3
-    from said s join users u on u.id = s.user_id
-    on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do update
-      set run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
-  return null;
-end
 $$;
 
 -- Name: delete_removed_covers(uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -537,14 +430,21 @@ CREATE FUNCTION public.editions_with_news() RETURNS TABLE(edition bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-  select e.number from editions e where e.id in (
-    select s.edition_id from reader_signals s where s.weight > 0 and s.at > (select similar_at from feed_state)
-    union all
-    select s.edition_id from swipes s
-      where s.action in ('LIKE', 'BUY') and s.recorded_at > (select similar_at from feed_state)
-    union all
-    select s.edition_id from earlier_swipes s
-      where s.action in ('LIKE', 'BUY') and s.ended_at > (select similar_at from feed_state))
+    SELECT e.number
+    FROM editions e
+    WHERE e.id IN (
+        SELECT s.edition_id
+        FROM reader_signals s
+        WHERE s.weight > 0 AND s.at > (SELECT similar_at FROM feed_state)
+        UNION ALL
+        SELECT s.edition_id
+        FROM swipes s
+        WHERE s.action IN ('LIKE', 'BUY')
+            AND (
+                s.recorded_at > (SELECT similar_at FROM feed_state)
+                OR s.undone_at > (SELECT similar_at FROM feed_state)
+            )
+    )
 $$;
 
 -- Name: end_cover_search(uuid, uuid, timestamp with time zone, public.cover_status, boolean); Type: FUNCTION; Schema: public; Owner: -
@@ -709,6 +609,32 @@ BEGIN
 END
 $$;
 
+-- Name: enqueue_links(bigint[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.enqueue_links(keys bigint[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO books_to_link (user_id, book_id)
+    SELECT DISTINCT b.user_id, b.id
+    FROM unnest(keys) AS k (key)
+    CROSS JOIN LATERAL (
+        SELECT b.user_id, b.id
+        FROM books b
+        WHERE b.link_keys @> ARRAY[k.key]
+        OFFSET 0
+    ) b
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        INSERT INTO jobs AS j (kind, payload, key, run_at, priority, attempts_max)
+        VALUES ('library.link', '{}', 'link', now() + interval '1 second', 5, 10)
+        ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+        SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
+    END IF;
+END
+$$;
+
 -- Name: expired_removed_covers(integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.expired_removed_covers(count integer) RETURNS TABLE(user_id uuid, book_id uuid, version text)
@@ -748,25 +674,6 @@ CREATE FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms b
     RETURNING true
 $$;
 
--- Name: feed_order_version(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.feed_order_version() RETURNS integer
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT order_version
-    FROM feed_state
-$$;
-
--- Name: feed_position(integer, double precision, bigint); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.feed_position(tier integer, popularity double precision, number bigint) RETURNS bigint
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$
-  select (tier::bigint << 61)
-    | ((536870911 - least(floor(ln(1 + greatest(popularity, 0)) * 16777216), 536870911)::bigint) << 32)
-    | number
-$$;
-
 -- Name: finish_job(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.finish_job(id uuid, fence integer) RETURNS boolean
@@ -798,97 +705,223 @@ BEGIN
 END
 $$;
 
+-- Name: finish_learning(timestamp with time zone, bigint[], boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE feed_state
+    SET similar_at = greatest(similar_at, learned_at),
+        decks_valid_since = CASE WHEN is_everything THEN now() ELSE decks_valid_since END;
+    WITH active AS MATERIALIZED (
+        SELECT DISTINCT user_id
+        FROM sessions
+        WHERE rotated_at > now() - interval '30 days'
+    )
+    INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
+    SELECT a.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
+    FROM active a
+    WHERE EXISTS (
+        SELECT
+        FROM editions e
+        JOIN swipes s ON s.user_id = a.user_id AND s.edition_id = e.id AND s.undone_at IS NULL
+        WHERE e.number = ANY(learned)
+    ) OR EXISTS (
+        SELECT
+        FROM editions e
+        JOIN books b ON b.user_id = a.user_id AND b.edition_id = e.id
+        WHERE e.number = ANY(learned)
+    )
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET again = j.state = 'RUNNING';
+    SELECT pg_notify('jobs', 'feed.deck');
+$$;
+
+-- Name: genre_ids(text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.genre_ids(names text[]) RETURNS smallint[]
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    AS $$
+DECLARE
+    ids smallint[] := '{}';
+    general_ids smallint[] := '{}';
+    given_name text;
+    step text;
+    says_fiction boolean;
+    found genres;
+BEGIN
+    FOREACH given_name IN ARRAY coalesce(names, '{}') LOOP
+        SELECT g.* INTO found
+        FROM genre_aliases a
+        JOIN genres g ON g.id = a.genre_id
+        WHERE a.alias = search_fold(given_name);
+        IF found.is_general THEN
+            general_ids := general_ids || found.id;
+        ELSIF found.id IS NOT NULL THEN
+            ids := ids || found.id;
+        ELSIF given_name ~ '[-/,;>(]' THEN
+            says_fiction := given_name ~* '\mfiction\M' AND given_name !~* '\mnon-?fiction\M';
+            FOREACH step IN ARRAY regexp_split_to_array(given_name, '\s*[/,;>(]\s*|\s*--\s*|\s-\s') LOOP
+                SELECT g.* INTO found
+                FROM genre_aliases a
+                JOIN genres g ON g.id = a.genre_id
+                WHERE a.alias = search_fold(step);
+                IF found.is_general THEN
+                    general_ids := general_ids || found.id;
+                ELSIF found.id IS NOT NULL AND NOT (says_fiction AND found.is_nonfiction) THEN
+                    ids := ids || found.id;
+                END IF;
+            END LOOP;
+        END IF;
+    END LOOP;
+    IF ids = '{}' THEN
+        RETURN general_ids[1:1];
+    ELSIF cardinality(ids) = 1 THEN
+        RETURN ids;
+    END IF;
+    RETURN ARRAY(
+        SELECT id
+        FROM unnest(ids) WITH ORDINALITY AS mentioned (id, position)
+        GROUP BY id
+        ORDER BY min(position)
+    );
+END
+$$;
+
+-- Name: genre_position(integer, double precision, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.genre_position(tier integer, popularity double precision, number bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT
+        (tier::bigint << 61)
+        | ((536870911 - least(floor(ln(1 + greatest(popularity, 0)) * 16777216), 536870911)::bigint) << 32)
+        | number
+$$;
+
 -- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.import_book(record jsonb, known jsonb, OUT outcome text, OUT problem text, OUT book_id uuid, OUT card_id uuid, OUT shelf_ids uuid[]) RETURNS record
     LANGUAGE plpgsql
     AS $$
-declare
-  owner uuid := app_user_id();
-  b record;
-  kept books;
-  shelf uuid;
-  shelf_name text;
-begin
-  outcome := 'SAME';
-  shelf_ids := '{}';
-  select * into b from jsonb_to_record(record) as r (
-    id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text,
-    "pageCount" int, category text, genre text, description text, status reading_status, "currentPage" int,
-    "startedAt" timestamptz, "finishedAt" timestamptz, shelves text[], rating int, review text);
-  if b.rating not between 1 and 5 or char_length(b.review) not between 1 and 100000 then
-    raise check_violation;
-  end if;
-  select e.id into card_id from editions e where e.id = b."cardId";
-  if not found then select e.id into card_id from editions e where e.isbn13 = b.isbn13; end if;
+DECLARE
+    owner uuid := app_user_id();
+    b record;
+    kept books;
+    shelf uuid;
+    shelf_name text;
+    -- How the record names its edition.
+    named_by book_link;
+BEGIN
+    outcome := 'SAME';
+    shelf_ids := '{}';
+    SELECT * INTO b
+    FROM jsonb_to_record(record) AS r (
+        id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text, "pageCount" int,
+        category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
+        "finishedAt" timestamptz, shelves text[], rating int, review text
+    );
+    IF b.rating NOT BETWEEN 1 AND 5 OR char_length(b.review) NOT BETWEEN 1 AND 100000 THEN
+        RAISE check_violation;
+    END IF;
+    named_by := 'CARD';
+    SELECT e.id INTO card_id FROM editions e WHERE e.id = b."cardId";
+    IF NOT FOUND THEN
+        named_by := 'ISBN';
+        SELECT e.id INTO card_id FROM editions e WHERE e.isbn13 = b.isbn13;
+    END IF;
 
-  select * into kept from books k where k.user_id = owner and k.id = b.id;
-  if not found then
-    select * into kept from books k where k.user_id = owner and k.isbn13 = b.isbn13;
-  end if;
-  if not found then
-    select * into kept from books k where k.user_id = owner and k.edition_id = card_id;
-  end if;
-  if not found and known ? lower(b.title) then
-    select * into kept from books k where k.user_id = owner
-      and k.id = any(array(select jsonb_array_elements_text(known->lower(b.title))::uuid))
-      and (k.author is null or b.author is null or lower(k.author) = lower(b.author))
-      and (k.isbn13 is null or b.isbn13 is null)
-      order by k.added_at, k.id limit 1;
-  end if;
+    SELECT * INTO kept FROM books k WHERE k.user_id = owner AND k.id = b.id;
+    IF NOT FOUND THEN
+        SELECT * INTO kept FROM books k WHERE k.user_id = owner AND k.isbn13 = b.isbn13;
+    END IF;
+    IF NOT FOUND THEN
+        -- A book with the edition only because of its title is another copy of the work if both have an ISBN.
+        SELECT * INTO kept
+        FROM books k
+        WHERE k.user_id = owner AND k.edition_id = card_id
+            AND (k.linked_by <> 'TITLE' OR k.isbn13 IS NULL OR b.isbn13 IS NULL);
+    END IF;
+    IF NOT FOUND AND known ? lower(b.title) THEN
+        SELECT * INTO kept
+        FROM books k
+        WHERE k.user_id = owner
+            AND k.id = ANY(ARRAY(SELECT jsonb_array_elements_text(known -> lower(b.title))::uuid))
+            AND (k.author IS NULL OR b.author IS NULL OR lower(k.author) = lower(b.author))
+            AND (k.isbn13 IS NULL OR b.isbn13 IS NULL)
+        ORDER BY k.added_at, k.id
+        LIMIT 1;
+    END IF;
 
-  if kept.id is null then
-    book_id := b.id;
-    outcome := 'CREATED';
-  else
-    book_id := kept.id;
-    update books k set
-        author = coalesce(k.author, b.author),
-        isbn13 = coalesce(k.isbn13, case when not exists (
-          select from books o where o.user_id = owner and o.isbn13 = b.isbn13) then b.isbn13 end),
-        edition_id = coalesce(k.edition_id, case when not exists (
-          select from books o where o.user_id = owner and o.edition_id = card_id) then card_id end),
-        publisher = coalesce(k.publisher, b.publisher),
-        published_date = coalesce(k.published_date, b."publishedDate"),
-        page_count = coalesce(k.page_count, b."pageCount"),
-        category = coalesce(k.category, b.category), genre = coalesce(k.genre, b.genre),
-        description = coalesce(k.description, b.description),
-        status = case when status_rank(b.status) > status_rank(k.status) then b.status else k.status end,
-        current_page = coalesce(k.current_page, b."currentPage"),
-        started_at = coalesce(k.started_at, b."startedAt"),
-        finished_at = coalesce(k.finished_at, b."finishedAt"), updated_at = now()
-      where k.user_id = owner and k.id = kept.id and (
-        (k.author is null and b.author is not null)
-        or (k.isbn13 is null and b.isbn13 is not null and not exists (
-          select from books o where o.user_id = owner and o.isbn13 = b.isbn13))
-        or (k.edition_id is null and card_id is not null and not exists (
-          select from books o where o.user_id = owner and o.edition_id = card_id))
-        or (k.publisher is null and b.publisher is not null)
-        or (k.published_date is null and b."publishedDate" is not null)
-        or (k.page_count is null and b."pageCount" is not null)
-        or (k.category is null and b.category is not null) or (k.genre is null and b.genre is not null)
-        or (k.description is null and b.description is not null)
-        or status_rank(b.status) > status_rank(k.status)
-        or (k.current_page is null and b."currentPage" is not null)
-        or (k.started_at is null and b."startedAt" is not null)
-        or (k.finished_at is null and b."finishedAt" is not null));
-    if found then outcome := 'UPDATED'; end if;
-  end if;
+    IF kept.id IS NULL THEN
+        book_id := b.id;
+        outcome := 'CREATED';
+    ELSE
+        book_id := kept.id;
+        UPDATE books k
+        SET author = coalesce(k.author, b.author),
+            isbn13 = coalesce(
+                k.isbn13,
+                CASE
+                    WHEN NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.isbn13 = b.isbn13) THEN b.isbn13
+                END
+            ),
+            publisher = coalesce(k.publisher, b.publisher),
+            published_date = coalesce(k.published_date, b."publishedDate"),
+            page_count = coalesce(k.page_count, b."pageCount"),
+            category = coalesce(k.category, b.category),
+            genre = coalesce(k.genre, b.genre),
+            description = coalesce(k.description, b.description),
+            status = CASE WHEN status_rank(b.status) > status_rank(k.status) THEN b.status ELSE k.status END,
+            current_page = coalesce(k.current_page, b."currentPage"),
+            started_at = coalesce(k.started_at, b."startedAt"),
+            finished_at = coalesce(k.finished_at, b."finishedAt"),
+            updated_at = now()
+        WHERE k.user_id = owner AND k.id = kept.id
+            AND (
+                (k.author IS NULL AND b.author IS NOT NULL)
+                OR (
+                    k.isbn13 IS NULL AND b.isbn13 IS NOT NULL
+                    AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.isbn13 = b.isbn13)
+                )
+                OR (k.publisher IS NULL AND b.publisher IS NOT NULL)
+                OR (k.published_date IS NULL AND b."publishedDate" IS NOT NULL)
+                OR (k.page_count IS NULL AND b."pageCount" IS NOT NULL)
+                OR (k.category IS NULL AND b.category IS NOT NULL)
+                OR (k.genre IS NULL AND b.genre IS NOT NULL)
+                OR (k.description IS NULL AND b.description IS NOT NULL)
+                OR status_rank(b.status) > status_rank(k.status)
+                OR (k.current_page IS NULL AND b."currentPage" IS NOT NULL)
+                OR (k.started_at IS NULL AND b."startedAt" IS NOT NULL)
+                OR (k.finished_at IS NULL AND b."finishedAt" IS NOT NULL)
+            );
+        IF FOUND THEN
+            outcome := 'UPDATED';
+        END IF;
+        UPDATE books k
+        SET edition_id = card_id, linked_by = named_by, updated_at = now()
+        WHERE k.user_id = owner AND k.id = kept.id AND k.edition_id IS NULL AND card_id IS NOT NULL
+            AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.edition_id = card_id);
+        IF FOUND THEN
+            outcome := 'UPDATED';
+        END IF;
+    END IF;
 
-  foreach shelf_name in array coalesce(b.shelves, '{}') loop
-    shelf := import_shelf(null, shelf_name, null);
-    if shelf is null then
-      problem := 'A library has at most 500 shelves: “' || shelf_name || '” was left out.';
-    else
-      shelf_ids := shelf_ids || shelf;
-    end if;
-  end loop;
-exception when integrity_constraint_violation or data_exception then
-  -- What was checked before does not come here; one odd record is not to stop the others.
-  outcome := 'FAILED';
-  problem := 'This book cannot be stored.';
-  shelf_ids := '{}';
-end
+    FOREACH shelf_name IN ARRAY coalesce(b.shelves, '{}') LOOP
+        shelf := import_shelf(NULL, shelf_name, NULL);
+        IF shelf IS NULL THEN
+            problem := 'A library has at most 500 shelves: “' || shelf_name || '” was left out.';
+        ELSE
+            shelf_ids := shelf_ids || shelf;
+        END IF;
+    END LOOP;
+EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
+    -- The import has checked the usual limits before. One record that the database rejects does not stop the others.
+    outcome := 'FAILED';
+    problem := 'This book cannot be stored.';
+    shelf_ids := '{}';
+END
 $$;
 
 -- Name: import_records(uuid, integer, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -897,129 +930,182 @@ CREATE FUNCTION public.import_records(import uuid, start integer, records jsonb)
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     AS $$
-declare
-  owner uuid := app_user_id();
-  entry jsonb;
-  book jsonb;
-  result record;
-  problem text;
-  created_count int := 0;
-  updated_count int := 0;
-  reached int;
-  known jsonb;
-  shelf uuid;
-  waiting jsonb := '[]';
-  -- By what a later record may mean them: id, ISBN, card, title.
-  waiting_keys text[] := '{}';
-  keys text[];
-  lines jsonb := '{}';
-  failed uuid[] := '{}';
-  placed_ids uuid[] := '{}';
-  placed_on uuid[] := '{}';
-  reviews_of uuid[] := '{}';
-  reviewed jsonb[] := '{}';
-begin
-  select i.done into reached from imports i
-    where i.user_id = owner and i.id = import and i.state = 'RUNNING' for update;
-  if reached is distinct from start then return reached; end if;
-  perform set_config('app.bulk', 'on', true);
-  for entry in select * from jsonb_array_elements(records || '[{}]') loop
-    problem := entry->>'problem';
-    book := entry->'book';
-    keys := array[book->>'id', book->>'isbn13', book->>'cardId', lower(book->>'title')];
-    -- After the last one, too.
-    if entry = '{}' or keys && waiting_keys then
-      failed := failed || store_imported_books(waiting);
-      waiting := '[]';
-      waiting_keys := '{}';
-      known := null;
-    end if;
-    if book is not null then
-      loop
-        if known is null then
-          known := (select coalesce(jsonb_object_agg(t.title, t.ids), '{}') from (
-            select lower(k.title) as title, jsonb_agg(k.id) as ids from books k
-            where k.user_id = owner and lower(k.title) in (
-              select lower(r->'book'->>'title') from jsonb_array_elements(records) r) group by 1) t);
-        end if;
-        select * into result from import_book(book, known);
-        exit when result.outcome <> 'CREATED' or result.card_id is null or result.card_id::text <> all(waiting_keys);
-        -- Its card waits under another number.
-        failed := failed || store_imported_books(waiting);
-        waiting := '[]';
-        waiting_keys := '{}';
-        known := null;
-      end loop;
-      problem := coalesce(problem, result.problem);
-      if result.outcome = 'CREATED' then
-        waiting := waiting || (book || jsonb_build_object('cardId', result.card_id));
-        waiting_keys := waiting_keys || array_remove(keys || result.card_id::text, null);
-        lines := lines || jsonb_build_object(book->>'id', entry->'line');
-        created_count := created_count + 1;
-      end if;
-      foreach shelf in array result.shelf_ids loop
-        if result.outcome = 'CREATED' or not exists (
-          select from shelf_books f where f.user_id = owner and f.shelf_id = shelf and f.book_id = result.book_id)
-        then
-          placed_ids := placed_ids || result.book_id;
-          placed_on := placed_on || shelf;
-          if result.outcome = 'SAME' then result.outcome := 'UPDATED'; end if;
-        end if;
-      end loop;
-      if result.outcome <> 'FAILED' and book ? 'rating' and result.book_id <> all(reviews_of)
-        and (result.outcome = 'CREATED' or not exists (
-          select from reviews v where v.user_id = owner and v.book_id = result.book_id))
-      then
-        reviews_of := reviews_of || result.book_id;
-        reviewed := reviewed || book;
-        if result.outcome = 'SAME' then result.outcome := 'UPDATED'; end if;
-      end if;
-      updated_count := updated_count + (result.outcome = 'UPDATED')::int;
-    elsif entry ? 'shelf' then
-      perform import_shelf((entry->'shelf'->>'id')::uuid, entry->'shelf'->>'name',
-        (entry->'shelf'->>'createdAt')::timestamptz);
-    elsif entry ? 'swipe' then
-      insert into swipes (user_id, edition_id, action, swiped_at)
-        select owner, e.id, (entry->'swipe'->>'action')::swipe_action, (entry->'swipe'->>'swipedAt')::timestamptz
-          from editions e where e.id = (entry->'swipe'->>'cardId')::uuid
-        on conflict do nothing;
-    end if;
-    if problem is not null then
-      insert into import_failures (user_id, import_id, line, message)
-        values (owner, import, (entry->>'line')::int, problem)
-        on conflict do nothing;
-    end if;
-  end loop;
+DECLARE
+    owner uuid := app_user_id();
+    entry jsonb;
+    book jsonb;
+    result record;
+    problem text;
+    created_count int := 0;
+    updated_count int := 0;
+    reached int;
+    known jsonb;
+    shelf uuid;
+    waiting jsonb := '[]';
+    -- The ids, ISBNs, editions, and titles of the waiting books.
+    waiting_keys text[] := '{}';
+    keys text[];
+    lines jsonb := '{}';
+    failed uuid[] := '{}';
+    updated_ids uuid[] := '{}';
+    placed_ids uuid[] := '{}';
+    placed_on uuid[] := '{}';
+    reviews_of uuid[] := '{}';
+    reviewed jsonb[] := '{}';
+BEGIN
+    SELECT i.done INTO reached
+    FROM imports i
+    WHERE i.user_id = owner AND i.id = import AND i.state = 'RUNNING'
+    FOR UPDATE;
+    IF reached IS DISTINCT FROM start THEN
+        RETURN reached;
+    END IF;
+    PERFORM set_config('app.bulk', 'on', true);
+    FOR entry IN SELECT * FROM jsonb_array_elements(records || '[{}]') LOOP
+        problem := entry ->> 'problem';
+        book := entry -> 'book';
+        keys := ARRAY[book ->> 'id', book ->> 'isbn13', book ->> 'cardId', lower(book ->> 'title')];
+        -- The empty entry after the last record stores the rest.
+        IF entry = '{}' OR keys && waiting_keys THEN
+            failed := failed || store_imported_books(waiting);
+            waiting := '[]';
+            waiting_keys := '{}';
+            known := NULL;
+        END IF;
+        IF book IS NOT NULL THEN
+            LOOP
+                IF known IS NULL THEN
+                    known := (
+                        SELECT coalesce(jsonb_object_agg(t.title, t.ids), '{}')
+                        FROM (
+                            SELECT lower(k.title) AS title, jsonb_agg(k.id) AS ids
+                            FROM books k
+                            WHERE k.user_id = owner
+                                AND lower(k.title) IN (
+                                    SELECT lower(r -> 'book' ->> 'title')
+                                    FROM jsonb_array_elements(records) r
+                                )
+                            GROUP BY 1
+                        ) t
+                    );
+                END IF;
+                SELECT * INTO result FROM import_book(book, known);
+                EXIT WHEN result.outcome <> 'CREATED'
+                    OR result.card_id IS NULL
+                    OR result.card_id::text <> ALL(waiting_keys);
+                -- A waiting book has the same edition under another ISBN or id.
+                failed := failed || store_imported_books(waiting);
+                waiting := '[]';
+                waiting_keys := '{}';
+                known := NULL;
+            END LOOP;
+            problem := coalesce(problem, result.problem);
+            IF result.outcome = 'CREATED' THEN
+                waiting := waiting || (book || jsonb_build_object('editionId', result.card_id));
+                waiting_keys := waiting_keys || array_remove(keys || result.card_id::text, NULL);
+                lines := lines || jsonb_build_object(book ->> 'id', entry -> 'line');
+                created_count := created_count + 1;
+            ELSIF result.outcome = 'UPDATED' THEN
+                updated_ids := updated_ids || result.book_id;
+            END IF;
+            FOREACH shelf IN ARRAY result.shelf_ids LOOP
+                IF result.outcome = 'CREATED' OR NOT EXISTS (
+                    SELECT
+                    FROM shelf_books f
+                    WHERE f.user_id = owner AND f.shelf_id = shelf AND f.book_id = result.book_id
+                ) THEN
+                    placed_ids := placed_ids || result.book_id;
+                    placed_on := placed_on || shelf;
+                    IF result.outcome = 'SAME' THEN
+                        result.outcome := 'UPDATED';
+                    END IF;
+                END IF;
+            END LOOP;
+            IF result.outcome <> 'FAILED' AND book ? 'rating' AND result.book_id <> ALL(reviews_of)
+                AND (
+                    result.outcome = 'CREATED'
+                    OR NOT EXISTS (SELECT FROM reviews v WHERE v.user_id = owner AND v.book_id = result.book_id)
+                )
+            THEN
+                reviews_of := reviews_of || result.book_id;
+                reviewed := reviewed || book;
+                IF result.outcome = 'SAME' THEN
+                    result.outcome := 'UPDATED';
+                END IF;
+            END IF;
+            updated_count := updated_count + (result.outcome = 'UPDATED')::int;
+        ELSIF entry ? 'shelf' THEN
+            PERFORM import_shelf(
+                (entry -> 'shelf' ->> 'id')::uuid,
+                entry -> 'shelf' ->> 'name',
+                (entry -> 'shelf' ->> 'createdAt')::timestamptz
+            );
+        ELSIF entry ? 'swipe' THEN
+            INSERT INTO swipes (user_id, edition_id, action, swiped_at)
+            SELECT owner, e.id, (entry -> 'swipe' ->> 'action')::swipe_action, (entry -> 'swipe' ->> 'swipedAt')::timestamptz
+            FROM editions e
+            WHERE e.id = (entry -> 'swipe' ->> 'cardId')::uuid
+            ON CONFLICT DO NOTHING;
+        END IF;
+        IF problem IS NOT NULL THEN
+            INSERT INTO import_failures (user_id, import_id, line, message)
+            VALUES (owner, import, (entry ->> 'line')::int, problem)
+            ON CONFLICT DO NOTHING;
+        END IF;
+    END LOOP;
 
-  insert into shelf_books (user_id, shelf_id, book_id, added_at)
-    select owner, p.shelf_id, b.id, b.added_at
-    from unnest(placed_on, placed_ids) as p (shelf_id, book_id)
-    join books b on b.user_id = owner and b.id = p.book_id
-    on conflict do nothing;
-  -- A review keeps its id where no other has it.
-  insert into reviews (user_id, book_id, id, rating, text, created_at, updated_at)
-    select owner, r.book_id,
-      case when r.place > 1 or r.id is null or exists (select from reviews v where v.user_id = owner and v.id = r.id)
-        then gen_random_uuid() else r.id end,
-      r.rating, r.text, coalesce(r.created_at, now()), coalesce(r.updated_at, r.created_at, now())
-    from (
-      select b.id as book_id, (w->>'reviewId')::uuid as id, (w->>'rating')::int as rating, w->>'review' as text,
-        coalesce((w->>'reviewedAt')::timestamptz, (w->>'finishedAt')::timestamptz) as created_at,
-        (w->>'reviewUpdatedAt')::timestamptz as updated_at, row_number() over (partition by w->>'reviewId') as place
-      from unnest(reviews_of, reviewed) as listed (book_id, w)
-      join books b on b.user_id = owner and b.id = listed.book_id) r
-    on conflict do nothing;
-  insert into import_failures (user_id, import_id, line, message)
-    select owner, import, (lines->>id::text)::int, 'This book cannot be stored.' from unnest(failed) as id
-    on conflict do nothing;
-  -- The feed's triggers are silent meanwhile; what was dealt may hold books that are here now.
-  update feed_decks set touched_at = now() where user_id = owner and touched_at is null;
-  update imports i
-    set done = i.done + jsonb_array_length(records), created = i.created + created_count - cardinality(failed),
-      updated = i.updated + updated_count, updated_at = now()
-    where i.user_id = owner and i.id = import returning i.done into reached;
-  return reached;
-end
+    -- The records may have completed the ISBN or the author of books without an edition.
+    PERFORM link_books(array_fill(owner, ARRAY[cardinality(updated_ids)]), updated_ids)
+    WHERE updated_ids <> '{}';
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+    SELECT owner, p.shelf_id, b.id, b.added_at
+    FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
+    JOIN books b ON b.user_id = owner AND b.id = p.book_id
+    ON CONFLICT DO NOTHING;
+    -- A review keeps its id unless another review has it.
+    INSERT INTO reviews (user_id, book_id, id, rating, text, created_at, updated_at)
+    SELECT
+        owner,
+        r.book_id,
+        CASE
+            WHEN r.position > 1 OR r.id IS NULL OR EXISTS (SELECT FROM reviews v WHERE v.user_id = owner AND v.id = r.id)
+                THEN gen_random_uuid()
+            ELSE r.id
+        END,
+        r.rating,
+        r.text,
+        coalesce(r.created_at, now()),
+        coalesce(r.updated_at, r.created_at, now())
+    FROM (
+        SELECT
+            b.id AS book_id,
+            (w ->> 'reviewId')::uuid AS id,
+            (w ->> 'rating')::int AS rating,
+            w ->> 'review' AS text,
+            coalesce((w ->> 'reviewedAt')::timestamptz, (w ->> 'finishedAt')::timestamptz) AS created_at,
+            (w ->> 'reviewUpdatedAt')::timestamptz AS updated_at,
+            row_number() OVER (PARTITION BY w ->> 'reviewId') AS position
+        FROM unnest(reviews_of, reviewed) AS listed (book_id, w)
+        JOIN books b ON b.user_id = owner AND b.id = listed.book_id
+    ) r
+    ON CONFLICT DO NOTHING;
+    INSERT INTO import_failures (user_id, import_id, line, message)
+    SELECT owner, import, (lines ->> id::text)::int, 'This book cannot be stored.'
+    FROM unnest(failed) AS id
+    ON CONFLICT DO NOTHING;
+    -- The feed's triggers do not run during an import. Decks may contain books that are in the library now.
+    UPDATE feed_decks
+    SET touched_at = now()
+    WHERE user_id = owner AND touched_at IS NULL;
+    UPDATE imports i
+    SET done = i.done + jsonb_array_length(records),
+        created = i.created + created_count - cardinality(failed),
+        updated = i.updated + updated_count,
+        updated_at = now()
+    WHERE i.user_id = owner AND i.id = import
+    RETURNING i.done INTO reached;
+    RETURN reached;
+END
 $$;
 
 -- Name: import_shelf(uuid, text, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
@@ -1060,20 +1146,128 @@ BEGIN
 END
 $$;
 
--- Name: keep_place_for_cursors(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: index_changed_editions(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.keep_place_for_cursors() RETURNS trigger
+CREATE FUNCTION public.index_changed_editions() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-begin
-  insert into feed_order_before (genre_id, primary_id, position, edition_id, placed_in, gone_in)
-    select g.genre_id, g.primary_id, g.position, g.edition_id, g.placed_in, v.version
-    from gone g join editions e on e.id = g.edition_id cross join (select feed_order_version() as version) v
-    where g.placed_in < v.version
-    on conflict do nothing;
-  return null;
-end
+DECLARE
+    changed uuid[];
+    keys bigint[];
+    new_keys bigint[];
+BEGIN
+    IF current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
+        INSERT INTO search_words (word, editions, forms)
+        SELECT word, count(*), search_forms(word)
+        FROM new_rows n
+        JOIN old_rows o USING (id)
+        CROSS JOIN unnest(tsvector_to_array(n.search_vector)) AS word
+        WHERE n.search_vector IS DISTINCT FROM o.search_vector AND length(word) BETWEEN 2 AND 40
+        GROUP BY word
+        ORDER BY word
+        ON CONFLICT DO NOTHING;
+        changed := ARRAY(
+            SELECT n.id
+            FROM new_rows n
+            JOIN old_rows o USING (id)
+            WHERE (n.genres, n.popularity, n.language, n.hook IS NULL)
+                IS DISTINCT FROM (o.genres, o.popularity, o.language, o.hook IS NULL)
+        );
+        IF changed <> '{}' THEN
+            PERFORM list_genres_of_editions(changed);
+        END IF;
+    END IF;
+    WITH changed AS MATERIALIZED (
+        SELECT
+            n.id,
+            (n.title, n.subtitle, n.authors, n.series, n.series_position)
+                IS DISTINCT FROM (o.title, o.subtitle, o.authors, o.series, o.series_position) AS is_renamed,
+            CASE WHEN n.isbn13 IS DISTINCT FROM o.isbn13 THEN n.isbn13 END AS new_isbn,
+            o.title AS old_title,
+            n.title,
+            o.authors AS old_authors,
+            n.authors
+        FROM new_rows n
+        JOIN old_rows o USING (id)
+        WHERE (
+                n.title, n.subtitle, n.authors, n.series, n.series_position, n.isbn13, n.hook IS NULL, n.genres, n.language,
+                n.ratings_count
+            ) IS DISTINCT FROM (
+                o.title, o.subtitle, o.authors, o.series, o.series_position, o.isbn13, o.hook IS NULL, o.genres, o.language,
+                o.ratings_count
+            )
+    )
+    SELECT array_agg(key), array_agg(key) FILTER (WHERE is_new) || array_agg(isbn_key(new_isbn)) FILTER (WHERE new_isbn IS NOT NULL)
+    INTO keys, new_keys
+    FROM (
+        SELECT work_key(old_title, old_authors) AS key, false AS is_new, NULL AS new_isbn
+        FROM changed
+        WHERE is_renamed
+        UNION ALL
+        SELECT work_key(title, authors), true, NULL
+        FROM changed
+        WHERE is_renamed
+        UNION ALL
+        -- The other columns decide about the order of a work's records.
+        SELECT w.work_key, false, changed.new_isbn
+        FROM changed
+        LEFT JOIN work_records w ON w.edition_id = changed.id
+        WHERE NOT is_renamed OR new_isbn IS NOT NULL
+    ) keyed;
+    PERFORM match_records(coalesce(keys, '{}'));
+    PERFORM enqueue_links(new_keys);
+    RETURN NULL;
+END
+$$;
+
+-- Name: index_deleted_editions(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.index_deleted_editions() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM old_rows);
+BEGIN
+    PERFORM match_records(keys);
+    -- Books of a removed edition may have another record of the work.
+    PERFORM enqueue_links(keys);
+    RETURN NULL;
+END
+$$;
+
+-- Name: index_new_editions(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.index_new_editions() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM new_rows);
+BEGIN
+    IF current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
+        INSERT INTO search_words (word, editions, forms)
+        SELECT word, count(*), search_forms(word)
+        FROM new_rows, unnest(tsvector_to_array(search_vector)) AS word
+        WHERE length(word) BETWEEN 2 AND 40
+        GROUP BY word
+        ORDER BY word
+        ON CONFLICT DO NOTHING;
+        PERFORM list_genres_of_editions(ARRAY(SELECT id FROM new_rows));
+    END IF;
+    PERFORM match_records(keys);
+    PERFORM enqueue_links(keys || ARRAY(SELECT isbn_key(isbn13) FROM new_rows WHERE isbn13 IS NOT NULL));
+    RETURN NULL;
+END
+$$;
+
+-- Name: isbn_key(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.isbn_key(isbn13 text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT hashtextextended('isbn ' || isbn13, 0)
 $$;
 
 -- Name: library_positions(uuid[]); Type: FUNCTION; Schema: public; Owner: -
@@ -1087,6 +1281,148 @@ CREATE FUNCTION public.library_positions(users uuid[]) RETURNS TABLE(user_id uui
       + coalesce((select max(e.id) from events e where e.user_id = asked.id), 0)
       + coalesce((select (extract(epoch from max(i.updated_at)) * 1000000)::bigint from imports i where i.user_id = asked.id), 0)
     from unnest(users) as asked (id);
+$$;
+
+-- Name: link_books(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.link_books(readers uuid[], ids uuid[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH found AS MATERIALIZED (
+        SELECT b.user_id, b.id, b.edition_id, b.linked_by, b.isbn13, b.title, b.author
+        FROM unnest(readers, ids) AS given (user_id, id)
+        CROSS JOIN LATERAL (
+            SELECT *
+            FROM books b
+            WHERE b.user_id = given.user_id AND b.id = given.id
+            OFFSET 0
+        ) b
+        WHERE b.edition_id IS NULL OR b.linked_by IN ('ISBN', 'TITLE')
+    ), matched AS (
+        SELECT m.*
+        FROM (
+            SELECT
+                array_agg(user_id) AS readers,
+                array_agg(id) AS ids,
+                array_agg(isbn13) AS isbns,
+                array_agg(title) AS titles,
+                array_agg(author) AS authors
+            FROM found
+        ) f
+        CROSS JOIN LATERAL match_books(f.readers, f.ids, f.isbns, f.titles, f.authors, NULL) m
+    ), changed AS (
+        UPDATE books b
+        SET edition_id = m.edition_id, linked_by = coalesce(m.linked_by, 'CARD')
+        FROM found f
+        LEFT JOIN matched m ON m.reader = f.user_id AND m.book_id = f.id
+        WHERE b.user_id = f.user_id AND b.id = f.id AND m.edition_id IS DISTINCT FROM f.edition_id
+        RETURNING b.user_id
+    )
+    SELECT DISTINCT user_id
+    FROM changed;
+END
+$$;
+
+-- Name: link_waiting_books(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    readers uuid[];
+    ids uuid[];
+BEGIN
+    SELECT coalesce(array_agg(w.user_id), '{}'), coalesce(array_agg(w.book_id), '{}')
+    INTO readers, ids
+    FROM (
+        SELECT user_id, book_id
+        FROM books_to_link
+        ORDER BY user_id, book_id
+        LIMIT count
+    ) w;
+    -- In one order, and before any row is locked, so that two transactions do not wait for each other.
+    PERFORM lock_user(r.reader)
+    FROM (SELECT DISTINCT reader FROM unnest(readers) AS reader ORDER BY reader) r;
+    DELETE FROM books_to_link w
+    USING unnest(readers, ids) AS taken (user_id, book_id)
+    WHERE w.user_id = taken.user_id AND w.book_id = taken.book_id;
+    looked_at := cardinality(ids);
+    changed_readers := ARRAY(SELECT link_books(readers, ids));
+    INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
+    SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
+    FROM unnest(changed_readers) AS reader
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
+END
+$$;
+
+-- Name: list_genres_of_editions(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.list_genres_of_editions(ids uuid[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+BEGIN
+    WITH genre_lists AS MATERIALIZED (
+        -- Many editions have the same list.
+        SELECT genres, genre_ids(genres) AS ids
+        FROM (
+            SELECT DISTINCT genres
+            FROM editions
+            WHERE list_genres_of_editions.ids IS NULL OR id = ANY(list_genres_of_editions.ids)
+        ) lists
+    ),
+    current_rows AS MATERIALIZED (
+        SELECT
+            g.genre_id,
+            genre_position(
+                CASE
+                    WHEN split_part(e.language, '-', 1) <> (SELECT main_language FROM feed_state) THEN 3
+                    WHEN e.hook IS NULL OR l.ids = '{}' THEN 2
+                    ELSE 0
+                END,
+                e.popularity,
+                e.number
+            ) AS position,
+            e.id AS edition_id,
+            g.ordinal
+        FROM editions e
+        JOIN genre_lists l ON l.genres = e.genres
+        CROSS JOIN LATERAL unnest(
+            CASE WHEN l.ids = '{}' THEN ARRAY[0]::smallint[] ELSE l.ids END
+        ) WITH ORDINALITY AS g (genre_id, ordinal)
+        WHERE list_genres_of_editions.ids IS NULL OR e.id = ANY(list_genres_of_editions.ids)
+    ),
+    deleted AS (
+        DELETE FROM edition_genres f
+        WHERE (list_genres_of_editions.ids IS NULL OR f.edition_id = ANY(list_genres_of_editions.ids))
+            AND NOT EXISTS (
+                SELECT
+                FROM current_rows c
+                WHERE c.genre_id = f.genre_id
+                    AND c.position = f.position
+                    AND c.edition_id = f.edition_id
+                    AND c.ordinal = f.ordinal
+            )
+    )
+    INSERT INTO edition_genres (genre_id, position, edition_id, ordinal)
+    SELECT c.genre_id, c.position, c.edition_id, c.ordinal
+    FROM current_rows c
+    WHERE NOT EXISTS (
+        SELECT
+        FROM edition_genres f
+        WHERE f.genre_id = c.genre_id
+            AND f.position = c.position
+            AND f.edition_id = c.edition_id
+            AND f.ordinal = c.ordinal
+    )
+    ORDER BY c.genre_id, c.position;
+END
 $$;
 
 -- Name: lock_user(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -1263,42 +1599,85 @@ BEGIN
 END
 $$;
 
--- Name: match_changed_records(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: match_books(uuid[], uuid[], text[], text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.match_changed_records() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+CREATE FUNCTION public.match_books(readers uuid[], ids uuid[], isbns text[], titles text[], authors text[], goodreads_ids text[]) RETURNS TABLE(reader uuid, book_id uuid, edition_id uuid, linked_by public.book_link)
+    LANGUAGE plpgsql STABLE ROWS 2
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
-declare
-  keys bigint[];
-begin
-  with changed as materialized (
-    select n.id, (n.title, n.authors, n.series_position) is distinct from (o.title, o.authors, o.series_position) as is_renamed,
-      o.title as old_title, n.title, o.authors as old_authors, n.authors
-    from new_rows n join old_rows o using (id)
-    where (n.title, n.authors, n.series_position, n.hook is null, n.genres, n.language, n.ratings_count)
-      is distinct from (o.title, o.authors, o.series_position, o.hook is null, o.genres, o.language, o.ratings_count)
-  )
-  select array_agg(key) into keys from (
-    select work_key(old_title, old_authors) as key from changed where is_renamed
-    union all select work_key(title, authors) from changed where is_renamed
-    -- The other columns decide about the order of a work's records.
-    union all select (select w.work_key from work_records w where w.edition_id = changed.id) from changed where not is_renamed) keyed;
-  perform match_records(coalesce(keys, '{}'));
-  return null;
-end
-$$;
-
--- Name: match_new_records(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.match_new_records() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-begin
-  perform match_records(array(select work_key(title, authors) from new_rows));
-  return null;
-end
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH given AS MATERIALIZED (
+        SELECT *
+        FROM unnest(readers, ids, isbns, titles, authors, goodreads_ids) WITH ORDINALITY
+            AS g (reader, id, isbn13, title, author, goodreads_id, position)
+    ), exact AS (
+        SELECT g.position, e.id, 'ISBN'::book_link AS linked_by, 0 AS rank
+        FROM given g
+        CROSS JOIN LATERAL (SELECT e.id FROM editions e WHERE e.isbn13 = g.isbn13 OFFSET 0) e
+        UNION ALL
+        SELECT g.position, s.edition_id, 'SOURCE', 0
+        FROM given g
+        CROSS JOIN LATERAL (
+            SELECT s.edition_id
+            FROM edition_sources s
+            WHERE s.source = 'goodreads' AND s.key = g.goodreads_id
+            OFFSET 0
+        ) s
+    ), same_title AS MATERIALIZED (
+        SELECT
+            g.position,
+            e.id,
+            k.rest,
+            e.subtitle,
+            e.series,
+            coalesce(w.rank, 1) AS rank,
+            work_volume(g.title, NULL) AS book_volume,
+            work_volume(e.title, e.series_position) AS volume,
+            min(work_volume(e.title, e.series_position)) OVER of_key AS first_volume,
+            max(work_volume(e.title, e.series_position)) OVER of_key AS last_volume
+        FROM given g
+        CROSS JOIN LATERAL possible_work_keys(g.title, g.author) k
+        CROSS JOIN LATERAL (
+            SELECT e.id, e.title, e.subtitle, e.series, e.series_position
+            FROM editions e
+            WHERE work_key(e.title, e.authors) = k.key
+            OFFSET 0
+        ) e
+        LEFT JOIN LATERAL (SELECT w.rank FROM work_records w WHERE w.edition_id = e.id OFFSET 0) w ON true
+        WINDOW of_key AS (PARTITION BY g.position, k.key)
+    ), candidates AS (
+        SELECT position, id, linked_by, rank
+        FROM exact
+        UNION ALL
+        SELECT position, id, 'TITLE', rank + CASE WHEN rest IS NULL THEN 0 ELSE 1000 END
+        FROM same_title
+        WHERE (
+                least(first_volume, book_volume) IS NOT DISTINCT FROM greatest(last_volume, book_volume)
+                OR coalesce(volume, '') = coalesce(book_volume, '')
+            )
+            AND (
+                rest IS NULL
+                OR search_fold(subtitle) = search_fold(rest)
+                OR (subtitle IS NULL AND series IS NULL AND rest !~ '[0-9#]|^([Vv]ol|[Bb]ook|[Pp]art|[Nn]o)\M')
+            )
+    ), best AS (
+        SELECT DISTINCT ON (c.position) g.reader, g.id AS book_id, c.id AS edition_id, c.linked_by, c.position
+        FROM candidates c
+        JOIN given g USING (position)
+        WHERE NOT EXISTS (
+            SELECT
+            FROM books other
+            WHERE other.user_id = g.reader AND other.edition_id = c.id AND other.id <> g.id
+            OFFSET 0
+        )
+        ORDER BY c.position, c.linked_by, c.rank, c.id
+    )
+    SELECT DISTINCT ON (b.reader, b.edition_id) b.reader, b.book_id, b.edition_id, b.linked_by
+    FROM best b
+    ORDER BY b.reader, b.edition_id, b.linked_by, b.position;
+END
 $$;
 
 -- Name: match_records(bigint[]); Type: FUNCTION; Schema: public; Owner: -
@@ -1308,60 +1687,73 @@ CREATE FUNCTION public.match_records(keys bigint[]) RETURNS void
     SET search_path TO 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
-declare
-  known uuid[];
-begin
-  if keys is null then
-    keys := array(select work_key(title, authors) from editions);
-  end if;
-  keys := array_remove(keys, null);
-  if keys = '{}' then
-    return;
-  end if;
-  known := array(select edition_id from work_records where work_key = any(keys));
-  with records as materialized (
-    select e.id, k.key, work_volume(e.title, e.series_position) as said_volume,
-      case when split_part(e.language, '-', 1) <> (select main_language from feed_state) then 3
-        when e.hook is null or e.genres = '{}' then 2 else 0 end as tier, e.ratings_count, e.number
-    from (select distinct key from unnest(keys) as given (key)) k
-    cross join lateral (select * from editions e where work_key(e.title, e.authors) = k.key offset 0) e
-  ), volumes as (
-    select *, case when min(said_volume) over of_key is distinct from max(said_volume) over of_key
-      then coalesce(said_volume, '') else '' end as volume
-    from records window of_key as (partition by key)
-  ), ranked as materialized (
-    select id, key, volume, row_number() over (partition by key, volume order by tier, ratings_count desc, number) as rank,
-      count(*) over (partition by key, volume) as total
-    from volumes
-  ), gone as (
-    delete from work_records w where w.edition_id = any(known)
-      and not exists (select from ranked r where r.id = w.edition_id and r.total > 1)
-    returning w.edition_id
-  ), written as (
-    insert into work_records as w (edition_id, work_key, volume, rank)
-      select id, key, volume, rank from ranked where total > 1 order by id
-      on conflict (edition_id) do update
-        set work_key = excluded.work_key, volume = excluded.volume, rank = excluded.rank
-        where (w.work_key, w.volume, w.rank) is distinct from (excluded.work_key, excluded.volume, excluded.rank)
-      returning w.edition_id, w.rank
-  )
-  -- Readers' frontiers may have passed a record while it was hidden. They look again at what is placed now.
-  update feed_order f set placed_at = now() from (
-      select edition_id from gone union select edition_id from written where rank = 1) shown
-    where f.edition_id = shown.edition_id and f.edition_id = any(known);
-end
-$$;
-
--- Name: match_removed_records(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.match_removed_records() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-begin
-  perform match_records(array(select work_key(title, authors) from old_rows));
-  return null;
-end
+DECLARE
+    known uuid[];
+BEGIN
+    IF keys IS NULL THEN
+        keys := ARRAY(SELECT work_key(title, authors) FROM editions);
+    END IF;
+    keys := array_remove(keys, NULL);
+    IF keys = '{}' THEN
+        RETURN;
+    END IF;
+    known := ARRAY(SELECT edition_id FROM work_records WHERE work_key = ANY(keys));
+    WITH records AS MATERIALIZED (
+        SELECT
+            e.id,
+            k.key,
+            work_volume(e.title, e.series_position) AS volume,
+            CASE
+                WHEN split_part(e.language, '-', 1) <> (SELECT main_language FROM feed_state) THEN 3
+                WHEN e.hook IS NULL OR e.genres = '{}' THEN 2
+                ELSE 0
+            END AS tier,
+            e.ratings_count,
+            e.number
+        FROM (SELECT DISTINCT key FROM unnest(keys) AS given (key)) k
+        CROSS JOIN LATERAL (
+            SELECT * FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
+        ) e
+    ),
+    volumes AS (
+        SELECT
+            id,
+            key,
+            CASE
+                WHEN min(volume) OVER of_key IS DISTINCT FROM max(volume) OVER of_key THEN coalesce(volume, '')
+                ELSE ''
+            END AS volume,
+            tier,
+            ratings_count,
+            number
+        FROM records
+        WINDOW of_key AS (PARTITION BY key)
+    ),
+    ranked AS MATERIALIZED (
+        SELECT
+            id,
+            key,
+            volume,
+            row_number() OVER (PARTITION BY key, volume ORDER BY tier, ratings_count DESC, number) AS rank,
+            count(*) OVER (PARTITION BY key, volume) AS total
+        FROM volumes
+    ),
+    deleted AS (
+        DELETE FROM work_records w
+        WHERE w.edition_id = ANY(known)
+            AND NOT EXISTS (SELECT FROM ranked r WHERE r.id = w.edition_id AND r.total > 1)
+    )
+    INSERT INTO work_records AS w (edition_id, work_key, volume, rank)
+    SELECT id, key, volume, rank
+    FROM ranked
+    WHERE total > 1
+    ORDER BY id
+    ON CONFLICT (edition_id) DO UPDATE
+    SET work_key = excluded.work_key,
+        volume = excluded.volume,
+        rank = excluded.rank
+    WHERE (w.work_key, w.volume, w.rank) IS DISTINCT FROM (excluded.work_key, excluded.volume, excluded.rank);
+END
 $$;
 
 -- Name: next_cover_due(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -1448,82 +1840,37 @@ CREATE FUNCTION public.pending_events(rows_max integer) RETURNS TABLE(user_id uu
     where e.delivered_at is null order by e.id limit rows_max;
 $$;
 
--- Name: place_changed_editions(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: possible_work_keys(text, text); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.place_changed_editions() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-declare
-  changed uuid[] := array(select f.id from fresh f join stale s using (id)
-    where (f.genres, f.popularity, f.language, f.hook is null)
-      is distinct from (s.genres, s.popularity, s.language, s.hook is null));
-begin
-  if changed <> '{}' then
-    perform place_editions(changed);
-  end if;
-  return null;
-end
-$$;
-
--- Name: place_editions(uuid[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.place_editions(ids uuid[]) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
-    AS $$
-begin
-  insert into genres (id, name, readers)
-    select id::smallint, name, 0
-    from (select name, coalesce((select max(id) from genres), 0) + row_number() over (order by name) as id
-      from (select distinct unnest(genres) as name from editions where id = any(ids)) named
-      where not exists (select from genres g where g.name = named.name)) fresh
-    where id <= 32767
-    on conflict do nothing;
-  with wanted as materialized (
-    select distinct on (e.id, g.id) coalesce(g.id, 0) as genre_id, e.primary_id, e.position, e.id as edition_id
-    from (
-      select e.id, e.genres, coalesce(first.id, 0) as primary_id,
-        -- The popularity's 29 bits count in 1/16777216 of its logarithm.
-        case when old.position >> 61 = t.tier
-          and abs((old.position >> 32 & 536870911) - (new.position >> 32 & 536870911)) < 0.05 * 16777216
-          then old.position else new.position end as position
-      from unnest(ids) as given (id)
-      join editions e using (id)
-      left join genres first on first.name = e.genres[1]
-      cross join lateral (select case
-        when split_part(e.language, '-', 1) <> (select main_language from feed_state) then 3
-        when e.hook is null or first.id is null then 2 else 0 end as tier) t
-      cross join lateral (select feed_position(t.tier, e.popularity, e.number) as position) new
-      left join feed_order old on old.edition_id = e.id and old.genre_id = old.primary_id
-    ) e
-    left join lateral (select g.id from unnest(e.genres) listed (name) join genres g using (name)
-      union select e.primary_id) g on true
-    order by e.id, g.id
-  ), gone as (
-    delete from feed_order f where f.edition_id = any(ids) and not exists (
-      select from wanted w where w.edition_id = f.edition_id and w.genre_id = f.genre_id
-        and w.primary_id = f.primary_id and w.position = f.position)
-  )
-  insert into feed_order (genre_id, primary_id, position, edition_id)
-    select genre_id, primary_id, position, edition_id from wanted
-    order by genre_id, primary_id, position
-    on conflict do nothing;
-end
-$$;
-
--- Name: place_new_editions(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.place_new_editions() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-begin
-  perform place_editions(array(select id from fresh));
-  return null;
-end
-$$;
+CREATE FUNCTION public.possible_work_keys(title text, author text) RETURNS TABLE(key bigint, rest text)
+    LANGUAGE plpgsql IMMUTABLE ROWS 2 PARALLEL SAFE
+    AS $_$
+DECLARE
+    author_keys text[];
+    name text;
+BEGIN
+    author_keys := ARRAY[public.author_key(author)];
+    IF author ~* '[,;&/]|\mand\M' THEN
+        FOREACH name IN ARRAY (regexp_split_to_array(author, '\s*(?:[,;&/]|\mand\M)\s*', 'i'))[1:3] LOOP
+            -- A single word is a part of "Family, First".
+            IF name ~ '\S\s+\S' THEN
+                author_keys := author_keys || public.author_key(name);
+            END IF;
+        END LOOP;
+    END IF;
+    RETURN QUERY
+    SELECT DISTINCT ON (hashed.key) hashed.key, t.rest
+    FROM (
+        VALUES
+            (public.title_key(title), NULL),
+            (public.title_key(substring(title FROM '^([^:(\[]+):\s')), substring(title FROM '^[^:(\[]+:\s+(.*)$'))
+    ) AS t (title, rest)
+    CROSS JOIN unnest(author_keys) AS a (author)
+    CROSS JOIN LATERAL (SELECT hashtextextended(t.title || '|' || a.author, 0) AS key) AS hashed
+    WHERE hashed.key IS NOT NULL
+    ORDER BY hashed.key, t.rest NULLS FIRST;
+END
+$_$;
 
 -- Name: postpone_edition_cover(uuid, bigint); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1592,19 +1939,6 @@ begin
 end
 $$;
 
--- Name: prune_earlier_swipes(integer, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.prune_earlier_swipes(older_than_days integer, rows_max integer) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-  with old as (select e.user_id, e.edition_id, e.said_at from earlier_swipes e
-      where e.ended_at < now() - older_than_days * interval '1 day' limit rows_max),
-    gone as (delete from earlier_swipes e using old
-      where e.user_id = old.user_id and e.edition_id = old.edition_id and e.said_at = old.said_at returning 1)
-  select count(*) from gone;
-$$;
-
 -- Name: prune_events(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.prune_events(older_than_days integer, rows_max integer) RETURNS bigint
@@ -1638,6 +1972,27 @@ CREATE FUNCTION public.prune_imports(older_than_days integer) RETURNS SETOF uuid
     )
     SELECT e.user_id
     FROM ended e
+$$;
+
+-- Name: prune_undone_swipes(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_undone_swipes(older_than_days integer, rows_max integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH old AS (
+        SELECT user_id, edition_id, swiped_at
+        FROM swipes
+        WHERE undone_at < now() - older_than_days * interval '1 day'
+        LIMIT rows_max
+    ),
+    deleted AS (
+        DELETE FROM swipes s
+        USING old
+        WHERE s.user_id = old.user_id AND s.edition_id = old.edition_id AND s.swiped_at = old.swiped_at
+        RETURNING 1
+    )
+    SELECT count(*) FROM deleted
 $$;
 
 -- Name: public_book_title(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -1675,6 +2030,25 @@ CREATE FUNCTION public.purge_dead_jobs(older_than_days integer) RETURNS bigint
     )
     SELECT count(*)
     FROM deleted
+$$;
+
+-- Name: reassign_genres(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.reassign_genres() RETURNS bigint
+    LANGUAGE sql
+    AS $$
+    -- There are few different lists of names, compared with the number of editions.
+    WITH lists AS MATERIALIZED (
+        SELECT subjects, canonical_genres(subjects) AS genres
+        FROM (SELECT DISTINCT subjects FROM editions WHERE subjects <> '{}') listed
+    ), changed AS (
+        UPDATE editions e
+        SET genres = lists.genres, updated_at = now()
+        FROM lists
+        WHERE e.subjects = lists.subjects AND e.genres <> lists.genres
+        RETURNING e.id
+    )
+    SELECT count(*) FROM changed
 $$;
 
 -- Name: record_apple_notification(bytea, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
@@ -1864,39 +2238,42 @@ CREATE FUNCTION public.refresh_feed() RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-  select pg_advisory_xact_lock(20261122);
-  update feed_state set order_version = order_version + 1;
-  with gone as (delete from feed_order_before where gone_at < now() - interval '1 day' returning gone_in)
-    update feed_state set order_kept_since = greatest(order_kept_since, (select max(gone_in) from gone));
-  select refresh_popularity();
-  select refresh_feed_order();
+    SELECT pg_advisory_xact_lock(20261122);
+    SELECT refresh_popularity();
+    SELECT refresh_genres(false);
+    DELETE FROM feed_decks WHERE created_at < now() - interval '2 days';
 $$;
 
--- Name: refresh_feed_order(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: refresh_genres(boolean); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.refresh_feed_order() RETURNS void
-    LANGUAGE plpgsql
+CREATE FUNCTION public.refresh_genres(is_import boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
     AS $$
-begin
-  update feed_state set main_language = found.language
-    from (select split_part(language, '-', 1) as language from editions where language is not null
-      group by 1 order by count(*) desc, 1 limit 1) found
-    where main_language is distinct from found.language;
-  if found then
-    perform match_records(null);
-  end if;
-  perform place_editions(array(select id from editions));
-  update genres g set readers = counted.readers
-    from (select genre, sum(ratings_count)::bigint as readers
-      from editions, unnest(genres) as genre group by genre) counted
-    where counted.genre = g.name and counted.readers <> g.readers;
-  -- Frontiers that would have to look at many new places begin again. None is made until this is committed, so none
-  -- misses this change.
-  perform pg_advisory_xact_lock(20261121);
-  update feed_state set frontiers_valid_since = clock_timestamp()
-    where 1000 < (select count(*) from (select from feed_order
-      where genre_id = primary_id and placed_at > frontiers_valid_since limit 1001) newer);
-end
+DECLARE
+    has_other_language boolean;
+BEGIN
+    UPDATE feed_state
+    SET main_language = found.language
+    FROM (
+        SELECT split_part(language, '-', 1) AS language
+        FROM editions
+        WHERE language IS NOT NULL
+        GROUP BY 1
+        ORDER BY count(*) DESC, 1
+        LIMIT 1
+    ) found
+    WHERE main_language IS DISTINCT FROM found.language;
+    has_other_language := found;
+    IF has_other_language THEN
+        PERFORM match_records(NULL);
+    END IF;
+    IF is_import OR has_other_language THEN
+        PERFORM list_genres_of_editions(NULL);
+        UPDATE feed_state SET decks_valid_since = now();
+    END IF;
+    PERFORM count_genres();
+END
 $$;
 
 -- Name: refresh_popularity(double precision); Type: FUNCTION; Schema: public; Owner: -
@@ -1905,20 +2282,28 @@ CREATE FUNCTION public.refresh_popularity(half_life_days double precision DEFAUL
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-declare
-  prior constant float8 := 5000;
-  world constant float8 := (select greatest(sum(ratings_count), 1) from editions);
-begin
-  with own as materialized (
-    select edition_id, sum(voice * (1 + 2 * power(0.5, extract(epoch from now() - at) / 86400 / half_life_days))) as readers
-    from reader_signals where voice > 0 group by edition_id
-  ), fresh as (
-    select e.id, e.ratings_count + coalesce(own.readers, 0) * world / prior as popularity
-    from editions e left join own on own.edition_id = e.id
-  )
-  update editions e set popularity = fresh.popularity from fresh
-    where fresh.id = e.id and abs(fresh.popularity - e.popularity) > 0.05 * (1 + e.popularity);
-end
+DECLARE
+    catalog_weight constant float8 := 5000;
+    catalog_ratings constant float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
+BEGIN
+    WITH own AS MATERIALIZED (
+        SELECT
+            edition_id,
+            sum(voice * (1 + 2 * power(0.5, extract(epoch FROM now() - at) / 86400 / half_life_days))) AS readers
+        FROM reader_signals
+        WHERE voice > 0
+        GROUP BY edition_id
+    ),
+    counted AS (
+        SELECT e.id, e.ratings_count + coalesce(own.readers, 0) * catalog_ratings / catalog_weight AS popularity
+        FROM editions e
+        LEFT JOIN own ON own.edition_id = e.id
+    )
+    UPDATE editions e
+    SET popularity = counted.popularity
+    FROM counted
+    WHERE counted.id = e.id AND abs(counted.popularity - e.popularity) > 0.05 * (1 + e.popularity);
+END
 $$;
 
 -- Name: refresh_search_words(); Type: FUNCTION; Schema: public; Owner: -
@@ -2022,31 +2407,53 @@ CREATE FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms
     SET search_path TO 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
-declare
-  touched constant uuid[] := case when sources is not null
-    then array(select id from editions where number = any(sources))
-    else array(
-      select s.edition_id from edition_similar s join editions e on e.id = s.similar_id where e.number = any(learned)
-      union select id from editions where number = any(froms)) end;
-  relearned constant uuid[] := array(select id from editions where number = any(learned));
-begin
-  create temporary table relinked on commit drop as
-    with links as (
-      select edition_id, similar_id, score from edition_similar
-        where sources is null and edition_id = any(touched) and similar_id <> all(relearned)
-      union all
-      select f.id, t.id, l.score from unnest(froms, tos, scores) l (f, t, score)
-        join editions f on f.number = l.f join editions t on t.number = l.t
-    ), strongest as (
-      select *, row_number() over (partition by edition_id order by abs(score) desc, similar_id) as strength from links
-    )
-    select edition_id, row_number() over (partition by edition_id order by score desc, similar_id) as rank,
-      similar_id, score from strongest where strength <= 50;
-  delete from edition_similar where edition_id = any(touched);
-  insert into edition_similar (edition_id, rank, similar_id, score)
-    select edition_id, rank, similar_id, score from relinked;
-  drop table relinked;
-end
+DECLARE
+    relearned constant uuid[] := ARRAY(SELECT id FROM editions WHERE number = ANY(learned));
+    affected uuid[];
+BEGIN
+    IF sources IS NOT NULL THEN
+        affected := ARRAY(SELECT id FROM editions WHERE number = ANY(sources));
+    ELSE
+        affected := ARRAY(
+            SELECT s.edition_id
+            FROM edition_similar s
+            JOIN editions e ON e.id = s.similar_id
+            WHERE e.number = ANY(learned)
+            UNION
+            SELECT id FROM editions WHERE number = ANY(froms)
+        );
+    END IF;
+    CREATE TEMPORARY TABLE new_links ON COMMIT DROP AS
+        WITH links AS (
+            SELECT edition_id, similar_id, score
+            FROM edition_similar
+            WHERE sources IS NULL AND edition_id = ANY(affected) AND similar_id <> ALL(relearned)
+            UNION ALL
+            SELECT f.id, t.id, l.score
+            FROM unnest(froms, tos, scores) AS l (from_number, to_number, score)
+            JOIN editions f ON f.number = l.from_number
+            JOIN editions t ON t.number = l.to_number
+        ),
+        strongest AS (
+            SELECT
+                *,
+                row_number() OVER (PARTITION BY edition_id ORDER BY abs(score) DESC, similar_id) AS strength
+            FROM links
+        )
+        SELECT
+            edition_id,
+            row_number() OVER (PARTITION BY edition_id ORDER BY score DESC, similar_id) AS rank,
+            similar_id,
+            score
+        FROM strongest
+        WHERE strength <= 50;
+    DELETE FROM edition_similar
+    WHERE edition_id = ANY(affected);
+    INSERT INTO edition_similar (edition_id, rank, similar_id, score)
+    SELECT edition_id, rank, similar_id, score
+    FROM new_links;
+    DROP TABLE new_links;
+END
 $$;
 
 -- Name: reserve_source_requests(text, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -2092,39 +2499,27 @@ BEGIN
 END
 $$;
 
--- Name: return_changed_to_feed(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: save_cards(uuid, uuid[], uuid[], boolean); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.return_changed_to_feed() RETURNS trigger
+CREATE FUNCTION public.save_cards(reader uuid, cards uuid[], book_ids uuid[], fetches_covers boolean) RETURNS TABLE(card_id uuid, book_id uuid)
     LANGUAGE plpgsql
     AS $$
-begin
-  if not exists (select from stale s join fresh f using (user_id, id) where f.edition_id is distinct from s.edition_id) then
-    return null;
-  end if;
-  insert into feed_returns (user_id, edition_id)
-    select distinct s.user_id, s.edition_id from stale s join fresh f using (user_id, id)
-    join users u on u.id = s.user_id join editions e on e.id = s.edition_id
-    where f.edition_id is distinct from s.edition_id
-    on conflict do nothing;
-  perform touch_decks(f.user_id, array_agg(f.edition_id)) from stale s join fresh f using (user_id, id)
-    where f.edition_id is distinct from s.edition_id and f.edition_id is not null group by f.user_id;
-  return null;
-end
-$$;
-
--- Name: return_to_feed(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.return_to_feed() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  -- Where the reader or the book goes for good, nothing returns.
-  insert into feed_returns (user_id, edition_id)
-    select distinct s.user_id, s.edition_id from stale s
-    join users u on u.id = s.user_id join editions e on e.id = s.edition_id
-    on conflict do nothing;
-  return null;
-end
+BEGIN
+    RETURN QUERY
+    INSERT INTO books (
+        user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
+        genre, description, cover_status, cover_wanted_at
+    )
+    SELECT
+        reader, c.book_id, e.id, e.title, e.authors[1], e.isbn13, e.publisher, e.published_date, e.page_count,
+        e.genres[1], e.description,
+        CASE WHEN fetches_covers THEN 'FETCHING' ELSE 'NONE' END::cover_status,
+        CASE WHEN fetches_covers THEN now() END
+    FROM unnest(cards, book_ids) AS c (card_id, book_id)
+    JOIN editions e ON e.id = c.card_id
+    ON CONFLICT DO NOTHING
+    RETURNING edition_id, id;
+END
 $$;
 
 -- Name: save_edition(text, text, text, text, text[], text, text, integer, text, text[], text, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -2136,21 +2531,27 @@ CREATE FUNCTION public.save_edition(isbn13 text, isbn10 text, title text, subtit
 #variable_conflict use_column
 DECLARE
     saved uuid;
-    known_genres text[] := array(
-        SELECT g.name
-        FROM unnest(save_edition.genres) WITH ORDINALITY AS given (name, position)
-        JOIN genres g ON lower(g.name) = lower(given.name)
-        ORDER BY given.position
-    );
 BEGIN
     INSERT INTO editions AS e (
-        id, isbn13, isbn10, title, subtitle, authors, publisher, published_date,
-        page_count, language, genres, description, hook, cover_links
+        id, isbn13, isbn10, title, subtitle, authors, publisher, published_date, page_count, language, subjects, genres,
+        description, hook, cover_links
     )
     VALUES (
-        gen_random_uuid(), save_edition.isbn13, save_edition.isbn10, save_edition.title, save_edition.subtitle,
-        save_edition.authors, save_edition.publisher, save_edition.published_date, save_edition.page_count,
-        save_edition.language, known_genres, save_edition.description, save_edition.hook, save_edition.cover_links
+        gen_random_uuid(),
+        save_edition.isbn13,
+        save_edition.isbn10,
+        save_edition.title,
+        save_edition.subtitle,
+        save_edition.authors,
+        save_edition.publisher,
+        save_edition.published_date,
+        save_edition.page_count,
+        save_edition.language,
+        save_edition.genres,
+        canonical_genres(save_edition.genres),
+        save_edition.description,
+        save_edition.hook,
+        save_edition.cover_links
     )
     ON CONFLICT (isbn13) DO UPDATE
     SET isbn10 = coalesce(e.isbn10, excluded.isbn10),
@@ -2160,6 +2561,7 @@ BEGIN
         published_date = coalesce(e.published_date, excluded.published_date),
         page_count = coalesce(e.page_count, excluded.page_count),
         language = coalesce(e.language, excluded.language),
+        subjects = CASE WHEN e.genres = '{}' THEN excluded.subjects ELSE e.subjects END,
         genres = CASE WHEN e.genres = '{}' THEN excluded.genres ELSE e.genres END,
         description = coalesce(e.description, excluded.description),
         hook = coalesce(e.hook, excluded.hook),
@@ -2167,8 +2569,8 @@ BEGIN
         updated_at = now()
     RETURNING e.id INTO saved;
     INSERT INTO edition_sources (source, key, edition_id)
-    SELECT given.source, given.key, saved
-    FROM unnest(save_edition.sources, save_edition.keys) AS given (source, key)
+    SELECT s.source, s.key, saved
+    FROM unnest(save_edition.sources, save_edition.keys) AS s (source, key)
     ON CONFLICT DO NOTHING;
     RETURN saved;
 END
@@ -2683,33 +3085,27 @@ CREATE FUNCTION public.signals_of_readers() RETURNS TABLE(signals bytea)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-  select string_agg(int8send(number) || int2send(round(weight * 100)::int2), null order by at desc, number)
-  from (
-    select user_id, number, weight, at,
-      row_number() over (partition by user_id order by at desc, number) as of_reader,
-      row_number() over (partition by number order by at desc, user_id) as of_edition
-    from (
-      select s.user_id, e.number, s.weight, s.at from reader_signals s join editions e on e.id = s.edition_id
-      where s.weight > 0 order by s.at desc limit 2000000
-    ) newest
-  ) ranked
-  where of_reader <= 2000 and of_edition <= 2000
-  group by user_id
-  order by user_id
-$$;
-
--- Name: similar_was_learned(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.similar_was_learned(at timestamp with time zone) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-  update feed_state set similar_at = at where similar_at < at;
-  insert into jobs (user_id, kind, payload, key, run_at, priority, attempts_max)
-    select distinct s.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3 from reader_signals s
-    where not exists (select from feed_decks d where d.user_id = s.user_id and d.made_at > s.at)
-    on conflict (user_id, kind, key) where key is not null and state <> 'DEAD' do nothing;
-  select pg_notify('jobs', 'feed.deck');
+    SELECT string_agg(int8send(number) || int2send(round(weight * 100)::int2), NULL ORDER BY at DESC, number)
+    FROM (
+        SELECT
+            user_id,
+            number,
+            weight,
+            at,
+            row_number() OVER (PARTITION BY user_id ORDER BY at DESC, number) AS of_reader,
+            row_number() OVER (PARTITION BY number ORDER BY at DESC, user_id) AS of_edition
+        FROM (
+            SELECT s.user_id, e.number, s.weight, s.at
+            FROM reader_signals s
+            JOIN editions e ON e.id = s.edition_id
+            WHERE s.weight > 0
+            ORDER BY s.at DESC
+            LIMIT 2000000
+        ) newest
+    ) ranked
+    WHERE of_reader <= 2000 AND of_edition <= 2000
+    GROUP BY user_id
+    ORDER BY user_id
 $$;
 
 -- Name: source_usage_today(); Type: FUNCTION; Schema: public; Owner: -
@@ -2731,35 +3127,102 @@ CREATE FUNCTION public.status_rank(status public.reading_status) RETURNS integer
     SELECT CASE status WHEN 'WANT_TO_READ' THEN 0 WHEN 'READ' THEN 2 ELSE 1 END
 $$;
 
+-- Name: store_cold_start_deck(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.store_cold_start_deck(editions uuid[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO cold_start_decks (editions)
+    SELECT store_cold_start_deck.editions
+    WHERE store_cold_start_deck.editions IS DISTINCT FROM (
+        SELECT d.editions FROM cold_start_decks d ORDER BY number LIMIT 1
+    );
+    DELETE FROM cold_start_decks
+    WHERE created_at < now() - interval '2 days' AND number > (SELECT min(number) FROM cold_start_decks);
+$$;
+
 -- Name: store_imported_books(jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.store_imported_books(books jsonb) RETURNS uuid[]
     LANGUAGE plpgsql
     AS $$
-declare
-  failed uuid[] := '{}';
-  one jsonb;
-begin
-  insert into books (user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
-      category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at)
-    select app_user_id(), b.id, card.id, b.title, coalesce(b.author, card.authors[1]), coalesce(b.isbn13, card.isbn13),
-      coalesce(b.publisher, card.publisher), coalesce(b."publishedDate", card.published_date),
-      coalesce(b."pageCount", card.page_count), b.category, coalesce(b.genre, card.genres[1]),
-      coalesce(b.description, card.description), b.status, b."currentPage", coalesce(b."addedAt", now()),
-      b."startedAt", b."finishedAt", coalesce(b."updatedAt", now())
-    from jsonb_to_recordset(store_imported_books.books) as b (
-      id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text,
-      "pageCount" int, category text, genre text, description text, status reading_status, "currentPage" int,
-      "addedAt" timestamptz, "startedAt" timestamptz, "finishedAt" timestamptz, "updatedAt" timestamptz)
-    left join editions card on card.id = b."cardId";
-  return failed;
-exception when integrity_constraint_violation or data_exception then
-  if jsonb_array_length(books) = 1 then return array[(books->0->>'id')::uuid]; end if;
-  for one in select * from jsonb_array_elements(books) loop
-    failed := failed || store_imported_books(jsonb_build_array(one));
-  end loop;
-  return failed;
-end
+DECLARE
+    failed uuid[] := '{}';
+    one jsonb;
+BEGIN
+    WITH given AS MATERIALIZED (
+        SELECT *
+        FROM jsonb_to_recordset(store_imported_books.books) AS b (
+            id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, author text, isbn13 text,
+            publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text,
+            status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
+            "finishedAt" timestamptz, "updatedAt" timestamptz
+        )
+    ), matched AS (
+        SELECT m.*
+        FROM (
+            SELECT
+                array_agg(app_user_id()) AS readers,
+                array_agg(id) AS ids,
+                array_agg(isbn13) AS isbns,
+                array_agg(title) AS titles,
+                array_agg(author) AS authors,
+                array_agg("goodreadsId") AS goodreads_ids
+            FROM given
+            WHERE "editionId" IS NULL
+        ) g
+        CROSS JOIN LATERAL match_books(g.readers, g.ids, g.isbns, g.titles, g.authors, g.goodreads_ids) m
+        -- A record of the same file names the edition itself.
+        WHERE m.edition_id NOT IN (SELECT "editionId" FROM given WHERE "editionId" IS NOT NULL)
+    )
+    INSERT INTO books (
+        user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, category, genre,
+        description, status, current_page, added_at, started_at, finished_at, updated_at
+    )
+    SELECT
+        app_user_id(),
+        b.id,
+        -- Another copy of the work may have the edition because of its title.
+        coalesce(
+            CASE
+                WHEN NOT EXISTS (SELECT FROM books o WHERE o.user_id = app_user_id() AND o.edition_id = card.id) THEN card.id
+            END,
+            m.edition_id
+        ),
+        CASE
+            WHEN card.id IS NULL THEN coalesce(m.linked_by, 'CARD')
+            WHEN card.id = b."cardId" THEN 'CARD'
+            ELSE 'ISBN'
+        END,
+        b.title,
+        coalesce(b.author, card.authors[1]),
+        coalesce(b.isbn13, card.isbn13),
+        coalesce(b.publisher, card.publisher),
+        coalesce(b."publishedDate", card.published_date),
+        coalesce(b."pageCount", card.page_count),
+        b.category,
+        coalesce(b.genre, card.genres[1]),
+        coalesce(b.description, card.description),
+        b.status,
+        b."currentPage",
+        coalesce(b."addedAt", now()),
+        b."startedAt",
+        b."finishedAt",
+        coalesce(b."updatedAt", now())
+    FROM given b
+    LEFT JOIN editions card ON card.id = b."editionId"
+    LEFT JOIN matched m ON m.book_id = b.id;
+    RETURN failed;
+EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
+    IF jsonb_array_length(books) = 1 THEN
+        RETURN ARRAY[(books -> 0 ->> 'id')::uuid];
+    END IF;
+    FOR one IN SELECT * FROM jsonb_array_elements(books) LOOP
+        failed := failed || store_imported_books(jsonb_build_array(one));
+    END LOOP;
+    RETURN failed;
+END
 $$;
 
 -- Name: sweep_checkpoint(); Type: FUNCTION; Schema: public; Owner: -
@@ -2771,73 +3234,6 @@ CREATE FUNCTION public.sweep_checkpoint() RETURNS TABLE("position" text, folders
     SELECT c.position, c.done
     FROM checkpoints c
     WHERE c.task = 'storage.sweep' AND c.updated_at > now() - interval '1 day'
-$$;
-
--- Name: take_back_swipe(uuid, uuid, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.take_back_swipe(reader uuid, card uuid, at timestamp with time zone) RETURNS TABLE(book_id uuid, title text, author text, genre text)
-    LANGUAGE plpgsql
-    AS $$
-declare
-  counting swipes;
-  gone record;
-  next earlier_swipes;
-begin
-  select * into counting from swipes s where s.user_id = reader and s.edition_id = card;
-  counting.said_at := coalesce(counting.said_at, counting.swiped_at);
-  if at is null and not exists (select from earlier_swipes e where e.user_id = reader and e.edition_id = card
-    and e.is_taken_back and e.ended_at >= counting.recorded_at
-    and (e.swiped_at, e.said_at) > (counting.swiped_at, counting.said_at))
-  then
-    at := counting.said_at;
-  end if;
-  if at = counting.said_at then
-    gone := counting;
-    insert into earlier_swipes (user_id, edition_id, said_at, swiped_at, action, recorded_at, is_taken_back)
-      values (reader, card, gone.said_at, gone.swiped_at, gone.action, gone.recorded_at, true)
-      on conflict do nothing;
-    delete from earlier_swipes e where e.user_id = reader and e.edition_id = card and e.said_at = (
-        select l.said_at from earlier_swipes l
-        where l.user_id = reader and l.edition_id = card and not l.is_taken_back
-        order by l.swiped_at desc, l.said_at desc limit 1)
-      returning * into next;
-    if next is null then
-      delete from swipes s where s.user_id = reader and s.edition_id = card;
-    else
-      update swipes s set action = next.action, swiped_at = next.swiped_at, said_at = next.said_at,
-          saved_book_id = next.saved_book_id,
-          recorded_at = case when next.is_late then now() else next.recorded_at end
-        where s.user_id = reader and s.edition_id = card;
-    end if;
-  else
-    select * into gone from earlier_swipes e
-      where e.user_id = reader and e.edition_id = card and e.said_at = at and not e.is_taken_back;
-    update earlier_swipes e set is_taken_back = true, saved_book_id = null, ended_at = now()
-      where e.user_id = reader and e.edition_id = card and e.said_at = gone.said_at;
-  end if;
-  -- A book that was given away goes with no swipe. An edition has one book, so where this is it, no other swipe has another.
-  if not exists (select from books b where b.user_id = reader and b.id = gone.saved_book_id and b.edition_id = card) then
-    return;
-  end if;
-  update swipes s set saved_book_id = gone.saved_book_id
-    where s.user_id = reader and s.edition_id = card and s.action in ('LIKE', 'BUY') and s.recorded_at >= gone.recorded_at;
-  if found then
-    return;
-  end if;
-  update earlier_swipes e set saved_book_id = gone.saved_book_id
-    where e.user_id = reader and e.edition_id = card and e.said_at = (
-      select l.said_at from earlier_swipes l where l.user_id = reader and l.edition_id = card
-        and not l.is_taken_back and l.action in ('LIKE', 'BUY') and l.recorded_at >= gone.recorded_at
-      order by l.swiped_at desc, l.said_at desc limit 1);
-  if found then
-    return;
-  end if;
-  return query delete from books b where b.user_id = reader and b.id = gone.saved_book_id
-    and b.status = 'WANT_TO_READ' and b.updated_at = b.added_at
-    and not exists (select from shelf_books p where p.user_id = reader and p.book_id = b.id)
-    and not exists (select from reviews r where r.user_id = reader and r.book_id = b.id)
-    returning b.id, b.title, b.author, b.genre;
-end
 $$;
 
 -- Name: take_events(uuid, integer, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -2858,16 +3254,127 @@ begin
 end
 $$;
 
--- Name: touch_decks(uuid, uuid[]); Type: FUNCTION; Schema: public; Owner: -
+-- Name: title_key(text); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.touch_decks(reader uuid, seen uuid[]) RETURNS void
-    LANGUAGE sql
+CREATE FUNCTION public.title_key(title text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
-  update feed_decks set touched_at = now() where user_id = reader and touched_at is null and editions && (seen || array(
-    select other.edition_id from unnest(seen) as card (id)
-    cross join lateral (select w.work_key, w.volume from work_records w where w.edition_id = card.id offset 0) w
-    cross join lateral (select o.edition_id from work_records o
-      where o.work_key = w.work_key and o.volume = w.volume and o.rank <= 50 offset 0) other))
+DECLARE
+    folded text;
+BEGIN
+    IF title ~ '[(\[]' THEN
+        folded := public.search_fold(regexp_replace(title, '\([^)]*\)|\[[^]]*\]', '', 'g'));
+    ELSE
+        folded := public.search_fold(title);
+    END IF;
+    IF split_part(folded, ' ', 1) IN ('the', 'a', 'an') THEN
+        folded := substring(folded FROM position(' ' IN folded) + 1);
+    END IF;
+    RETURN nullif(folded, '');
+END
+$$;
+
+-- Name: undo_swipe(uuid, uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.undo_swipe(reader uuid, card uuid, at timestamp with time zone, fetches_covers boolean) RETURNS TABLE(book_id uuid, title text, author text, genre text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+DECLARE
+    undone swipes;
+    heir timestamptz;
+    current swipes;
+BEGIN
+    IF at IS NULL THEN
+        SELECT s.* INTO undone
+        FROM swipes s
+        WHERE s.user_id = reader AND s.edition_id = card AND s.undone_at IS NULL
+        ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.swiped_at DESC
+        LIMIT 1;
+        IF EXISTS (
+            SELECT
+            FROM swipes s
+            WHERE s.user_id = reader
+                AND s.edition_id = card
+                AND s.undone_at >= undone.recorded_at
+                AND (least(s.swiped_at, s.recorded_at), s.swiped_at)
+                    > (least(undone.swiped_at, undone.recorded_at), undone.swiped_at)
+        ) THEN
+            RETURN;
+        END IF;
+    ELSE
+        SELECT s.* INTO undone
+        FROM swipes s
+        WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = at AND s.undone_at IS NULL;
+    END IF;
+    IF undone IS NULL THEN
+        RETURN;
+    END IF;
+    UPDATE swipes s
+    SET undone_at = now(),
+        saved_book_id = NULL
+    WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = undone.swiped_at;
+
+    -- The book may have been deleted since, or linked to another edition.
+    IF EXISTS (
+        SELECT
+        FROM books b
+        WHERE b.user_id = reader AND b.id = undone.saved_book_id AND b.edition_id = card
+    ) THEN
+        SELECT s.swiped_at INTO heir
+        FROM swipes s
+        WHERE s.user_id = reader
+            AND s.edition_id = card
+            AND s.undone_at IS NULL
+            AND s.action IN ('LIKE', 'BUY')
+            AND s.recorded_at >= undone.recorded_at
+        ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.swiped_at DESC
+        LIMIT 1;
+        IF found THEN
+            UPDATE swipes s
+            SET saved_book_id = undone.saved_book_id
+            WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = heir;
+        ELSE
+            RETURN QUERY
+            DELETE FROM books b
+            WHERE b.user_id = reader
+                AND b.id = undone.saved_book_id
+                AND b.status = 'WANT_TO_READ'
+                AND b.updated_at = b.added_at
+                AND NOT EXISTS (
+                    SELECT FROM shelf_books p WHERE p.user_id = reader AND p.book_id = b.id
+                )
+                AND NOT EXISTS (
+                    SELECT FROM reviews r WHERE r.user_id = reader AND r.book_id = b.id
+                )
+            RETURNING b.id, b.title, b.author, b.genre;
+        END IF;
+    END IF;
+
+    SELECT s.* INTO current
+    FROM swipes s
+    WHERE s.user_id = reader AND s.edition_id = card AND s.undone_at IS NULL
+    ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.swiped_at DESC
+    LIMIT 1;
+    IF current.action IN ('LIKE', 'BUY')
+        AND current.saved_book_id IS NULL
+        AND EXISTS (
+            SELECT
+            FROM swipes s
+            WHERE s.user_id = reader
+                AND s.edition_id = card
+                AND s.recorded_at <= current.recorded_at
+                AND s.undone_at >= current.recorded_at
+                AND (least(s.swiped_at, s.recorded_at), s.swiped_at)
+                    > (least(current.swiped_at, current.recorded_at), current.swiped_at)
+        )
+    THEN
+        UPDATE swipes s
+        SET saved_book_id = saved.book_id
+        FROM save_cards(reader, ARRAY[card], ARRAY[gen_random_uuid()], fetches_covers) saved
+        WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = current.swiped_at;
+    END IF;
+END
 $$;
 
 -- Name: update_tenant_storage(); Type: FUNCTION; Schema: public; Owner: -
@@ -2899,17 +3406,34 @@ $$;
 CREATE FUNCTION public.was_other_record_seen(reader uuid, edition uuid, until timestamp with time zone, skipped_after timestamp with time zone DEFAULT '-infinity'::timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql STABLE
     AS $$
-begin
-  return exists (
-    select from (select w.work_key, w.volume from work_records w where w.edition_id = edition offset 0) w
-    cross join lateral (select o.edition_id from work_records o
-      where o.work_key = w.work_key and o.volume = w.volume and o.rank <= 50 and o.edition_id <> edition offset 0) other
-    where
-      exists (select from swipes s where s.user_id = reader and s.edition_id = other.edition_id
-        and s.seen_at <= until and (s.action <> 'SKIP' or s.swiped_at > skipped_after) offset 0)
-      or exists (select from books b where b.user_id = reader and b.edition_id = other.edition_id
-        and b.added_at <= until offset 0));
-end
+BEGIN
+    RETURN EXISTS (
+        SELECT
+        FROM (SELECT w.work_key, w.volume FROM work_records w WHERE w.edition_id = edition OFFSET 0) w
+        CROSS JOIN LATERAL (
+            SELECT o.edition_id
+            FROM work_records o
+            WHERE o.work_key = w.work_key AND o.volume = w.volume AND o.rank <= 50 AND o.edition_id <> edition
+            OFFSET 0
+        ) other
+        WHERE EXISTS (
+                SELECT
+                FROM swipes s
+                WHERE s.user_id = reader
+                    AND s.edition_id = other.edition_id
+                    AND s.recorded_at <= until
+                    AND (s.undone_at IS NULL OR s.undone_at > until)
+                    AND (s.action <> 'SKIP' OR s.swiped_at > skipped_after)
+                OFFSET 0
+            )
+            OR EXISTS (
+                SELECT
+                FROM books b
+                WHERE b.user_id = reader AND b.edition_id = other.edition_id AND b.added_at <= until
+                OFFSET 0
+            )
+    );
+END
 $$;
 
 -- Name: withdraw_jobs(uuid[]); Type: FUNCTION; Schema: public; Owner: -
@@ -2927,37 +3451,36 @@ $$;
 CREATE FUNCTION public.work_key(title text, authors text[]) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
-declare
-  folded text;
-  author text;
-  first_author constant text := authors[1];
-begin
-  if title ~ '[(\[]' then
-    folded := public.search_fold(regexp_replace(title, '\([^)]*\)|\[[^]]*\]', '', 'g'));
-  else
-    folded := public.search_fold(title);
-  end if;
-  if split_part(folded, ' ', 1) in ('the', 'a', 'an') then
-    folded := substring(folded from position(' ' in folded) + 1);
-  end if;
-  -- "Le Guin, Ursula K." is read as "Ursula K. Le Guin".
-  author := public.search_fold(case when position(',' in first_author) = 0 then first_author
-    else split_part(first_author, ',', 2) || ' ' || split_part(first_author, ',', 1) end);
-  if folded = '' or coalesce(author, '') = '' then
-    return null;
-  end if;
-  return hashtextextended(folded || '|' || split_part(author, ' ', -1) || '|' || left(author, 1), 0);
-end
+BEGIN
+    RETURN hashtextextended(public.title_key(title) || '|' || public.author_key(authors[1]), 0);
+END
 $$;
 
 -- Name: work_volume(text, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.work_volume(title text, series_position text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$
-  select lower(coalesce(nullif(btrim(series_position), ''),
-    substring(title from '[(\[][^)\]]*(?:#|\m(?:[Vv]olume|[Vv]ol|[Bb]ook|[Pp]art|[Nn]umber|[Nn]o)\M\.?)\s*([[:alnum:]]+)')))
-$$;
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+DECLARE
+    volume text;
+    words constant text[] := '{one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve}';
+    numerals constant text[] := '{i, ii, iii, iv, v, vi, vii, viii, ix, x, xi, xii}';
+BEGIN
+    volume := lower(coalesce(
+        nullif(btrim(series_position), ''),
+        substring(
+            title FROM
+            '[(\[][^)\]]*(?:#|\m(?:[Vv]olume|[Vv]ol|[Bb]ook|[Pp]art|[Nn]umber|[Nn]o)\M\.?)\s*([[:alnum:]]+(?:[.–-][[:alnum:]]+)*)'
+        ),
+        substring(title FROM '[(\[]([0-9]{1,3})[)\]]')
+    ));
+    RETURN coalesce(
+        array_position(words, volume)::text,
+        array_position(numerals, volume)::text,
+        regexp_replace(replace(volume, '–', '-'), '\.0$', '')
+    );
+END
+$_$;
 
 -- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
 
@@ -2999,6 +3522,7 @@ CREATE TABLE public.books (
     user_id uuid NOT NULL,
     id uuid NOT NULL,
     edition_id uuid,
+    linked_by public.book_link DEFAULT 'CARD'::public.book_link NOT NULL,
     title text NOT NULL,
     author text,
     isbn13 text,
@@ -3018,6 +3542,11 @@ CREATE TABLE public.books (
     cover_requested_at timestamp with time zone,
     cover_not_found_at timestamp with time zone,
     search_text text GENERATED ALWAYS AS (public.search_fold(((title || ' '::text) || COALESCE(author, ''::text)))) STORED,
+    link_keys bigint[] GENERATED ALWAYS AS (
+CASE
+    WHEN (edition_id IS NULL) THEN public.book_link_keys(isbn13, title, author)
+    ELSE NULL::bigint[]
+END) STORED,
     CONSTRAINT books_author_check CHECK (((char_length(author) >= 1) AND (char_length(author) <= 500))),
     CONSTRAINT books_category_check CHECK (((char_length(category) >= 1) AND (char_length(category) <= 100))),
     CONSTRAINT books_current_page_check CHECK ((current_page >= 0)),
@@ -3028,6 +3557,15 @@ CREATE TABLE public.books (
 );
 
 ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
+
+-- Name: books_to_link; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.books_to_link (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL
+);
+
+ALTER TABLE ONLY public.books_to_link FORCE ROW LEVEL SECURITY;
 
 -- Name: change_heads; Type: TABLE; Schema: public; Owner: -
 
@@ -3067,6 +3605,25 @@ CREATE TABLE public.checkpoints (
     CONSTRAINT checkpoints_found_check CHECK ((found >= 0))
 );
 
+-- Name: cold_start_decks; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.cold_start_decks (
+    number bigint NOT NULL,
+    editions uuid[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+-- Name: cold_start_decks_number_seq; Type: SEQUENCE; Schema: public; Owner: -
+
+ALTER TABLE public.cold_start_decks ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.cold_start_decks_number_seq
+    START WITH -1
+    INCREMENT BY -1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: covers; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.covers (
@@ -3092,6 +3649,32 @@ CREATE TABLE public.covers (
 
 ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
 
+-- Name: swipes; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.swipes (
+    user_id uuid NOT NULL,
+    edition_id uuid NOT NULL,
+    swiped_at timestamp with time zone NOT NULL,
+    action public.swipe_action NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    undone_at timestamp with time zone,
+    saved_book_id uuid
+);
+
+ALTER TABLE ONLY public.swipes FORCE ROW LEVEL SECURITY;
+
+-- Name: current_swipes; Type: VIEW; Schema: public; Owner: -
+
+CREATE VIEW public.current_swipes WITH (security_invoker='true') AS
+ SELECT DISTINCT ON (swipes.user_id, swipes.edition_id) swipes.user_id,
+    swipes.edition_id,
+    swipes.action,
+    LEAST(swipes.swiped_at, swipes.recorded_at) AS swiped_at,
+    swipes.recorded_at
+   FROM public.swipes
+  WHERE (swipes.undone_at IS NULL)
+  ORDER BY swipes.user_id, swipes.edition_id, LEAST(swipes.swiped_at, swipes.recorded_at) DESC;
+
 -- Name: documents; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.documents (
@@ -3107,22 +3690,14 @@ CREATE TABLE public.documents (
     CONSTRAINT documents_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 
--- Name: earlier_swipes; Type: TABLE; Schema: public; Owner: -
+-- Name: edition_genres; Type: TABLE; Schema: public; Owner: -
 
-CREATE TABLE public.earlier_swipes (
-    user_id uuid NOT NULL,
+CREATE TABLE public.edition_genres (
+    genre_id smallint NOT NULL,
+    "position" bigint NOT NULL,
     edition_id uuid NOT NULL,
-    said_at timestamp with time zone NOT NULL,
-    swiped_at timestamp with time zone NOT NULL,
-    action public.swipe_action NOT NULL,
-    recorded_at timestamp with time zone NOT NULL,
-    saved_book_id uuid,
-    is_late boolean DEFAULT false NOT NULL,
-    is_taken_back boolean DEFAULT false NOT NULL,
-    ended_at timestamp with time zone DEFAULT now() NOT NULL
+    ordinal smallint NOT NULL
 );
-
-ALTER TABLE ONLY public.earlier_swipes FORCE ROW LEVEL SECURITY;
 
 -- Name: edition_similar; Type: TABLE; Schema: public; Owner: -
 
@@ -3160,6 +3735,7 @@ CREATE TABLE public.editions (
     language text,
     page_count integer,
     genres text[] DEFAULT '{}'::text[] NOT NULL,
+    subjects text[] DEFAULT '{}'::text[] NOT NULL,
     description text,
     hook text,
     average_rating double precision,
@@ -3233,78 +3809,44 @@ ALTER TABLE public.events ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
 
 CREATE TABLE public.feed_decks (
     user_id uuid NOT NULL,
-    version integer NOT NULL,
+    number bigint NOT NULL,
+    filter smallint[] NOT NULL,
+    previous bigint,
+    depth integer NOT NULL,
     editions uuid[] NOT NULL,
-    genres smallint[] NOT NULL,
-    made_at timestamp with time zone DEFAULT now() NOT NULL,
-    touched_at timestamp with time zone
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    is_outdated boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
 
--- Name: feed_frontiers; Type: TABLE; Schema: public; Owner: -
+-- Name: feed_decks_number_seq; Type: SEQUENCE; Schema: public; Owner: -
 
-CREATE TABLE public.feed_frontiers (
-    user_id uuid NOT NULL,
-    genre_id smallint NOT NULL,
-    unseen bigint[] NOT NULL,
-    reach bigint NOT NULL,
-    seen_at timestamp with time zone DEFAULT now() NOT NULL
+ALTER TABLE public.feed_decks ALTER COLUMN number ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.feed_decks_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
-
-ALTER TABLE ONLY public.feed_frontiers FORCE ROW LEVEL SECURITY;
-
--- Name: feed_openings; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.feed_openings (
-    version integer NOT NULL,
-    editions uuid[] NOT NULL,
-    genres smallint[] NOT NULL,
-    made_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
--- Name: feed_order; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.feed_order (
-    genre_id smallint NOT NULL,
-    primary_id smallint NOT NULL,
-    "position" bigint NOT NULL,
-    edition_id uuid NOT NULL,
-    placed_at timestamp with time zone DEFAULT now() NOT NULL,
-    placed_in integer DEFAULT public.feed_order_version() NOT NULL
-);
-
--- Name: feed_order_before; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.feed_order_before (
-    genre_id smallint NOT NULL,
-    primary_id smallint NOT NULL,
-    "position" bigint NOT NULL,
-    edition_id uuid NOT NULL,
-    placed_in integer NOT NULL,
-    gone_in integer NOT NULL,
-    gone_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
--- Name: feed_returns; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.feed_returns (
-    user_id uuid NOT NULL,
-    edition_id uuid NOT NULL
-);
-
-ALTER TABLE ONLY public.feed_returns FORCE ROW LEVEL SECURITY;
 
 -- Name: feed_state; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.feed_state (
     only_row boolean DEFAULT true NOT NULL,
     main_language text,
-    frontiers_valid_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     similar_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    order_version integer DEFAULT 0 NOT NULL,
-    order_kept_since integer DEFAULT 0 NOT NULL,
+    decks_valid_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     CONSTRAINT feed_state_only_row_check CHECK (only_row)
+);
+
+-- Name: genre_aliases; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.genre_aliases (
+    alias text NOT NULL,
+    genre_id smallint NOT NULL,
+    CONSTRAINT genre_aliases_alias_check CHECK (((alias = public.search_fold(alias)) AND (alias <> ''::text)))
 );
 
 -- Name: genres; Type: TABLE; Schema: public; Owner: -
@@ -3312,6 +3854,9 @@ CREATE TABLE public.feed_state (
 CREATE TABLE public.genres (
     id smallint NOT NULL,
     name text NOT NULL,
+    is_general boolean DEFAULT false NOT NULL,
+    is_nonfiction boolean DEFAULT false NOT NULL,
+    editions integer DEFAULT 0 NOT NULL,
     readers bigint DEFAULT 0 NOT NULL
 );
 
@@ -3426,21 +3971,6 @@ CREATE TABLE public.reviews (
 
 ALTER TABLE ONLY public.reviews FORCE ROW LEVEL SECURITY;
 
--- Name: swipes; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.swipes (
-    user_id uuid NOT NULL,
-    edition_id uuid NOT NULL,
-    action public.swipe_action NOT NULL,
-    swiped_at timestamp with time zone NOT NULL,
-    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
-    saved_book_id uuid,
-    seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    said_at timestamp with time zone
-);
-
-ALTER TABLE ONLY public.swipes FORCE ROW LEVEL SECURITY;
-
 -- Name: reader_signals; Type: VIEW; Schema: public; Owner: -
 
 CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
@@ -3449,11 +3979,11 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
     signals.weight,
     signals.voice,
     signals.at
-   FROM ( SELECT DISTINCT ON (said.user_id, said.edition_id) said.user_id,
-            said.edition_id,
-            said.weight,
-            said.voice,
-            said.at
+   FROM ( SELECT DISTINCT ON (sources.user_id, sources.edition_id) sources.user_id,
+            sources.edition_id,
+            sources.weight,
+            sources.voice,
+            sources.at
            FROM ( SELECT r.user_id,
                     b.edition_id,
                     r.updated_at AS at,
@@ -3464,24 +3994,24 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                      JOIN public.books b ON (((b.user_id = r.user_id) AND (b.id = r.book_id))))
                   WHERE (b.edition_id IS NOT NULL)
                 UNION ALL
-                 SELECT swipes.user_id,
-                    swipes.edition_id,
-                    swipes.swiped_at,
+                 SELECT current_swipes.user_id,
+                    current_swipes.edition_id,
+                    current_swipes.swiped_at,
                     2,
                     (
-                        CASE swipes.action
+                        CASE current_swipes.action
                             WHEN 'BUY'::public.swipe_action THEN 1.25
                             WHEN 'LIKE'::public.swipe_action THEN (1)::numeric
                             ELSE (0)::numeric
                         END)::real AS float4,
                     (
-                        CASE swipes.action
+                        CASE current_swipes.action
                             WHEN 'BUY'::public.swipe_action THEN 1.25
                             WHEN 'LIKE'::public.swipe_action THEN (1)::numeric
                             WHEN 'SKIP'::public.swipe_action THEN '-0.05'::numeric
                             ELSE '-0.3'::numeric
                         END)::real AS float4
-                   FROM public.swipes
+                   FROM public.current_swipes
                 UNION ALL
                  SELECT books.user_id,
                     books.edition_id,
@@ -3500,8 +4030,8 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                             ELSE 0.7
                         END)::real AS float4
                    FROM public.books
-                  WHERE (books.edition_id IS NOT NULL)) said
-          ORDER BY said.user_id, said.edition_id, said.rank) signals;
+                  WHERE (books.edition_id IS NOT NULL)) sources
+          ORDER BY sources.user_id, sources.edition_id, sources.rank) signals;
 
 -- Name: removed_covers; Type: TABLE; Schema: public; Owner: -
 
@@ -3698,6 +4228,11 @@ ALTER TABLE ONLY public.apple_notifications
 ALTER TABLE ONLY public.books
     ADD CONSTRAINT books_pkey PRIMARY KEY (user_id, id);
 
+-- Name: books_to_link books_to_link_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.books_to_link
+    ADD CONSTRAINT books_to_link_pkey PRIMARY KEY (user_id, book_id);
+
 -- Name: change_heads change_heads_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.change_heads
@@ -3713,6 +4248,11 @@ ALTER TABLE ONLY public.changes
 ALTER TABLE ONLY public.checkpoints
     ADD CONSTRAINT checkpoints_pkey PRIMARY KEY (task);
 
+-- Name: cold_start_decks cold_start_decks_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.cold_start_decks
+    ADD CONSTRAINT cold_start_decks_pkey PRIMARY KEY (number);
+
 -- Name: covers covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.covers
@@ -3723,10 +4263,10 @@ ALTER TABLE ONLY public.covers
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_pkey PRIMARY KEY (id);
 
--- Name: earlier_swipes earlier_swipes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+-- Name: edition_genres edition_genres_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
-ALTER TABLE ONLY public.earlier_swipes
-    ADD CONSTRAINT earlier_swipes_pkey PRIMARY KEY (user_id, edition_id, said_at);
+ALTER TABLE ONLY public.edition_genres
+    ADD CONSTRAINT edition_genres_pkey PRIMARY KEY (genre_id, "position") INCLUDE (edition_id, ordinal);
 
 -- Name: edition_similar edition_similar_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -3756,37 +4296,17 @@ ALTER TABLE ONLY public.events
 -- Name: feed_decks feed_decks_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.feed_decks
-    ADD CONSTRAINT feed_decks_pkey PRIMARY KEY (user_id, version);
-
--- Name: feed_frontiers feed_frontiers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.feed_frontiers
-    ADD CONSTRAINT feed_frontiers_pkey PRIMARY KEY (user_id, genre_id);
-
--- Name: feed_openings feed_openings_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.feed_openings
-    ADD CONSTRAINT feed_openings_pkey PRIMARY KEY (version);
-
--- Name: feed_order_before feed_order_before_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.feed_order_before
-    ADD CONSTRAINT feed_order_before_pkey PRIMARY KEY (genre_id, primary_id, "position", gone_in);
-
--- Name: feed_order feed_order_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.feed_order
-    ADD CONSTRAINT feed_order_pkey PRIMARY KEY (genre_id, primary_id, "position");
-
--- Name: feed_returns feed_returns_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.feed_returns
-    ADD CONSTRAINT feed_returns_pkey PRIMARY KEY (user_id, edition_id);
+    ADD CONSTRAINT feed_decks_pkey PRIMARY KEY (user_id, number);
 
 -- Name: feed_state feed_state_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.feed_state
     ADD CONSTRAINT feed_state_pkey PRIMARY KEY (only_row);
+
+-- Name: genre_aliases genre_aliases_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.genre_aliases
+    ADD CONSTRAINT genre_aliases_pkey PRIMARY KEY (alias);
 
 -- Name: genres genres_name_key; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -3901,7 +4421,7 @@ ALTER TABLE ONLY public.source_usage
 -- Name: swipes swipes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.swipes
-    ADD CONSTRAINT swipes_pkey PRIMARY KEY (user_id, edition_id);
+    ADD CONSTRAINT swipes_pkey PRIMARY KEY (user_id, edition_id, swiped_at);
 
 -- Name: tenant_storage tenant_storage_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -3961,6 +4481,10 @@ CREATE UNIQUE INDEX books_edition_id ON public.books USING btree (user_id, editi
 
 CREATE UNIQUE INDEX books_isbn13 ON public.books USING btree (user_id, isbn13) WHERE (isbn13 IS NOT NULL);
 
+-- Name: books_link_keys; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX books_link_keys ON public.books USING gin (link_keys) WITH (fastupdate=off) WHERE (link_keys IS NOT NULL);
+
 -- Name: books_of_edition; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (edition_id IS NOT NULL);
@@ -3981,13 +4505,9 @@ CREATE INDEX documents_sha256 ON public.documents USING btree (sha256);
 
 CREATE INDEX documents_synced_at ON public.documents USING btree (synced_at);
 
--- Name: earlier_swipes_edition_id; Type: INDEX; Schema: public; Owner: -
+-- Name: edition_genres_edition_id; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX earlier_swipes_edition_id ON public.earlier_swipes USING btree (edition_id);
-
--- Name: earlier_swipes_ended_at; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX earlier_swipes_ended_at ON public.earlier_swipes USING btree (ended_at);
+CREATE INDEX edition_genres_edition_id ON public.edition_genres USING btree (edition_id, ordinal) INCLUDE (genre_id, "position");
 
 -- Name: edition_similar_similar_id; Type: INDEX; Schema: public; Owner: -
 
@@ -3996,6 +4516,10 @@ CREATE INDEX edition_similar_similar_id ON public.edition_similar USING btree (s
 -- Name: edition_sources_edition_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX edition_sources_edition_id ON public.edition_sources USING btree (edition_id);
+
+-- Name: editions_author_key; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_author_key ON public.editions USING btree (author_key, popularity DESC);
 
 -- Name: editions_due_for_cover; Type: INDEX; Schema: public; Owner: -
 
@@ -4021,6 +4545,10 @@ CREATE INDEX editions_search_title ON public.editions USING btree (search_title)
 
 CREATE INDEX editions_search_vector ON public.editions USING gin (search_vector) WITH (fastupdate=off);
 
+-- Name: editions_series_key; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_series_key ON public.editions USING btree (series_key, popularity DESC) WHERE (series_key <> 0);
+
 -- Name: editions_work_key; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX editions_work_key ON public.editions USING btree (public.work_key(title, authors));
@@ -4033,25 +4561,17 @@ CREATE INDEX events_created_at ON public.events USING brin (created_at);
 
 CREATE INDEX events_pending ON public.events USING btree (id) WHERE (delivered_at IS NULL);
 
--- Name: feed_order_before_edition_id; Type: INDEX; Schema: public; Owner: -
+-- Name: feed_decks_created_at; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX feed_order_before_edition_id ON public.feed_order_before USING btree (edition_id);
+CREATE INDEX feed_decks_created_at ON public.feed_decks USING brin (created_at);
 
--- Name: feed_order_before_gone_at; Type: INDEX; Schema: public; Owner: -
+-- Name: feed_decks_previous; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX feed_order_before_gone_at ON public.feed_order_before USING brin (gone_at);
+CREATE UNIQUE INDEX feed_decks_previous ON public.feed_decks USING btree (user_id, previous) WHERE (previous IS NOT NULL);
 
--- Name: feed_order_edition_id; Type: INDEX; Schema: public; Owner: -
+-- Name: feed_decks_start; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX feed_order_edition_id ON public.feed_order USING btree (edition_id, genre_id);
-
--- Name: feed_order_placed_at; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX feed_order_placed_at ON public.feed_order USING btree (placed_at) WHERE (genre_id = primary_id);
-
--- Name: feed_returns_edition_id; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX feed_returns_edition_id ON public.feed_returns USING btree (edition_id);
+CREATE INDEX feed_decks_start ON public.feed_decks USING btree (user_id, filter, number DESC) WHERE ((previous IS NULL) AND (NOT is_outdated));
 
 -- Name: identity_token_uses_expires_at; Type: INDEX; Schema: public; Owner: -
 
@@ -4111,59 +4631,27 @@ CREATE INDEX swipes_edition_id ON public.swipes USING btree (edition_id);
 
 -- Name: swipes_recorded_at; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX swipes_recorded_at ON public.swipes USING btree (user_id, recorded_at);
+CREATE INDEX swipes_recorded_at ON public.swipes USING brin (recorded_at);
 
--- Name: swipes_seen_at; Type: INDEX; Schema: public; Owner: -
+-- Name: swipes_undone_at; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX swipes_seen_at ON public.swipes USING btree (user_id, seen_at);
-
--- Name: swipes_skipped; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX swipes_skipped ON public.swipes USING btree (user_id, swiped_at) WHERE (action = 'SKIP'::public.swipe_action);
+CREATE INDEX swipes_undone_at ON public.swipes USING btree (undone_at) WHERE (undone_at IS NOT NULL);
 
 -- Name: work_records_work; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX work_records_work ON public.work_records USING btree (work_key, volume, rank) INCLUDE (edition_id);
 
--- Name: editions add_changed_search_words; Type: TRIGGER; Schema: public; Owner: -
+-- Name: editions index_changed_editions; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER add_changed_search_words AFTER UPDATE ON public.editions FOR EACH ROW WHEN (((old.search_vector IS DISTINCT FROM new.search_vector) AND (current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION public.add_changed_search_words();
+CREATE TRIGGER index_changed_editions AFTER UPDATE ON public.editions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_changed_editions();
 
--- Name: editions add_search_words; Type: TRIGGER; Schema: public; Owner: -
+-- Name: editions index_deleted_editions; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER add_search_words AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.add_search_words();
+CREATE TRIGGER index_deleted_editions AFTER DELETE ON public.editions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_deleted_editions();
 
--- Name: books advance_feed; Type: TRIGGER; Schema: public; Owner: -
+-- Name: editions index_new_editions; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER advance_feed AFTER INSERT ON public.books REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.advance_feed_now_and_then();
-
--- Name: swipes advance_feed; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER advance_feed AFTER INSERT ON public.swipes REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION public.advance_feed_now_and_then();
-
--- Name: reviews deal_soon_of_changed; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER deal_soon_of_changed AFTER UPDATE ON public.reviews REFERENCING NEW TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
-
--- Name: books deal_soon_of_gone; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER deal_soon_of_gone AFTER DELETE ON public.books REFERENCING OLD TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
-
--- Name: reviews deal_soon_of_gone; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER deal_soon_of_gone AFTER DELETE ON public.reviews REFERENCING OLD TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
-
--- Name: books deal_soon_of_new; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER deal_soon_of_new AFTER INSERT ON public.books REFERENCING NEW TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
-
--- Name: reviews deal_soon_of_new; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER deal_soon_of_new AFTER INSERT ON public.reviews REFERENCING NEW TABLE AS said FOR EACH STATEMENT EXECUTE FUNCTION public.deal_soon();
-
--- Name: feed_order keep_place_for_cursors; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER keep_place_for_cursors AFTER DELETE ON public.feed_order REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION public.keep_place_for_cursors();
+CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_new_editions();
 
 -- Name: books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4213,18 +4701,6 @@ CREATE TRIGGER log_update AFTER UPDATE ON public.shelves REFERENCING OLD TABLE A
 
 CREATE TRIGGER log_update_of_reviews AFTER UPDATE ON public.books REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews_of_books();
 
--- Name: editions match_changed_records; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER match_changed_records AFTER UPDATE ON public.editions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.match_changed_records();
-
--- Name: editions match_new_records; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER match_new_records AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.match_new_records();
-
--- Name: editions match_removed_records; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER match_removed_records AFTER DELETE ON public.editions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.match_removed_records();
-
 -- Name: sessions notify_session_ended_on_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER notify_session_ended_on_delete AFTER DELETE ON public.sessions FOR EACH ROW EXECUTE FUNCTION public.notify_session_ended();
@@ -4232,14 +4708,6 @@ CREATE TRIGGER notify_session_ended_on_delete AFTER DELETE ON public.sessions FO
 -- Name: sessions notify_session_ended_on_update; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER notify_session_ended_on_update AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.notify_session_ended();
-
--- Name: editions place_changed_editions; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER place_changed_editions AFTER UPDATE ON public.editions REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.place_changed_editions();
-
--- Name: editions place_new_editions; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER place_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.place_new_editions();
 
 -- Name: covers record_cover_event_on_insert; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4269,18 +4737,6 @@ CREATE TRIGGER reject_removed_version_on_insert BEFORE INSERT ON public.covers F
 
 CREATE TRIGGER reject_removed_version_on_update BEFORE UPDATE OF version ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.reject_removed_version();
 
--- Name: books return_to_feed; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER return_to_feed AFTER DELETE ON public.books REFERENCING OLD TABLE AS stale FOR EACH STATEMENT EXECUTE FUNCTION public.return_to_feed();
-
--- Name: swipes return_to_feed; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER return_to_feed AFTER DELETE ON public.swipes REFERENCING OLD TABLE AS stale FOR EACH STATEMENT EXECUTE FUNCTION public.return_to_feed();
-
--- Name: books return_to_feed_changed; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER return_to_feed_changed AFTER UPDATE ON public.books REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION public.return_changed_to_feed();
-
 -- Name: covers update_tenant_storage; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER update_tenant_storage AFTER INSERT OR DELETE OR UPDATE OF byte_counts ON public.covers FOR EACH ROW EXECUTE FUNCTION public.update_tenant_storage();
@@ -4294,6 +4750,11 @@ ALTER TABLE ONLY public.apple_grants
 
 ALTER TABLE ONLY public.books
     ADD CONSTRAINT books_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE SET NULL;
+
+-- Name: books_to_link books_to_link_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.books_to_link
+    ADD CONSTRAINT books_to_link_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: books books_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -4325,15 +4786,10 @@ ALTER TABLE ONLY public.covers
 ALTER TABLE ONLY public.covers
     ADD CONSTRAINT covers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
--- Name: earlier_swipes earlier_swipes_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+-- Name: edition_genres edition_genres_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
-ALTER TABLE ONLY public.earlier_swipes
-    ADD CONSTRAINT earlier_swipes_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
-
--- Name: earlier_swipes earlier_swipes_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.earlier_swipes
-    ADD CONSTRAINT earlier_swipes_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.edition_genres
+    ADD CONSTRAINT edition_genres_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
 
 -- Name: edition_similar edition_similar_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -4360,30 +4816,10 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.feed_decks
     ADD CONSTRAINT feed_decks_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
--- Name: feed_frontiers feed_frontiers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+-- Name: genre_aliases genre_aliases_genre_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
-ALTER TABLE ONLY public.feed_frontiers
-    ADD CONSTRAINT feed_frontiers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
-
--- Name: feed_order_before feed_order_before_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.feed_order_before
-    ADD CONSTRAINT feed_order_before_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
-
--- Name: feed_order feed_order_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.feed_order
-    ADD CONSTRAINT feed_order_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
-
--- Name: feed_returns feed_returns_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.feed_returns
-    ADD CONSTRAINT feed_returns_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
-
--- Name: feed_returns feed_returns_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.feed_returns
-    ADD CONSTRAINT feed_returns_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.genre_aliases
+    ADD CONSTRAINT genre_aliases_genre_id_fkey FOREIGN KEY (genre_id) REFERENCES public.genres(id) ON DELETE CASCADE;
 
 -- Name: identity_providers identity_providers_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -4468,6 +4904,10 @@ CREATE POLICY administration ON public.apple_grants TO bookplate_owner USING (tr
 
 CREATE POLICY administration ON public.books TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: books_to_link administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.books_to_link TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: change_heads administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.change_heads TO bookplate_owner USING (true) WITH CHECK (true);
@@ -4480,10 +4920,6 @@ CREATE POLICY administration ON public.changes TO bookplate_owner USING (true) W
 
 CREATE POLICY administration ON public.covers TO bookplate_owner USING (true) WITH CHECK (true);
 
--- Name: earlier_swipes administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.earlier_swipes TO bookplate_owner USING (true) WITH CHECK (true);
-
 -- Name: events administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.events TO bookplate_owner USING (true) WITH CHECK (true);
@@ -4491,14 +4927,6 @@ CREATE POLICY administration ON public.events TO bookplate_owner USING (true) WI
 -- Name: feed_decks administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.feed_decks TO bookplate_owner USING (true) WITH CHECK (true);
-
--- Name: feed_frontiers administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.feed_frontiers TO bookplate_owner USING (true) WITH CHECK (true);
-
--- Name: feed_returns administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.feed_returns TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: import_failures administration; Type: POLICY; Schema: public; Owner: -
 
@@ -4552,6 +4980,10 @@ ALTER TABLE public.apple_grants ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.books ENABLE ROW LEVEL SECURITY;
 
+-- Name: books_to_link; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.books_to_link ENABLE ROW LEVEL SECURITY;
+
 -- Name: change_heads; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.change_heads ENABLE ROW LEVEL SECURITY;
@@ -4564,10 +4996,6 @@ ALTER TABLE public.changes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.covers ENABLE ROW LEVEL SECURITY;
 
--- Name: earlier_swipes; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.earlier_swipes ENABLE ROW LEVEL SECURITY;
-
 -- Name: events; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
@@ -4575,14 +5003,6 @@ ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 -- Name: feed_decks; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.feed_decks ENABLE ROW LEVEL SECURITY;
-
--- Name: feed_frontiers; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.feed_frontiers ENABLE ROW LEVEL SECURITY;
-
--- Name: feed_returns; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.feed_returns ENABLE ROW LEVEL SECURITY;
 
 -- Name: users identity_only; Type: POLICY; Schema: public; Owner: -
 
@@ -4620,10 +5040,6 @@ CREATE POLICY owner_only ON public.changes TO bookplate_app USING ((user_id = pu
 
 CREATE POLICY owner_only ON public.covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
--- Name: earlier_swipes owner_only; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY owner_only ON public.earlier_swipes TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
-
 -- Name: events owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.events TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -4631,14 +5047,6 @@ CREATE POLICY owner_only ON public.events TO bookplate_app USING ((user_id = pub
 -- Name: feed_decks owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.feed_decks TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
-
--- Name: feed_frontiers owner_only; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY owner_only ON public.feed_frontiers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
-
--- Name: feed_returns owner_only; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY owner_only ON public.feed_returns TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: import_failures owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -4737,24 +5145,14 @@ GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], work
 REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
 
+-- Name: FUNCTION count_genres(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
+
 -- Name: FUNCTION count_jobs(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
-
--- Name: FUNCTION deal_opening(editions uuid[], genres smallint[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.deal_opening(editions uuid[], genres smallint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.deal_opening(editions uuid[], genres smallint[]) TO bookplate_app;
-
--- Name: FUNCTION deal_outdated_decks(behind uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.deal_outdated_decks(behind uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.deal_outdated_decks(behind uuid) TO bookplate_app;
-
--- Name: FUNCTION deal_soon(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.deal_soon() FROM PUBLIC;
 
 -- Name: FUNCTION delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
 
@@ -4796,6 +5194,10 @@ GRANT ALL ON FUNCTION public.enqueue_cover_searches(kind text, priority integer,
 REVOKE ALL ON FUNCTION public.enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer) TO bookplate_app;
 
+-- Name: FUNCTION enqueue_links(keys bigint[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.enqueue_links(keys bigint[]) FROM PUBLIC;
+
 -- Name: FUNCTION expired_removed_covers(count integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.expired_removed_covers(count integer) FROM PUBLIC;
@@ -4811,14 +5213,36 @@ GRANT ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, dela
 REVOKE ALL ON FUNCTION public.finish_job(id uuid, fence integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app;
 
--- Name: FUNCTION keep_place_for_cursors(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.keep_place_for_cursors() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) TO bookplate_app;
+
+-- Name: FUNCTION index_changed_editions(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.index_changed_editions() FROM PUBLIC;
+
+-- Name: FUNCTION index_deleted_editions(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.index_deleted_editions() FROM PUBLIC;
+
+-- Name: FUNCTION index_new_editions(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.index_new_editions() FROM PUBLIC;
 
 -- Name: FUNCTION library_positions(users uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.library_positions(users uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.library_positions(users uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION list_genres_of_editions(ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
 
 -- Name: FUNCTION log_objects(); Type: ACL; Schema: public; Owner: -
 
@@ -4846,38 +5270,14 @@ GRANT ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]
 REVOKE ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) TO bookplate_app;
 
--- Name: FUNCTION match_changed_records(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.match_changed_records() FROM PUBLIC;
-
--- Name: FUNCTION match_new_records(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.match_new_records() FROM PUBLIC;
-
 -- Name: FUNCTION match_records(keys bigint[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.match_records(keys bigint[]) FROM PUBLIC;
-
--- Name: FUNCTION match_removed_records(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.match_removed_records() FROM PUBLIC;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.pending_events(rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.pending_events(rows_max integer) TO bookplate_app;
-
--- Name: FUNCTION place_changed_editions(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.place_changed_editions() FROM PUBLIC;
-
--- Name: FUNCTION place_editions(ids uuid[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.place_editions(ids uuid[]) FROM PUBLIC;
-
--- Name: FUNCTION place_new_editions(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.place_new_editions() FROM PUBLIC;
 
 -- Name: FUNCTION postpone_edition_cover(id uuid, delay_ms bigint); Type: ACL; Schema: public; Owner: -
 
@@ -4894,11 +5294,6 @@ GRANT ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, 
 REVOKE ALL ON FUNCTION public.prune_changes(older_than_days integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prune_changes(older_than_days integer, rows_max integer) TO bookplate_app;
 
--- Name: FUNCTION prune_earlier_swipes(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.prune_earlier_swipes(older_than_days integer, rows_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.prune_earlier_swipes(older_than_days integer, rows_max integer) TO bookplate_app;
-
 -- Name: FUNCTION prune_events(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.prune_events(older_than_days integer, rows_max integer) FROM PUBLIC;
@@ -4908,6 +5303,11 @@ GRANT ALL ON FUNCTION public.prune_events(older_than_days integer, rows_max inte
 
 REVOKE ALL ON FUNCTION public.prune_imports(older_than_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prune_imports(older_than_days integer) TO bookplate_app;
+
+-- Name: FUNCTION prune_undone_swipes(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_undone_swipes(older_than_days integer, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_undone_swipes(older_than_days integer, rows_max integer) TO bookplate_app;
 
 -- Name: FUNCTION public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text); Type: ACL; Schema: public; Owner: -
 
@@ -4923,6 +5323,10 @@ GRANT ALL ON FUNCTION public.public_cover_version(user_id uuid, book_id uuid) TO
 
 REVOKE ALL ON FUNCTION public.purge_dead_jobs(older_than_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.purge_dead_jobs(older_than_days integer) TO bookplate_app;
+
+-- Name: FUNCTION reassign_genres(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
 
 -- Name: FUNCTION record_apple_revocation(user_id uuid, session_id uuid, revoked boolean); Type: ACL; Schema: public; Owner: -
 
@@ -4952,6 +5356,10 @@ GRANT ALL ON FUNCTION public.record_source_search(query text, seconds integer) T
 
 REVOKE ALL ON FUNCTION public.refresh_feed() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.refresh_feed() TO bookplate_app;
+
+-- Name: FUNCTION refresh_genres(is_import boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refresh_genres(is_import boolean) FROM PUBLIC;
 
 -- Name: FUNCTION refresh_popularity(half_life_days double precision); Type: ACL; Schema: public; Owner: -
 
@@ -5007,15 +5415,15 @@ GRANT ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width inte
 REVOKE ALL ON FUNCTION public.signals_of_readers() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.signals_of_readers() TO bookplate_app;
 
--- Name: FUNCTION similar_was_learned(at timestamp with time zone); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.similar_was_learned(at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.similar_was_learned(at timestamp with time zone) TO bookplate_app;
-
 -- Name: FUNCTION source_usage_today(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.source_usage_today() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.source_usage_today() TO bookplate_app;
+
+-- Name: FUNCTION store_cold_start_deck(editions uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.store_cold_start_deck(editions uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.store_cold_start_deck(editions uuid[]) TO bookplate_app;
 
 -- Name: FUNCTION sweep_checkpoint(); Type: ACL; Schema: public; Owner: -
 
@@ -5060,17 +5468,29 @@ GRANT SELECT ON TABLE public.change_heads TO bookplate_app;
 
 GRANT SELECT ON TABLE public.changes TO bookplate_app;
 
+-- Name: TABLE cold_start_decks; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.cold_start_decks TO bookplate_app;
+
 -- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
+
+-- Name: TABLE swipes; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.swipes TO bookplate_app;
+
+-- Name: TABLE current_swipes; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.current_swipes TO bookplate_app;
 
 -- Name: TABLE documents; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.documents TO bookplate_app;
 
--- Name: TABLE earlier_swipes; Type: ACL; Schema: public; Owner: -
+-- Name: TABLE edition_genres; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.earlier_swipes TO bookplate_app;
+GRANT SELECT ON TABLE public.edition_genres TO bookplate_app;
 
 -- Name: TABLE edition_similar; Type: ACL; Schema: public; Owner: -
 
@@ -5092,29 +5512,13 @@ GRANT SELECT,INSERT ON TABLE public.events TO bookplate_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.feed_decks TO bookplate_app;
 
--- Name: TABLE feed_frontiers; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.feed_frontiers TO bookplate_app;
-
--- Name: TABLE feed_openings; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT ON TABLE public.feed_openings TO bookplate_app;
-
--- Name: TABLE feed_order; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT ON TABLE public.feed_order TO bookplate_app;
-
--- Name: TABLE feed_order_before; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT ON TABLE public.feed_order_before TO bookplate_app;
-
--- Name: TABLE feed_returns; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.feed_returns TO bookplate_app;
-
 -- Name: TABLE feed_state; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.feed_state TO bookplate_app;
+
+-- Name: TABLE genre_aliases; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.genre_aliases TO bookplate_app;
 
 -- Name: TABLE genres; Type: ACL; Schema: public; Owner: -
 
@@ -5143,10 +5547,6 @@ GRANT SELECT ON TABLE public.installation TO bookplate_app;
 -- Name: TABLE reviews; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reviews TO bookplate_app;
-
--- Name: TABLE swipes; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.swipes TO bookplate_app;
 
 -- Name: TABLE reader_signals; Type: ACL; Schema: public; Owner: -
 

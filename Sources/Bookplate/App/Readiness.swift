@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "7bd5aaff3ebb56e131b283176bda505eea4c53a6f1ec5ba9f0eb7ab6e31f856a"
+    "15d9b64ad7ba96f8fd6b964f63b9771c332f798df43a46eaa562bbec5fe89387"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

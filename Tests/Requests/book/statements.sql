@@ -54,9 +54,9 @@ CROSS JOIN LATERAL (
     LIMIT $3
   ) UNION ALL (
     SELECT o.edition_id, o.position
-    FROM feed_order here
-    JOIN feed_order o ON o.genre_id = here.genre_id AND o.primary_id = here.primary_id AND o.position > here.position
-    WHERE here.edition_id = k.id AND here.genre_id = here.primary_id AND here.genre_id <> 0 AND NOT EXISTS (
+    FROM edition_genres here
+    JOIN edition_genres o ON o.genre_id = here.genre_id AND o.ordinal = 1 AND o.position > here.position
+    WHERE here.edition_id = k.id AND here.ordinal = 1 AND here.genre_id <> 0 AND NOT EXISTS (
       SELECT
       FROM edition_similar s
       WHERE s.edition_id = k.id AND s.score > 0 AND s.similar_id = o.edition_id

@@ -13,13 +13,21 @@ WITH card AS (
     FROM shelves s
     WHERE s.user_id = $1 AND s.id = requested.id
   )
+), matched AS (
+  SELECT m.edition_id, m.linked_by
+  FROM match_books( ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[$6], NULL ) m
+  WHERE $3 IS NULL AND $5 IS NOT NULL AND NOT EXISTS (
+    SELECT
+    FROM card
+  )
 ), created AS (
-  INSERT INTO books ( user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, category, genre, description, status, started_at, finished_at, cover_status, cover_requested_at )
-  SELECT $1, $2, card.id, coalesce($5, card.title), coalesce($6, card.authors[1]), coalesce($4, card.isbn13), card.publisher, card.published_date, card.page_count, $7, coalesce($8, card.genres[1]), card.description, $9::reading_status, CASE WHEN $9::reading_status = 'READING' THEN now() END, CASE WHEN $9::reading_status = 'READ' THEN now() END, CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $11 THEN now() END
+  INSERT INTO books ( user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, category, genre, description, status, started_at, finished_at, cover_status, cover_requested_at )
+  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') WHEN $3 IS NULL THEN 'ISBN' ELSE 'CARD' END, coalesce($5, card.title), coalesce($6, card.authors[1]), coalesce($4, card.isbn13), card.publisher, card.published_date, card.page_count, $7, coalesce($8, card.genres[1]), card.description, $9::reading_status, CASE WHEN $9::reading_status = 'READING' THEN now() END, CASE WHEN $9::reading_status = 'READ' THEN now() END, CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $11 THEN now() END
   FROM (
     SELECT
   ) AS one
   LEFT JOIN card ON true
+  LEFT JOIN matched ON true
   WHERE coalesce($5, card.title) IS NOT NULL AND ($3 IS NULL OR card.id IS NOT NULL) AND NOT EXISTS (
     SELECT
     FROM missing_shelves
@@ -58,6 +66,12 @@ SELECT (
 );
 
 SELECT enqueue_cover_searches($1, $2, $3);
+
+UPDATE feed_decks
+SET is_outdated = true
+WHERE user_id = $1 AND previous IS NULL AND NOT is_outdated;
+
+SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 
 SELECT b.id, b.title, b.author, b.status
 FROM books b

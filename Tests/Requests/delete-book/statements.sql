@@ -5,6 +5,12 @@ DELETE FROM books
 WHERE user_id = $1 AND id = $2
 RETURNING id, title, author, genre;
 
+UPDATE feed_decks
+SET is_outdated = true
+WHERE user_id = $1 AND previous IS NULL AND NOT is_outdated;
+
+SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
+
 SELECT book_id, version
 FROM removed_covers
 WHERE user_id = $1 AND kept_until IS NULL

@@ -28,6 +28,12 @@ WITH book AS (
 SELECT status
 FROM book;
 
+UPDATE feed_decks
+SET is_outdated = true
+WHERE user_id = $1 AND previous IS NULL AND NOT is_outdated;
+
+SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
+
 SELECT r.book_id, r.rating, r.text
 FROM reviews r
 WHERE r.user_id = $1 AND EXISTS (

@@ -7,5 +7,5 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 
 SELECT name
 FROM genres
-WHERE readers > 0
+WHERE editions > 0
 ORDER BY readers DESC, id;

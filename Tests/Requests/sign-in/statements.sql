@@ -34,14 +34,22 @@ WHERE id = app_user_id() AND ( email IS DISTINCT FROM coalesce($1, email) OR dis
 
 SELECT open_session( $1, $2, $3, to_timestamp($4), 90, 60, $5 );
 
-SELECT u.created_at = s.created_at, EXISTS (
+SELECT u.created_at = s.created_at, NOT EXISTS (
   SELECT
-  FROM feed_frontiers f
-  WHERE f.user_id = app_user_id() AND f.seen_at <= (
-    SELECT frontiers_valid_since
+  FROM feed_decks d
+  WHERE d.user_id = u.id AND d.filter = '{}' AND d.previous IS NULL AND NOT d.is_outdated AND d.created_at > greatest( (
+    SELECT decks_valid_since
     FROM feed_state
-  )
-)
+  ), now() - interval '1 day' )
+) AND ( EXISTS (
+  SELECT
+  FROM swipes s
+  WHERE s.user_id = u.id
+) OR EXISTS (
+  SELECT
+  FROM books b
+  WHERE b.user_id = u.id AND b.edition_id IS NOT NULL
+) )
 FROM users u
 JOIN sessions s ON s.user_id = u.id
 WHERE u.id = app_user_id() AND s.id = $1;

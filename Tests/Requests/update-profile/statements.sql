@@ -1,9 +1,34 @@
 -- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+SELECT id, name
+FROM genres
+ORDER BY readers DESC, id;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT named.name, g.id, g.name
+FROM unnest($1::text[]) AS named (name)
+JOIN genre_aliases a ON a.alias = search_fold(named.name)
+JOIN genres g ON g.id = a.genre_id;
+
+-- round trip 3
 SELECT begin_request($1, $2, $3, $4);
 
 UPDATE users
 SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END, updated_at = now()
 WHERE id = $1;
+
+UPDATE feed_decks
+SET is_outdated = true
+WHERE user_id = $1 AND previous IS NULL AND NOT is_outdated;
+
+SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 
 SELECT u.id, u.display_name, u.preferred_genres
 FROM users u
