@@ -1093,10 +1093,6 @@ BEGIN
     SELECT owner, import, (lines ->> id::text)::int, 'This book cannot be stored.'
     FROM unnest(failed) AS id
     ON CONFLICT DO NOTHING;
-    -- The feed's triggers do not run during an import. Decks may contain books that are in the library now.
-    UPDATE feed_decks
-    SET touched_at = now()
-    WHERE user_id = owner AND touched_at IS NULL;
     UPDATE imports i
     SET done = i.done + jsonb_array_length(records),
         created = i.created + created_count - cardinality(failed),
@@ -2508,7 +2504,7 @@ BEGIN
     RETURN QUERY
     INSERT INTO books (
         user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
-        genre, description, cover_status, cover_wanted_at
+        genre, description, cover_status, cover_requested_at
     )
     SELECT
         reader, c.book_id, e.id, e.title, e.authors[1], e.isbn13, e.publisher, e.published_date, e.page_count,

@@ -431,10 +431,6 @@ BEGIN
     SELECT owner, import, (lines ->> id::text)::int, 'This book cannot be stored.'
     FROM unnest(failed) AS id
     ON CONFLICT DO NOTHING;
-    -- The feed's triggers do not run during an import. Decks may contain books that are in the library now.
-    UPDATE feed_decks
-    SET touched_at = now()
-    WHERE user_id = owner AND touched_at IS NULL;
     UPDATE imports i
     SET done = i.done + jsonb_array_length(records),
         created = i.created + created_count - cardinality(failed),

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "15d9b64ad7ba96f8fd6b964f63b9771c332f798df43a46eaa562bbec5fe89387"
+    "1b25fc8533cacbd2e75379382f993bf3fb87f4ab7b58b3768c3507ec28e2748f"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

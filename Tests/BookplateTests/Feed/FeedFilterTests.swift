@@ -33,8 +33,15 @@ import Testing
     }
 
     private static let many = Shared {
-        try await TestApp.start(
-            catalog: (1...600).map { TestCatalog.line($0, genres: genres($0)) })
+        let app = try await TestApp.start(catalog: [])
+        try await app.database.execute(
+            """
+            INSERT INTO genres (id, name) SELECT 1000 + n, 'Genre ' || n FROM generate_series(1, 200) n;
+            INSERT INTO genre_aliases (alias, genre_id) SELECT 'genre ' || n, 1000 + n FROM generate_series(1, 200) n
+            """)
+        try await app.database.importCatalog(
+            (1...600).map { TestCatalog.line($0, genres: genres($0)) })
+        return app
     }
     /// The second genre of each book is the first genre of other books.
     private static func genres(_ number: Int) -> [String] {
