@@ -1400,24 +1400,21 @@ BEGIN
             AND NOT EXISTS (
                 SELECT
                 FROM current_rows c
-                WHERE c.genre_id = f.genre_id
-                    AND c.position = f.position
-                    AND c.edition_id = f.edition_id
-                    AND c.ordinal = f.ordinal
+                WHERE c.genre_id = f.genre_id AND c.position = f.position
             )
     )
+    -- A position contains the edition's number, so a conflict is with a row of the same edition.
     INSERT INTO edition_genres (genre_id, position, edition_id, ordinal)
     SELECT c.genre_id, c.position, c.edition_id, c.ordinal
     FROM current_rows c
     WHERE NOT EXISTS (
         SELECT
         FROM edition_genres f
-        WHERE f.genre_id = c.genre_id
-            AND f.position = c.position
-            AND f.edition_id = c.edition_id
-            AND f.ordinal = c.ordinal
+        WHERE f.genre_id = c.genre_id AND f.position = c.position AND f.ordinal = c.ordinal
     )
-    ORDER BY c.genre_id, c.position;
+    ORDER BY c.genre_id, c.position
+    ON CONFLICT (genre_id, position) DO UPDATE
+    SET ordinal = excluded.ordinal;
 END
 $$;
 

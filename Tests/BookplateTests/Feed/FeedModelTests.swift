@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bookplate
 
-/// Compares the feed with a slow model, which reads the tables without frontiers, orders, and cursors.
+/// Compares the feed with a slow model, which reads the tables without decks and cursors.
 ///
 /// All random choices depend only on the seed, which is an argument of the test and printed when it fails. Edition IDs are
 /// random, so choices between editions use their titles.
