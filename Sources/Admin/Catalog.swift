@@ -158,16 +158,22 @@ struct Catalog: ParsableCommand {
         var name: String
         @ArgumentParser.Argument(help: "The genre, as `bookplate-admin catalog genres` prints it.")
         var genre: String
+        @OptionGroup var dryRunOptions: DryRunOptions
 
         func run() throws {
-            let genres = CatalogGenres(try connect(try loadConfiguration()))
-            guard let alias = try genres.addAlias(name, of: genre) else {
+            let connection = try connect(try loadConfiguration())
+            let attempt = try dryRunOptions.attempt(connection) {
+                try CatalogGenres(connection).addAlias(name, of: genre)
+            }
+            guard let alias = attempt.result else {
                 throw Failure(
                     "There is no genre “\(genre)”, or “\(name)” contains no letters or digits.")
             }
             output.print(
-                .object([.init("alias", .string(alias)), .init("genre", .string(genre))]),
-                lines: ["“\(alias)” now stands for “\(genre)”"])
+                .object(
+                    [.init("alias", .string(alias)), .init("genre", .string(genre))]
+                        + attempt.members),
+                lines: ["“\(alias)” now stands for “\(genre)”"] + attempt.lines)
         }
     }
 }

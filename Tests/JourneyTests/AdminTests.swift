@@ -242,7 +242,8 @@ import Testing
     /// Every command has examples and `--json`. Commands that change something have `--dry-run`.
     @Test func allCommandsFollowTheConventions() async throws {
         let readOnly: Set<String> = [
-            "check", "completions", "doctor", "export", "find", "list", "manual", "print", "show",
+            "check", "completions", "doctor", "export", "find", "genres", "list", "manual", "print",
+            "show",
             "stats", "status", "usage", "verify",
         ]
         func leaves(_ command: Value, _ path: [String]) -> [(path: [String], command: Value)] {

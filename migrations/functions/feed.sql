@@ -325,16 +325,23 @@ $$;
 
 -- MARK: Decks
 
--- Stores a cold-start deck, unless it equals the newest one, and deletes those that no cursor needs.
+-- Stores a cold-start deck, unless it is empty or equals the newest one, and deletes those that no cursor needs: they were
+-- replaced two days ago.
 CREATE OR REPLACE FUNCTION store_cold_start_deck(editions uuid[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     INSERT INTO cold_start_decks (editions)
     SELECT store_cold_start_deck.editions
-    WHERE store_cold_start_deck.editions IS DISTINCT FROM (
-        SELECT d.editions FROM cold_start_decks d ORDER BY number LIMIT 1
+    WHERE store_cold_start_deck.editions <> '{}'
+        AND store_cold_start_deck.editions IS DISTINCT FROM (
+            SELECT d.editions FROM cold_start_decks d ORDER BY number LIMIT 1
+        );
+    -- Newer decks have smaller numbers.
+    DELETE FROM cold_start_decks d
+    WHERE EXISTS (
+        SELECT
+        FROM cold_start_decks newer
+        WHERE newer.number < d.number AND newer.created_at < now() - interval '2 days'
     );
-    DELETE FROM cold_start_decks
-    WHERE created_at < now() - interval '2 days' AND number > (SELECT min(number) FROM cold_start_decks);
 $$;
 
 -- Stores that similar books were learned, and enqueues decks for the readers who were active in the last 30 days and have signals
@@ -348,20 +355,25 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
         SELECT DISTINCT user_id
         FROM sessions
         WHERE rotated_at > now() - interval '30 days'
+    ),
+    learned_editions AS MATERIALIZED (
+        SELECT id
+        FROM editions
+        WHERE number = ANY(learned)
     )
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT a.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
     FROM active a
     WHERE EXISTS (
         SELECT
-        FROM editions e
-        JOIN swipes s ON s.user_id = a.user_id AND s.edition_id = e.id AND s.undone_at IS NULL
-        WHERE e.number = ANY(learned)
+        FROM swipes s
+        WHERE s.user_id = a.user_id
+            AND s.undone_at IS NULL
+            AND s.edition_id IN (SELECT id FROM learned_editions)
     ) OR EXISTS (
         SELECT
-        FROM editions e
-        JOIN books b ON b.user_id = a.user_id AND b.edition_id = e.id
-        WHERE e.number = ANY(learned)
+        FROM books b
+        WHERE b.user_id = a.user_id AND b.edition_id IN (SELECT id FROM learned_editions)
     )
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = j.state = 'RUNNING';

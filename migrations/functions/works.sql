@@ -125,7 +125,7 @@ BEGIN
                     AND s.edition_id = other.edition_id
                     AND s.recorded_at <= until
                     AND (s.undone_at IS NULL OR s.undone_at > until)
-                    AND (s.action <> 'SKIP' OR s.swiped_at > skipped_after)
+                    AND (s.action <> 'SKIP' OR least(s.swiped_at, s.recorded_at) > skipped_after)
                 OFFSET 0
             )
             OR EXISTS (

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "1b25fc8533cacbd2e75379382f993bf3fb87f4ab7b58b3768c3507ec28e2748f"
+    "3f0fe9a79b03fdcbbfbbf6b422214191f733c6205fa8a21df4f8f00eb0bde49b"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -162,7 +162,7 @@ enum DeckStatements {
             FROM swipes
             WHERE user_id = $1
                 AND undone_at IS NULL
-                AND (NOT $10 OR action <> 'SKIP' OR swiped_at > \(coolDown))
+                AND (NOT $10 OR action <> 'SKIP' OR least(swiped_at, recorded_at) > \(coolDown))
             UNION ALL
             SELECT edition_id
             FROM books

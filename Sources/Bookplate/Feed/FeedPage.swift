@@ -153,7 +153,10 @@ struct FeedPage {
                 AND s.edition_id = \(edition)
                 AND s.recorded_at <= \(time)
                 AND (s.undone_at IS NULL OR s.undone_at > \(time))
-                AND (s.action <> 'SKIP' OR s.swiped_at > \(time) - interval '\(skipCoolDown)')
+                AND (
+                    s.action <> 'SKIP'
+                    OR least(s.swiped_at, s.recorded_at) > \(time) - interval '\(skipCoolDown)'
+                )
             OFFSET 0
         )
         AND NOT EXISTS (

@@ -59,6 +59,16 @@ import Testing
         #expect(try await page(reader).nodes.count { $0["genre"] == "Poetry" } >= 4)
     }
 
+    /// The first refresh of a new installation runs before the operator imports a catalog.
+    @Test func catalogImportedAfterTheFirstRefreshIsShown() async throws {
+        let app = try await TestApp.start(catalog: [])
+        try await app.refreshFeed()
+        let reader = try await app.makeReader()
+        #expect(try await page(reader).nodes.isEmpty)
+        try await app.database.importCatalog(TestCatalog.lines(20))
+        #expect(try await page(reader).nodes.count == 10)
+    }
+
     @Test func pageOfADeckIsReadInOneRoundTrip() async throws {
         let app = try await Self.makeApp()
         let reader = try await app.makeReader()

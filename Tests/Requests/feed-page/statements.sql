@@ -74,7 +74,7 @@ FROM (
   WHERE NOT EXISTS (
     SELECT
     FROM swipes s
-    WHERE s.user_id = $1 AND s.edition_id = k.edition_id AND s.recorded_at <= c.as_of AND (s.undone_at IS NULL OR s.undone_at > c.as_of) AND (s.action <> 'SKIP' OR s.swiped_at > c.as_of - interval '30 days')
+    WHERE s.user_id = $1 AND s.edition_id = k.edition_id AND s.recorded_at <= c.as_of AND (s.undone_at IS NULL OR s.undone_at > c.as_of) AND ( s.action <> 'SKIP' OR least(s.swiped_at, s.recorded_at) > c.as_of - interval '30 days' )
     OFFSET 0
   ) AND NOT EXISTS (
     SELECT

@@ -115,8 +115,8 @@ extension Book {
         do throws(BookplateError) {
             (results, _) = try await request.write { pipeline, viewer in
                 update.append(to: &pipeline, for: viewer, book: id)
-                // Another ISBN links the book to another edition.
-                if update.isbn != nil { pipeline.replaceDeckSoon(of: viewer.userID) }
+                // The book may be linked to another edition now.
+                if update.changesWork { pipeline.replaceDeckSoon(of: viewer.userID) }
                 if let isbn = update.isbn, !request.services.bookSources.names.isEmpty {
                     pipeline.enqueueCompletion(of: isbn, for: viewer)
                 }

@@ -9,7 +9,7 @@ struct BookUpdate {
     private var bindings: [(inout Parameters) -> Void] = []
     private var shelfIDs: [UUID]?
     /// Whether the book may be another one of the catalog now.
-    private let changesWork: Bool
+    let changesWork: Bool
     /// The new ISBN.
     private(set) var isbn: ISBN?
 
