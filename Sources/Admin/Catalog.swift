@@ -144,9 +144,9 @@ struct Catalog: ParsableCommand {
 
     struct AddAlias: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let another name stand for a genre.",
+            abstract: "Add an alias of a genre.",
             discussion: """
-                Case, accents, and punctuation do not matter. A name that already stands for another genre is moved. Books \
+                Case, accents, and punctuation do not matter. An alias of another genre is moved to this one. Books \
                 that are already in the catalog get the genre from `bookplate-admin catalog refresh`.
 
                 Examples:
@@ -173,7 +173,7 @@ struct Catalog: ParsableCommand {
                 .object(
                     [.init("alias", .string(alias)), .init("genre", .string(genre))]
                         + attempt.members),
-                lines: ["“\(alias)” now stands for “\(genre)”"] + attempt.lines)
+                lines: ["added the alias “\(alias)” to “\(genre)”"] + attempt.lines)
         }
     }
 }

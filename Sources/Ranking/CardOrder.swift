@@ -24,7 +24,7 @@ struct CardOrder {
         static let sameOrigin = 16
     }
 
-    /// What the rules compare.
+    /// The properties of a card that the rules compare.
     private struct Card {
         let author: Int32
         let series: Int32

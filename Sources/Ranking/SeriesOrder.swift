@@ -10,7 +10,7 @@ struct SeriesOrder {
     /// The same if the reader liked an earlier volume.
     private static let volumesOfLikedSeriesMax = 2
 
-    /// For each book, the volume that must come before it.
+    /// The volume that must come before each book.
     private var predecessors: [Int?]
     private var volumesMax: [Int]
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a reader's signals say about genres, authors, and series: content similarity.
+/// The genres, authors, and series that a reader likes or dislikes, from the reader's signals (content similarity).
 ///
 /// **Genres.** A book's genres are a vector of length 1 (`GenreVectors`). The reader's taste is the sum of the vectors
 /// of the signals' books, each multiplied by the signal's weight and recency boost, divided by the sum of the absolute

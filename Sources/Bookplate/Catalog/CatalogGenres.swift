@@ -53,7 +53,7 @@ package struct CatalogGenres {
         ).decode(Count.self)
     }
 
-    /// Lets a name stand for a genre.
+    /// Adds an alias of a genre, or moves it from another genre.
     ///
     /// - Returns: The name as it is compared. Nil if there is no such genre, or if the name contains no letters or digits.
     package func addAlias(

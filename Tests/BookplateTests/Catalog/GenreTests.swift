@@ -65,7 +65,7 @@ import Testing
         #expect(try await canonical(names) == genres)
     }
 
-    /// Every canonical name and every alias stands for the same genre in each of its spellings.
+    /// All spellings of a canonical name or an alias lead to the same genre.
     @Test func spellingDoesNotMatter() async throws {
         let aliases = try await Self.app().database.withConnection { connection in
             let rows = try connection.query(
