@@ -79,11 +79,15 @@ extension Backfill {
             let total = summary.total
             output.print(
                 .object([
-                    .init("asked", .int(total.searched)), .init("found", .int(total.found)),
+                    .init("searched", .int(total.searched)), .init("found", .int(total.found)),
                     .init("notFound", .int(total.notFound)),
                     .init("unavailable", .int(total.unavailable)),
                     .init("failed", .int(total.failed)), .init("remaining", .int(summary.left)),
-                    .init("askedBefore", .int(earlier.searched)), .init("dryRun", .boolean(dryRun)),
+                    .init("searchedBefore", .int(earlier.searched)),
+                    .init("dryRun", .boolean(dryRun)),
+                    // Deprecated names.
+                    .init("asked", .int(total.searched)),
+                    .init("askedBefore", .int(earlier.searched)),
                 ]),
                 lines: [
                     dryRun

@@ -51,9 +51,11 @@ extension Backfill {
             output.print(
                 .object([
                     .init("remaining", .int(max(0, remaining - total.lookedUp))),
-                    .init("asked", .int(total.lookedUp)), .init("found", .int(total.found)),
+                    .init("lookedUp", .int(total.lookedUp)), .init("found", .int(total.found)),
                     .init("unavailable", .int(total.unavailable)),
                     .init("dryRun", .boolean(dryRun)),
+                    // A deprecated name.
+                    .init("asked", .int(total.lookedUp)),
                 ]),
                 lines: [
                     dryRun

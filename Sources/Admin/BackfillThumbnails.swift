@@ -57,11 +57,14 @@ extension Backfill {
             progress.finish()
             output.print(
                 .object([
-                    .init("looked", .int(summary.checked)), .init("mended", .int(summary.repaired)),
+                    .init("checked", .int(summary.checked)),
+                    .init("repaired", .int(summary.repaired)),
                     .init("lost", .int(summary.lost)),
                     .init("resumedAfter", .int(done)),
                     .init("isComplete", .boolean(summary.isComplete)),
                     .init("dryRun", .boolean(dryRun)),
+                    // Deprecated names.
+                    .init("looked", .int(summary.checked)), .init("mended", .int(summary.repaired)),
                 ]),
                 lines: [
                     "checked \(summary.checked) covers: \(summary.repaired) repaired, \(summary.lost) lost"

@@ -67,8 +67,10 @@ extension Storage {
                         .init("unfinishedWrites", .int(swept.deadWrites)),
                         .init("titleCards", .int(swept.titleCards)),
                         .init("removedCovers", .int(swept.removedCovers)),
-                        .init("strangers", .int(swept.strangers)),
+                        .init("unknownFiles", .int(swept.unknownFiles)),
                         .init("foldersBefore", .int(swept.foldersBefore)),
+                        // A deprecated name.
+                        .init("strangers", .int(swept.unknownFiles)),
                     ] + deleted.members),
                 lines: [
                     "removed \(swept.orphans) orphans (\(swept.orphanBytes) bytes), "

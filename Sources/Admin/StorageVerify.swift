@@ -13,7 +13,7 @@ extension Storage {
                 problems:
                   missing, damaged  a file of a cover; run backfill thumbnails to recreate it
                   orphan            a file without a row; servers remove it, or run storage gc
-                  stranger          a file that Bookplate did not create
+                  unknown           a file that Bookplate did not create
 
                 Title cards and covers of the catalog are not checked, because they can be recreated.
 
@@ -48,7 +48,11 @@ extension Storage {
                     ]
                         + StorageVerification.Problem.allCases.map {
                             .init($0.countName, .int(summary.counts[$0] ?? 0))
-                        } + [.init("findings", .list(summary.findings.map(\.json)))]),
+                        } + [
+                            // A deprecated name.
+                            .init("strangers", .int(summary.counts[.unknown] ?? 0)),
+                            .init("findings", .list(summary.findings.map(\.json))),
+                        ]),
                 lines: lines(summary))
             if !summary.isSound { throw ExitStatus.found.code }
         }
@@ -73,7 +77,8 @@ extension StorageVerification.Problem {
     fileprivate var countName: String {
         switch self {
         case .missing, .damaged: rawValue
-        case .orphan, .stranger: rawValue + "s"
+        case .orphan: "orphans"
+        case .unknown: "unknownFiles"
         }
     }
 }

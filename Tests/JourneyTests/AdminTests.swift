@@ -319,7 +319,8 @@ import Testing
         #expect(result["dryRun"] == true)
         #expect(
             result["locks"]?.list?.contains([
-                "table": "tenants", "mode": "RowExclusive", "holdsUp": "nobody",
+                "table": "tenants", "mode": "RowExclusive", "blocks": "nobody",
+                "holdsUp": "nobody",
             ]) == true)
         let count = try await installation.database.count(
             "SELECT count(*) FROM tenants WHERE slug = 'tried'")

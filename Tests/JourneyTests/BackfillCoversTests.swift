@@ -49,14 +49,14 @@ import Testing
             return try parseJSON(Array(outcome.output.utf8))
         }
         let dry = try await backfill("--dry-run", covers: covers.url(""))
-        #expect(dry["remaining"] == 3 && dry["asked"] == 0 && dry["dryRun"] == true)
+        #expect(dry["remaining"] == 3 && dry["searched"] == 0 && dry["dryRun"] == true)
         #expect(covers.requests.isEmpty)
         let off = try await installation.admin(["backfill", "covers"])
         #expect(off.code == 1 && off.errors.contains("no source of covers is configured"))
         let first = try await backfill("--limit", "1", covers: covers.url(""))
-        #expect(first["asked"] == 1 && first["remaining"] == 2 && first["askedBefore"] == 0)
+        #expect(first["searched"] == 1 && first["remaining"] == 2 && first["searchedBefore"] == 0)
         let rest = try await backfill(covers: covers.url(""))
-        #expect(rest["asked"] == 2 && rest["remaining"] == 0 && rest["askedBefore"] == 1)
+        #expect(rest["searched"] == 2 && rest["remaining"] == 0 && rest["searchedBefore"] == 1)
         #expect((first["found"]?.int ?? 0) + (rest["found"]?.int ?? 0) == 1)
         #expect(try await installation.database.count("SELECT count(*) FROM covers") == 1)
         #expect(
@@ -64,7 +64,7 @@ import Testing
                 "SELECT count(*) FROM books WHERE cover_status = 'NOT_FOUND'") == 2)
         // The run is complete, so the next one starts with the first book without a cover.
         let next = try await backfill(covers: covers.url(""))
-        #expect(next["asked"] == 2 && next["found"] == 0 && next["askedBefore"] == 0)
+        #expect(next["searched"] == 2 && next["found"] == 0 && next["searchedBefore"] == 0)
         #expect(try await installation.database.count("SELECT count(*) FROM checkpoints") == 0)
     }
 
@@ -107,7 +107,7 @@ import Testing
         // All books of the first batch are unavailable, and a later book is found.
         let rest = try await backfill()
         #expect(rest.code == 0, "\(rest)")
-        #expect(rest.result["asked"] == 4 && rest.result["found"] == 1)
+        #expect(rest.result["searched"] == 4 && rest.result["found"] == 1)
         #expect(rest.result["unavailable"] == 3 && rest.result["notFound"] == 0)
         #expect(try await database.count("SELECT count(*) FROM checkpoints") == 0)
         #expect(
@@ -121,15 +121,16 @@ import Testing
             """)
         #expect(try await backfill("--dry-run").result["remaining"] == 1)
         let dry = try await backfill("--dry-run", "--restart").result
-        #expect(dry["remaining"] == 3 && dry["askedBefore"] == 0, "\(dry)")
+        #expect(dry["remaining"] == 3 && dry["searchedBefore"] == 0, "\(dry)")
         #expect(try await database.count("SELECT count(*) FROM checkpoints") == 1)
         #expect(try await backfill().code == 69)
-        #expect(try await backfill("--restart").result["asked"] == 3)
+        #expect(try await backfill("--restart").result["searched"] == 3)
         // With --skip-unavailable, a run continues although all books are unavailable.
         let past = try await backfill("--restart", "--limit", "2", "--skip-unavailable")
         #expect(past.code == 0 && past.result["unavailable"] == 2, "\(past)")
         let last = try await backfill("--skip-unavailable")
-        #expect(last.code == 0 && last.result["asked"] == 1 && last.result["askedBefore"] == 2)
+        #expect(
+            last.code == 0 && last.result["searched"] == 1 && last.result["searchedBefore"] == 2)
         #expect(try await database.count("SELECT count(*) FROM checkpoints") == 0)
     }
 
@@ -155,11 +156,11 @@ import Testing
             return (outcome.code, try parseJSON(Array(outcome.output.utf8)))
         }
         let down = try await backfill()
-        #expect(down.code == 69 && down.result["asked"] == 100, "\(down)")
+        #expect(down.code == 69 && down.result["searched"] == 100, "\(down)")
         #expect(down.result["unavailable"] == 100 && down.result["remaining"] == 30)
         #expect(try await database.count("SELECT count(*) FROM checkpoints") == 0)
         let past = try await backfill("--skip-unavailable")
-        #expect(past.code == 0 && past.result["asked"] == 130, "\(past)")
+        #expect(past.code == 0 && past.result["searched"] == 130, "\(past)")
     }
 
     /// A mirror in a private network can provide records and covers, both for users' books and for the catalog.

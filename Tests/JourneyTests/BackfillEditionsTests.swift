@@ -41,21 +41,27 @@ import Testing
         }
         let dry = try await run("--dry-run")
         #expect(
-            dry == ["remaining": 5, "asked": 0, "found": 0, "unavailable": 0, "dryRun": true])
+            dry == [
+                "remaining": 5, "lookedUp": 0, "asked": 0, "found": 0, "unavailable": 0,
+                "dryRun": true,
+            ])
         #expect(server.requests.isEmpty)
 
         let first = try await run("--limit", "2")
         #expect(
-            first == ["remaining": 3, "asked": 2, "found": 1, "unavailable": 0, "dryRun": false])
+            first == [
+                "remaining": 3, "lookedUp": 2, "asked": 2, "found": 1, "unavailable": 0,
+                "dryRun": false,
+            ])
         #expect(Set(isbns(server)) == [TestCatalog.isbn(1), TestCatalog.isbn(2)])
 
         // The next run continues with the other books, and the third run has nothing to do.
         let rest = try await run()
-        #expect(rest["asked"] == 3 && rest["found"] == 3 && rest["remaining"] == 0)
+        #expect(rest["lookedUp"] == 3 && rest["found"] == 3 && rest["remaining"] == 0)
         #expect(Set(isbns(server)) == Set((1...5).map(TestCatalog.isbn)))
         #expect(server.requests.count == 5)
         let none = try await run()
-        #expect(none["asked"] == 0 && none["remaining"] == 0)
+        #expect(none["lookedUp"] == 0 && none["remaining"] == 0)
         #expect(server.requests.count == 5)
 
         // Existing data is unchanged.
@@ -124,14 +130,14 @@ import Testing
         }
         let first = try await run()
         #expect(first.code == 0, "\(first.errors)")
-        #expect(try json(first)["asked"] == 4 && server.requests.count == 4)
+        #expect(try json(first)["lookedUp"] == 4 && server.requests.count == 4)
         #expect(first.errors.contains("isbndb: the daily budget of background work is used up"))
         let second = try await run()
         #expect(second.code == 69)
-        #expect(try json(second)["asked"] == 0 && server.requests.count == 4)
+        #expect(try json(second)["lookedUp"] == 0 && server.requests.count == 4)
         // Simulate the next day.
         try await installation.database.execute("UPDATE source_usage SET day = day - 1")
-        #expect(try json(try await run())["asked"] == 4)
+        #expect(try json(try await run())["lookedUp"] == 4)
         #expect(server.requests.count == 8)
     }
 
@@ -153,7 +159,7 @@ import Testing
         #expect(asked == 8 && server.requests.count == 8)
         let rest = try await installation.admin(
             ["backfill", "editions", "--json"], openLibrary(server))
-        #expect(try json(rest)["asked"] == 4)
+        #expect(try json(rest)["lookedUp"] == 4)
         #expect(Set(isbns(server)).count == 12 && server.requests.count == 12)
     }
 }

@@ -67,26 +67,28 @@ import Testing
         let folder = "\(fixture.objects)/book-covers/\(fixture.user)"
         let orphan = "\(folder)/\(fixture.books[2]).\(String(repeating: "0", count: 32)).jpg"
         #expect(link(try await fixture.file(2, "full"), orphan) == 0)
-        let stranger = "\(folder)/notes.txt"
-        #expect(link(orphan, stranger) == 0)
+        let unknown = "\(folder)/notes.txt"
+        #expect(link(orphan, unknown) == 0)
         let wrong = try await fixture.run("storage", "verify", "--grace", "0")
         #expect(wrong.code == 2)
-        for (member, count) in [("missing", 1), ("damaged", 1), ("orphans", 1), ("strangers", 1)] {
+        for (member, count) in [
+            ("missing", 1), ("damaged", 1), ("orphans", 1), ("unknownFiles", 1), ("strangers", 1),
+        ] {
             #expect(wrong.result[member] == .int(count), "\(member): \(wrong.result)")
         }
         let files = wrong.result["findings"]?.list?.compactMap { $0["file"]?.string } ?? []
         #expect(files.contains { damaged.hasSuffix($0) })
 
         let tried = try await fixture.run("backfill", "thumbnails", "--dry-run")
-        #expect(tried.result["mended"] == 2 && tried.result["lost"] == 0, "\(tried)")
+        #expect(tried.result["repaired"] == 2 && tried.result["lost"] == 0, "\(tried)")
         // The first run stops after one cover, and the next run continues with the others.
         let first = try await fixture.run("backfill", "thumbnails", "--limit", "1")
-        #expect(first.result["looked"] == 1 && first.result["isComplete"] == false, "\(first)")
+        #expect(first.result["checked"] == 1 && first.result["isComplete"] == false, "\(first)")
         let second = try await fixture.run("backfill", "thumbnails")
-        #expect(second.result["resumedAfter"] == 1 && second.result["looked"] == 2, "\(second)")
+        #expect(second.result["resumedAfter"] == 1 && second.result["checked"] == 2, "\(second)")
         #expect(second.result["isComplete"] == true)
         let third = try await fixture.run("backfill", "thumbnails")
-        #expect(third.result["looked"] == 3 && third.result["mended"] == 0)
+        #expect(third.result["checked"] == 3 && third.result["repaired"] == 0)
 
         let dry = try await fixture.run("storage", "gc", "--grace", "0", "--dry-run")
         #expect(dry.code == 0 && dry.result["orphans"] == 1, "\(dry)")
@@ -94,7 +96,7 @@ import Testing
         let swept = try await fixture.run("storage", "gc", "--grace", "0")
         #expect(swept.result["orphans"] == 1 && swept.result["danglingRows"] == 0, "\(swept)")
         #expect(access(orphan, F_OK) != 0)
-        unlink(stranger)
+        unlink(unknown)
         #expect(try await fixture.run("storage", "verify", "--grace", "0").code == 0)
     }
 
@@ -102,7 +104,7 @@ import Testing
         let fixture = try await Fixture()
         for variant in ["full", "large"] { unlink(try await fixture.file(0, variant)) }
         let lost = try await fixture.run("backfill", "thumbnails")
-        #expect(lost.result["lost"] == 1 && lost.result["mended"] == 0, "\(lost)")
+        #expect(lost.result["lost"] == 1 && lost.result["repaired"] == 0, "\(lost)")
         let dry = try await fixture.run("storage", "gc", "--dry-run")
         #expect(dry.result["danglingRows"] == 1, "\(dry)")
         #expect(

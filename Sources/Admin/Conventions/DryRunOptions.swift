@@ -33,6 +33,8 @@ extension TableLock {
     var json: Value {
         .object([
             .init("table", .string(table)), .init("mode", .string(mode)),
+            .init("blocks", .string(blocks.rawValue)),
+            // A deprecated name.
             .init("holdsUp", .string(blocks.rawValue)),
         ])
     }

@@ -20,7 +20,7 @@ package struct StorageSweep {
         package var orphans = 0
         package var orphanBytes = 0
         /// The number of files that the store did not create. They are not removed.
-        package var strangers = 0
+        package var unknownFiles = 0
         /// The number of title cards whose title has changed or whose book was deleted.
         package var titleCards = 0
         /// The number of replaced or removed cover versions whose files are removed and that the database forgot.
@@ -110,7 +110,7 @@ package struct StorageSweep {
         try await progress?.forget(runStatement)
     }
 
-    package enum Found: String, Sendable { case orphan, stranger }
+    package enum Found: String, Sendable { case orphan, unknown }
 
     /// Claims the store for the database, unless it is claimed already.
     ///
@@ -161,9 +161,9 @@ package struct StorageSweep {
         let listing = try await mappingError(StorageError.store) { () async throws(ObjectError) in
             try await store.list(folder, of: bucket)
         }
-        summary.strangers += listing.unknownFiles.count
+        summary.unknownFiles += listing.unknownFiles.count
         for name in listing.unknownFiles {
-            onFound(.stranger, "\(bucket.rawValue)/\(folder)/\(name)")
+            onFound(.unknown, "\(bucket.rawValue)/\(folder)/\(name)")
         }
         var batches = ObjectVersionBatches(
             listing.objects.filter { $0.createdAt <= newestCreatedAt })

@@ -12,7 +12,7 @@ package struct StorageVerification {
         /// No row refers to the version.
         case orphan
         /// The store did not create the file.
-        case stranger
+        case unknown
     }
 
     package struct Finding: Sendable {
@@ -61,7 +61,7 @@ package struct StorageVerification {
         var summary = Summary()
         let sweep = StorageSweep(store, graceSeconds: graceSeconds, isDryRun: true, connection)
         let swept = try await sweep.run(
-            onFound: { found, file in summary.add(found == .orphan ? .orphan : .stranger, file) },
+            onFound: { found, file in summary.add(found == .orphan ? .orphan : .unknown, file) },
             onFolder: { () throws(StorageError) in try onProgress(0) })
         summary.deadWrites = swept.deadWrites
         var position: CoverRecord.Position?
