@@ -609,6 +609,18 @@ BEGIN
 END
 $$;
 
+-- Name: enqueue_link_job(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.enqueue_link_job() RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO jobs AS j (kind, payload, key, run_at, priority, attempts_max)
+    VALUES ('library.link', '{}', 'link', now() + interval '1 second', 5, 10)
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING'
+$$;
+
 -- Name: enqueue_links(bigint[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.enqueue_links(keys bigint[]) RETURNS void
@@ -627,10 +639,25 @@ BEGIN
     ) b
     ON CONFLICT DO NOTHING;
     IF FOUND THEN
-        INSERT INTO jobs AS j (kind, payload, key, run_at, priority, attempts_max)
-        VALUES ('library.link', '{}', 'link', now() + interval '1 second', 5, 10)
-        ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-        SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
+        PERFORM enqueue_link_job();
+    END IF;
+END
+$$;
+
+-- Name: enqueue_links_of_recent_books(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.enqueue_links_of_recent_books(since timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO books_to_link (user_id, book_id)
+    SELECT user_id, id
+    FROM books
+    WHERE edition_id IS NULL AND updated_at > since - interval '10 minutes'
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM enqueue_link_job();
     END IF;
 END
 $$;
@@ -5198,9 +5225,17 @@ GRANT ALL ON FUNCTION public.enqueue_cover_searches(kind text, priority integer,
 REVOKE ALL ON FUNCTION public.enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer) TO bookplate_app;
 
+-- Name: FUNCTION enqueue_link_job(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.enqueue_link_job() FROM PUBLIC;
+
 -- Name: FUNCTION enqueue_links(keys bigint[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.enqueue_links(keys bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION enqueue_links_of_recent_books(since timestamp with time zone); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.enqueue_links_of_recent_books(since timestamp with time zone) FROM PUBLIC;
 
 -- Name: FUNCTION expired_removed_covers(count integer); Type: ACL; Schema: public; Owner: -
 

@@ -306,6 +306,14 @@ BEGIN
 END
 $$;
 
+CREATE OR REPLACE FUNCTION enqueue_link_job() RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    INSERT INTO jobs AS j (kind, payload, key, run_at, priority, attempts_max)
+    VALUES ('library.link', '{}', 'link', now() + interval '1 second', 5, 10)
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING'
+$$;
+
 -- Enqueues the job that links the books without an edition that have one of these keys.
 CREATE OR REPLACE FUNCTION enqueue_links(keys bigint[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -321,10 +329,25 @@ BEGIN
     ) b
     ON CONFLICT DO NOTHING;
     IF FOUND THEN
-        INSERT INTO jobs AS j (kind, payload, key, run_at, priority, attempts_max)
-        VALUES ('library.link', '{}', 'link', now() + interval '1 second', 5, 10)
-        ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-        SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
+        PERFORM enqueue_link_job();
+    END IF;
+END
+$$;
+
+-- Enqueues the job that links the books without an edition that were added or changed since this time. An import of the catalog
+-- calls this after its commit with the time of its start: the triggers of `editions` did not see the books of
+-- transactions that ran at the same time, and these transactions did not see the new editions. Such a transaction may have
+-- started before the import, and the times of its books are those of its start.
+CREATE OR REPLACE FUNCTION enqueue_links_of_recent_books(since timestamptz) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    INSERT INTO books_to_link (user_id, book_id)
+    SELECT user_id, id
+    FROM books
+    WHERE edition_id IS NULL AND updated_at > since - interval '10 minutes'
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM enqueue_link_job();
     END IF;
 END
 $$;
@@ -449,6 +472,6 @@ CREATE OR REPLACE TRIGGER index_deleted_editions AFTER DELETE ON editions
 -- MARK: Access
 
 GRANT SELECT ON work_records TO bookplate_app;
-REVOKE ALL ON FUNCTION match_records, enqueue_links, index_new_editions, index_changed_editions,
-    index_deleted_editions, link_waiting_books FROM PUBLIC;
+REVOKE ALL ON FUNCTION match_records, enqueue_link_job, enqueue_links, enqueue_links_of_recent_books, index_new_editions,
+    index_changed_editions, index_deleted_editions, link_waiting_books FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION link_waiting_books TO bookplate_app;

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "3f0fe9a79b03fdcbbfbbf6b422214191f733c6205fa8a21df4f8f00eb0bde49b"
+    "eb3dd84e3339cc7a7880e27611b654f6f0929cac728a9d54874ca92d9170d26e"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

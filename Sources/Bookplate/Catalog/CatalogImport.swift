@@ -50,12 +50,15 @@ package struct CatalogImport {
         onProblem: (_ line: Int, _ message: String) -> Void
     ) throws(PostgresError) -> Summary {
         var summary = Summary()
+        var startedAt = Parameters()
         try connection.execute("BEGIN")
         do throws(PostgresError) {
             // The same lock as in the SQL function `refresh_feed`.
             try connection.execute("SELECT pg_advisory_xact_lock(20261122)")
             // Disables the triggers that update derived data row by row; `CatalogMaintenance` does it once.
             try connection.execute("SET LOCAL app.bulk = on")
+            startedAt.append(
+                text: try connection.query("SELECT now()::text").decode(String.self).first)
             try connection.execute(Self.createStaging)
             var batch: [(line: Int, record: CatalogRecord)] = []
             for entry in entries {
@@ -82,9 +85,15 @@ package struct CatalogImport {
             try? connection.execute("ROLLBACK")
             throw error
         }
-        if !isDryRun { try CatalogMaintenance.analyze(connection) }
+        if !isDryRun {
+            try connection.query(Self.linkRecentBooks, startedAt)
+            try CatalogMaintenance.analyze(connection)
+        }
         return summary
     }
+
+    private static let linkRecentBooks =
+        "SELECT enqueue_links_of_recent_books($1::text::timestamptz)"
 
     private func stage(_ batch: [(line: Int, record: CatalogRecord)]) throws(PostgresError) {
         guard !batch.isEmpty else { return }

@@ -291,6 +291,41 @@ import Testing
         #expect(try await card(books[0][2], readers[0]) == TestCatalog.isbn(2))
     }
 
+    /// The book's transaction neither sees the editions of the import nor is seen by its triggers.
+    @Test func booksAddedDuringAnImportAreLinked() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let id = UUID.version7()
+        let owner = reader.id.string ?? ""
+        let addition = Task {
+            try await app.database.withConnection { connection in
+                try connection.execute("BEGIN; LOCK TABLE search_words IN EXCLUSIVE MODE")
+                // The import has stored its editions when it waits for the lock.
+                while try connection.query(
+                    "SELECT FROM pg_locks WHERE relation = 'search_words'::regclass AND NOT granted"
+                ).count == 0 {}
+                try connection.execute(
+                    """
+                    INSERT INTO books (user_id, id, title, author)
+                    VALUES ('\(owner)', '\(id)', 'Good Omens', 'Neil Gaiman');
+                    COMMIT
+                    """)
+            }
+        }
+        try await waitUntil("the table is locked") {
+            try await app.database.count(
+                """
+                SELECT count(*)
+                FROM pg_locks
+                WHERE relation = 'search_words'::regclass AND mode = 'ExclusiveLock' AND granted
+                """) == 1
+        }
+        _ = try await app.database.importCatalog([Self.records[1].line(2)])
+        try await addition.value
+        try await runLinks(app)
+        #expect(try await card(.string("\(id)"), reader) == TestCatalog.isbn(2))
+    }
+
     @Test func removedEditionIsReplacedByAnotherRecord() async throws {
         let app = try await TestApp.start(catalog: [
             Record("Dune", ["Frank Herbert"]).line(1), Record("Dune", ["Frank Herbert"]).line(2),
