@@ -460,7 +460,8 @@ CROSS JOIN LATERAL string_to_table(aliases, ',') AS alias;
 -- "Ursula K. Le Guin" have the same key, and so have "Kurt Vonnegut Jr." and "K. Vonnegut". Null if there are no letters.
 -- Functions that indexes use are named with their schema because pg_restore runs without a search path.
 CREATE FUNCTION author_key(name text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
 DECLARE
     folded text;
 BEGIN
@@ -478,7 +479,8 @@ $$;
 -- Returns the title without what differs between records of one work: brackets, a leading article, marks, case, and
 -- punctuation.
 CREATE FUNCTION title_key(title text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
 DECLARE
     folded text;
 BEGIN
@@ -497,7 +499,8 @@ $$;
 -- Returns the key that all records of a work have in common: a hash of `title_key` and of the first author's `author_key`.
 -- Null without an author, and for a title without letters and digits.
 CREATE FUNCTION work_key(title text, authors text[]) RETURNS bigint
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
 BEGIN
     RETURN hashtextextended(public.title_key(title) || '|' || public.author_key(authors[1]), 0);
 END

@@ -14,7 +14,8 @@ CREATE TYPE book_link AS ENUM ('CARD', 'ISBN', 'SOURCE', 'TITLE');
 -- has written. They differ from `work_key` in two ways: the text may name several authors, of which each may be the first in
 -- the catalog, and the title may contain the subtitle. `rest` is the text after the colon for keys without it.
 CREATE FUNCTION possible_work_keys(title text, author text) RETURNS TABLE (key bigint, rest text)
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 2 AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 2
+AS $$
 DECLARE
     author_keys text[];
     name text;
@@ -43,13 +44,15 @@ END
 $$;
 
 CREATE FUNCTION isbn_key(isbn13 text) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
     SELECT hashtextextended('isbn ' || isbn13, 0)
 $$;
 
 -- Returns the keys by which a new edition finds a book of a reader: its ISBN and its possible work keys, hashed.
 CREATE FUNCTION book_link_keys(isbn13 text, title text, author text) RETURNS bigint[]
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
 BEGIN
     RETURN array_remove(public.isbn_key(isbn13) || ARRAY(SELECT key FROM public.possible_work_keys(title, author)), NULL);
 END

@@ -602,7 +602,7 @@ BEGIN
     SET payload = excluded.payload,
         priority = least(j.priority, excluded.priority),
         run_at = least(j.run_at, excluded.run_at),
-        again = j.state = 'RUNNING',
+        again = (j.state = 'RUNNING'),
         updated_at = now()
     RETURNING j.id INTO job_id;
     RETURN job_id;
@@ -618,7 +618,7 @@ CREATE FUNCTION public.enqueue_link_job() RETURNS void
     INSERT INTO jobs AS j (kind, payload, key, run_at, priority, attempts_max)
     VALUES ('library.link', '{}', 'link', now() + interval '1 second', 5, 10)
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING'
+    SET run_at = least(j.run_at, excluded.run_at), again = (j.state = 'RUNNING')
 $$;
 
 -- Name: enqueue_links(bigint[]); Type: FUNCTION; Schema: public; Owner: -
@@ -1384,7 +1384,7 @@ BEGIN
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
     FROM unnest(changed_readers) AS reader
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
+    SET run_at = least(j.run_at, excluded.run_at), again = (j.state = 'RUNNING');
 END
 $$;
 
@@ -1739,8 +1739,7 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT * FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
         ) e
-    ),
-    volumes AS (
+    ), volumes AS (
         SELECT
             id,
             key,
@@ -1753,8 +1752,7 @@ BEGIN
             number
         FROM records
         WINDOW of_key AS (PARTITION BY key)
-    ),
-    ranked AS MATERIALIZED (
+    ), ranked AS MATERIALIZED (
         SELECT
             id,
             key,
@@ -1762,8 +1760,7 @@ BEGIN
             row_number() OVER (PARTITION BY key, volume ORDER BY tier, ratings_count DESC, number) AS rank,
             count(*) OVER (PARTITION BY key, volume) AS total
         FROM volumes
-    ),
-    deleted AS (
+    ), deleted AS (
         DELETE FROM work_records w
         WHERE w.edition_id = ANY(known)
             AND NOT EXISTS (SELECT FROM ranked r WHERE r.id = w.edition_id AND r.total > 1)
@@ -2339,7 +2336,7 @@ CREATE FUNCTION public.refresh_search_words() RETURNS void
 BEGIN
     CREATE TEMPORARY TABLE counted ON COMMIT DROP AS
         SELECT word, ndoc AS editions
-        FROM ts_stat('select search_vector from editions')
+        FROM ts_stat('SELECT search_vector FROM editions')
         WHERE length(word) BETWEEN 2 AND 40;
     INSERT INTO search_words AS w (word, editions, forms)
     SELECT c.word, c.editions, search_forms(c.word)
@@ -2660,7 +2657,7 @@ BEGIN
         expected := expected * least(1, part.count / total);
     END LOOP;
     IF expected > 8000 THEN
-        RETURN array(
+        RETURN ARRAY(
             SELECT e.id
             FROM (
                 SELECT id, search_vector, popularity
@@ -2674,7 +2671,7 @@ BEGIN
             LIMIT 100
         );
     END IF;
-    RETURN array(
+    RETURN ARRAY(
         SELECT e.id
         FROM (
             SELECT id, popularity
@@ -2748,7 +2745,7 @@ BEGIN
             count := (
                 SELECT sum(w.editions)
                 FROM search_words w
-                WHERE w.word = ANY (similar_words)
+                WHERE w.word = ANY(similar_words)
             );
             IF split IS NOT NULL THEN
                 count := coalesce(count, 0) + 100;
@@ -2777,7 +2774,7 @@ BEGIN
     exact := array_to_string(parts, ' & ')::tsquery;
     -- OFFSET 0 makes the planner use the index of titles. Without statistics of them, it read a million editions in order of
     -- popularity.
-    candidates := array(
+    candidates := ARRAY(
         SELECT e.id
         FROM (
             SELECT t.id, t.popularity
@@ -2802,7 +2799,7 @@ BEGIN
                     counts[i] := counts[i] + (
                         SELECT sum(w.editions)
                         FROM search_words w
-                        WHERE w.word = ANY (similar_words)
+                        WHERE w.word = ANY(similar_words)
                     );
                 END IF;
             END IF;
@@ -2918,7 +2915,7 @@ CREATE FUNCTION public.search_similar_words(misspelled text) RETURNS text[]
 DECLARE
     similar_words text[];
 BEGIN
-    similar_words := array(
+    similar_words := ARRAY(
         SELECT w.word
         FROM search_words w
         WHERE w.forms && search_forms(misspelled) AND w.word <> misspelled
@@ -2926,7 +2923,7 @@ BEGIN
         LIMIT CASE WHEN length(misspelled) < 6 THEN 16 ELSE 8 END
     );
     IF similar_words = '{}' AND length(misspelled) >= 6 THEN
-        similar_words := array(
+        similar_words := ARRAY(
             SELECT w.word
             FROM search_words w
             WHERE w.word % misspelled AND levenshtein(w.word, misspelled) <= length(misspelled) / 3
@@ -3474,7 +3471,7 @@ CREATE FUNCTION public.withdraw_jobs(ids uuid[]) RETURNS void
     SET search_path TO 'public', 'pg_temp'
     AS $$
     DELETE FROM jobs j
-    WHERE j.id = ANY (ids) AND j.user_id IS NULL AND j.state = 'READY' AND j.every IS NULL
+    WHERE j.id = ANY(ids) AND j.user_id IS NULL AND j.state = 'READY' AND j.every IS NULL
 $$;
 
 -- Name: work_key(text, text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -3494,8 +3491,8 @@ CREATE FUNCTION public.work_volume(title text, series_position text) RETURNS tex
     AS $_$
 DECLARE
     volume text;
-    words constant text[] := '{one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve}';
-    numerals constant text[] := '{i, ii, iii, iv, v, vi, vii, viii, ix, x, xi, xii}';
+    words CONSTANT text[] := '{one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve}';
+    numerals CONSTANT text[] := '{i, ii, iii, iv, v, vi, vii, viii, ix, x, xi, xii}';
 BEGIN
     volume := lower(coalesce(
         nullif(btrim(series_position), ''),

@@ -21,7 +21,8 @@ CREATE OR REPLACE FUNCTION save_edition(
     sources text[],
     keys text[]
 ) RETURNS uuid
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
 #variable_conflict use_column
 DECLARE
     saved uuid;
@@ -77,7 +78,8 @@ $$;
 -- path that says fiction, steps of nonfiction do not count. Unknown names are left out. General genres count only if no
 -- name has a specific one.
 CREATE OR REPLACE FUNCTION genre_ids(names text[]) RETURNS smallint[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+AS $$
 DECLARE
     ids smallint[] := '{}';
     general_ids smallint[] := '{}';
@@ -126,7 +128,8 @@ $$;
 
 -- Returns the names of the first six genres that `genre_ids` returns.
 CREATE OR REPLACE FUNCTION canonical_genres(names text[]) RETURNS text[]
-LANGUAGE sql STABLE PARALLEL SAFE AS $$
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
     SELECT ARRAY(
         SELECT g.name
         FROM unnest(genre_ids(names)) WITH ORDINALITY AS i (id, position)
@@ -138,7 +141,8 @@ $$;
 
 -- Applies the aliases to all editions. Returns the number of editions whose genres change.
 CREATE OR REPLACE FUNCTION reassign_genres() RETURNS bigint
-LANGUAGE sql AS $$
+LANGUAGE sql
+AS $$
     -- There are few different lists of names, compared with the number of editions.
     WITH lists AS MATERIALIZED (
         SELECT subjects, canonical_genres(subjects) AS genres
@@ -155,7 +159,8 @@ $$;
 
 -- Counts the editions and readers of each genre.
 CREATE OR REPLACE FUNCTION count_genres() RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE sql
+AS $$
     UPDATE genres g
     SET editions = counted.editions, readers = counted.readers
     FROM (

@@ -117,7 +117,7 @@ AS $$
     )
 $$;
 
--- MARK: Grants
+-- MARK: Policies and grants
 
 REVOKE ALL ON FUNCTION claim_editions_without_cover, claim_edition_without_cover, set_edition_cover,
     record_missing_edition_cover, postpone_edition_cover FROM PUBLIC;

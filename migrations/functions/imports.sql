@@ -59,7 +59,9 @@ CREATE OR REPLACE FUNCTION import_book(
     OUT book_id uuid,
     OUT card_id uuid,
     OUT shelf_ids uuid[]
-) LANGUAGE plpgsql AS $$
+)
+LANGUAGE plpgsql
+AS $$
 DECLARE
     owner uuid := app_user_id();
     b record;
@@ -182,7 +184,8 @@ $$;
 -- Stores new books of an import in one statement. `editionId` is the edition that the record names. Books without one are
 -- matched with the catalog by their Goodreads id, title, and author. Returns the ids of the books that could not be stored.
 CREATE OR REPLACE FUNCTION store_imported_books(books jsonb) RETURNS uuid[]
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+AS $$
 DECLARE
     failed uuid[] := '{}';
     one jsonb;
@@ -267,7 +270,8 @@ $$;
 -- New books wait, so that one statement stores many, and the change log has one entry for each. They are stored early if
 -- a later record may be about one of them.
 CREATE OR REPLACE FUNCTION import_records(import uuid, start int, records jsonb) RETURNS int
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off
+AS $$
 DECLARE
     owner uuid := app_user_id();
     entry jsonb;

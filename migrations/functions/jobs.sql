@@ -29,7 +29,7 @@ BEGIN
     SET payload = excluded.payload,
         priority = least(j.priority, excluded.priority),
         run_at = least(j.run_at, excluded.run_at),
-        again = j.state = 'RUNNING',
+        again = (j.state = 'RUNNING'),
         updated_at = now()
     RETURNING j.id INTO job_id;
     RETURN job_id;
@@ -54,7 +54,7 @@ CREATE OR REPLACE FUNCTION withdraw_jobs(ids uuid[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     DELETE FROM jobs j
-    WHERE j.id = ANY (ids) AND j.user_id IS NULL AND j.state = 'READY' AND j.every IS NULL
+    WHERE j.id = ANY(ids) AND j.user_id IS NULL AND j.state = 'READY' AND j.every IS NULL
 $$;
 
 -- MARK: Working

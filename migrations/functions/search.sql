@@ -19,7 +19,7 @@ AS $$
 BEGIN
     CREATE TEMPORARY TABLE counted ON COMMIT DROP AS
         SELECT word, ndoc AS editions
-        FROM ts_stat('select search_vector from editions')
+        FROM ts_stat('SELECT search_vector FROM editions')
         WHERE length(word) BETWEEN 2 AND 40;
     INSERT INTO search_words AS w (word, editions, forms)
     SELECT c.word, c.editions, search_forms(c.word)
@@ -54,7 +54,7 @@ AS $$
 DECLARE
     similar_words text[];
 BEGIN
-    similar_words := array(
+    similar_words := ARRAY(
         SELECT w.word
         FROM search_words w
         WHERE w.forms && search_forms(misspelled) AND w.word <> misspelled
@@ -62,7 +62,7 @@ BEGIN
         LIMIT CASE WHEN length(misspelled) < 6 THEN 16 ELSE 8 END
     );
     IF similar_words = '{}' AND length(misspelled) >= 6 THEN
-        similar_words := array(
+        similar_words := ARRAY(
             SELECT w.word
             FROM search_words w
             WHERE w.word % misspelled AND levenshtein(w.word, misspelled) <= length(misspelled) / 3
@@ -113,7 +113,7 @@ BEGIN
         expected := expected * least(1, part.count / total);
     END LOOP;
     IF expected > 8000 THEN
-        RETURN array(
+        RETURN ARRAY(
             SELECT e.id
             FROM (
                 SELECT id, search_vector, popularity
@@ -127,7 +127,7 @@ BEGIN
             LIMIT 100
         );
     END IF;
-    RETURN array(
+    RETURN ARRAY(
         SELECT e.id
         FROM (
             SELECT id, popularity
@@ -211,7 +211,7 @@ BEGIN
             count := (
                 SELECT sum(w.editions)
                 FROM search_words w
-                WHERE w.word = ANY (similar_words)
+                WHERE w.word = ANY(similar_words)
             );
             IF split IS NOT NULL THEN
                 count := coalesce(count, 0) + 100;
@@ -240,7 +240,7 @@ BEGIN
     exact := array_to_string(parts, ' & ')::tsquery;
     -- OFFSET 0 makes the planner use the index of titles. Without statistics of them, it read a million editions in order of
     -- popularity.
-    candidates := array(
+    candidates := ARRAY(
         SELECT e.id
         FROM (
             SELECT t.id, t.popularity
@@ -265,7 +265,7 @@ BEGIN
                     counts[i] := counts[i] + (
                         SELECT sum(w.editions)
                         FROM search_words w
-                        WHERE w.word = ANY (similar_words)
+                        WHERE w.word = ANY(similar_words)
                     );
                 END IF;
             END IF;
@@ -341,6 +341,6 @@ BEGIN
 END
 $$;
 
--- MARK: Grants
+-- MARK: Policies and grants
 
 GRANT SELECT ON search_words TO bookplate_app;

@@ -5,11 +5,12 @@
 -- Returns the volume that a record says it is: its position in the series, or in brackets in its title what
 -- follows "#", "Book", "Vol.", and the like, or a number of its own. Number words and Roman numerals become digits. Null if it says none.
 CREATE OR REPLACE FUNCTION work_volume(title text, series_position text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
 DECLARE
     volume text;
-    words constant text[] := '{one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve}';
-    numerals constant text[] := '{i, ii, iii, iv, v, vi, vii, viii, ix, x, xi, xii}';
+    words CONSTANT text[] := '{one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve}';
+    numerals CONSTANT text[] := '{i, ii, iii, iv, v, vi, vii, viii, ix, x, xi, xii}';
 BEGIN
     volume := lower(coalesce(
         nullif(btrim(series_position), ''),
@@ -32,7 +33,8 @@ $$;
 -- catalog is written, so the hourly refresh does not exchange a work's record. Two transactions that add the first two records
 -- of a work at the same time do not see each other's record; the two are matched when one of them is written again.
 CREATE OR REPLACE FUNCTION match_records(keys bigint[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan
+AS $$
 DECLARE
     known uuid[];
 BEGIN
@@ -60,8 +62,7 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT * FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
         ) e
-    ),
-    volumes AS (
+    ), volumes AS (
         SELECT
             id,
             key,
@@ -74,8 +75,7 @@ BEGIN
             number
         FROM records
         WINDOW of_key AS (PARTITION BY key)
-    ),
-    ranked AS MATERIALIZED (
+    ), ranked AS MATERIALIZED (
         SELECT
             id,
             key,
@@ -83,8 +83,7 @@ BEGIN
             row_number() OVER (PARTITION BY key, volume ORDER BY tier, ratings_count DESC, number) AS rank,
             count(*) OVER (PARTITION BY key, volume) AS total
         FROM volumes
-    ),
-    deleted AS (
+    ), deleted AS (
         DELETE FROM work_records w
         WHERE w.edition_id = ANY(known)
             AND NOT EXISTS (SELECT FROM ranked r WHERE r.id = w.edition_id AND r.total > 1)
@@ -107,7 +106,8 @@ $$;
 CREATE OR REPLACE FUNCTION was_other_record_seen(
     reader uuid, edition uuid, until timestamptz, skipped_after timestamptz DEFAULT '-infinity'
 ) RETURNS boolean
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE
+AS $$
 BEGIN
     RETURN EXISTS (
         SELECT
@@ -156,7 +156,8 @@ CREATE OR REPLACE FUNCTION match_books(
     authors text[],
     goodreads_ids text[]
 ) RETURNS TABLE (reader uuid, book_id uuid, edition_id uuid, linked_by book_link)
-LANGUAGE plpgsql STABLE ROWS 2 SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql STABLE ROWS 2 SET plan_cache_mode = force_generic_plan
+AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
@@ -235,7 +236,8 @@ $$;
 -- Links books to the editions that `match_books` finds, and removes links that no longer match. A link that the reader chose,
 -- or that an imported id says, is kept. Returns the readers whose books changed.
 CREATE OR REPLACE FUNCTION link_books(readers uuid[], ids uuid[]) RETURNS SETOF uuid
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
@@ -277,7 +279,8 @@ $$;
 -- Links the next books of `books_to_link`, and requests new decks for their readers. Returns the number of books that were
 -- looked at, where 0 means that none is left, and the readers whose books changed.
 CREATE OR REPLACE FUNCTION link_waiting_books(count int, OUT looked_at int, OUT changed_readers uuid[])
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
 DECLARE
     readers uuid[];
     ids uuid[];
@@ -302,21 +305,23 @@ BEGIN
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
     FROM unnest(changed_readers) AS reader
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING';
+    SET run_at = least(j.run_at, excluded.run_at), again = (j.state = 'RUNNING');
 END
 $$;
 
 CREATE OR REPLACE FUNCTION enqueue_link_job() RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
     INSERT INTO jobs AS j (kind, payload, key, run_at, priority, attempts_max)
     VALUES ('library.link', '{}', 'link', now() + interval '1 second', 5, 10)
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET run_at = least(j.run_at, excluded.run_at), again = j.state = 'RUNNING'
+    SET run_at = least(j.run_at, excluded.run_at), again = (j.state = 'RUNNING')
 $$;
 
 -- Enqueues the job that links the books without an edition that have one of these keys.
 CREATE OR REPLACE FUNCTION enqueue_links(keys bigint[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
 BEGIN
     INSERT INTO books_to_link (user_id, book_id)
     SELECT DISTINCT b.user_id, b.id
@@ -339,7 +344,8 @@ $$;
 -- transactions that ran at the same time, and these transactions did not see the new editions. Such a transaction may have
 -- started before the import, and the times of its books are those of its start.
 CREATE OR REPLACE FUNCTION enqueue_links_of_recent_books(since timestamptz) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
 BEGIN
     INSERT INTO books_to_link (user_id, book_id)
     SELECT user_id, id
@@ -356,7 +362,8 @@ $$;
 
 -- A catalog import sets app.bulk, and updates the words and genres at its end.
 CREATE OR REPLACE FUNCTION index_new_editions() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
 DECLARE
     keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM new_rows);
 BEGIN
@@ -377,7 +384,8 @@ END
 $$;
 
 CREATE OR REPLACE FUNCTION index_changed_editions() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
 DECLARE
     changed uuid[];
     keys bigint[];
@@ -448,7 +456,8 @@ END
 $$;
 
 CREATE OR REPLACE FUNCTION index_deleted_editions() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
 DECLARE
     keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM old_rows);
 BEGIN
@@ -469,7 +478,7 @@ CREATE OR REPLACE TRIGGER index_deleted_editions AFTER DELETE ON editions
     REFERENCING OLD TABLE AS old_rows
     FOR EACH STATEMENT EXECUTE FUNCTION index_deleted_editions();
 
--- MARK: Access
+-- MARK: Policies and grants
 
 GRANT SELECT ON work_records TO bookplate_app;
 REVOKE ALL ON FUNCTION match_records, enqueue_link_job, enqueue_links, enqueue_links_of_recent_books, index_new_editions,

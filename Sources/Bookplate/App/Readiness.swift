@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "eb3dd84e3339cc7a7880e27611b654f6f0929cac728a9d54874ca92d9170d26e"
+    "196b0f1001740dcb072fdb093279a4cf48fdacb042fca94123ef1d1c8a89460c"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
