@@ -105,9 +105,10 @@ CREATE TABLE editions (
         (search_text(title, subtitle, series, series_position, authors)) STORED,
     search_vector tsvector GENERATED ALWAYS AS
         (search_vector(title, subtitle, series, series_position, authors)) STORED,
-    -- The first author and the series as numbers, which the feed compares to vary its cards.
-    author_key int GENERATED ALWAYS AS (coalesce(hashtext(lower(authors[1])), 0)) STORED,
-    series_key int GENERATED ALWAYS AS (coalesce(hashtext(lower(series)), 0)) STORED
+    -- Hashes of the first author and of the series, 0 if there is none. The feed compares them to vary its cards, and finds
+    -- other books of liked authors and series by them.
+    first_author_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(authors[1])), 0)) STORED,
+    series_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(series)), 0)) STORED
 );
 -- The plans of a search do not depend on statistics of these columns, and collecting them takes long.
 ALTER TABLE editions

@@ -56,8 +56,8 @@ CREATE TABLE edition_genres (
 CREATE INDEX edition_genres_edition_id ON edition_genres (edition_id, ordinal) INCLUDE (genre_id, position);
 
 -- The other books of an author or a series that a reader likes.
-CREATE INDEX editions_author_key ON editions (author_key, popularity DESC);
-CREATE INDEX editions_series_key ON editions (series_key, popularity DESC) WHERE series_key <> 0;
+CREATE INDEX editions_first_author_hash ON editions (first_author_hash, popularity DESC);
+CREATE INDEX editions_series_hash ON editions (series_hash, popularity DESC) WHERE series_hash <> 0;
 
 -- Immutable lists of cards for one reader. A feed is a chain of decks: a start, and its successors.
 CREATE TABLE feed_decks (

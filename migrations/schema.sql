@@ -3780,8 +3780,8 @@ CREATE TABLE public.editions (
     search_title text GENERATED ALWAYS AS (public.search_fold(title)) STORED,
     search_text text GENERATED ALWAYS AS (public.search_text(title, subtitle, series, series_position, authors)) STORED,
     search_vector tsvector GENERATED ALWAYS AS (public.search_vector(title, subtitle, series, series_position, authors)) STORED,
-    author_key integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
-    series_key integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
+    first_author_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
+    series_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
     CONSTRAINT editions_average_rating_check CHECK (((average_rating >= (0)::double precision) AND (average_rating <= (5)::double precision))),
     CONSTRAINT editions_cover_version_check CHECK ((cover_version ~ '^[0-9a-f]{32}$'::text)),
     CONSTRAINT editions_cover_width_check CHECK ((cover_width > 0)),
@@ -4545,13 +4545,13 @@ CREATE INDEX edition_similar_similar_id ON public.edition_similar USING btree (s
 
 CREATE INDEX edition_sources_edition_id ON public.edition_sources USING btree (edition_id);
 
--- Name: editions_author_key; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX editions_author_key ON public.editions USING btree (author_key, popularity DESC);
-
 -- Name: editions_due_for_cover; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX editions_due_for_cover ON public.editions USING btree (cover_due_at, popularity DESC, id) WHERE ((cover_version IS NULL) AND ((isbn13 IS NOT NULL) OR (cover_links <> '{}'::text[])));
+
+-- Name: editions_first_author_hash; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_first_author_hash ON public.editions USING btree (first_author_hash, popularity DESC);
 
 -- Name: editions_late_for_cover; Type: INDEX; Schema: public; Owner: -
 
@@ -4573,9 +4573,9 @@ CREATE INDEX editions_search_title ON public.editions USING btree (search_title)
 
 CREATE INDEX editions_search_vector ON public.editions USING gin (search_vector) WITH (fastupdate=off);
 
--- Name: editions_series_key; Type: INDEX; Schema: public; Owner: -
+-- Name: editions_series_hash; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX editions_series_key ON public.editions USING btree (series_key, popularity DESC) WHERE (series_key <> 0);
+CREATE INDEX editions_series_hash ON public.editions USING btree (series_hash, popularity DESC) WHERE (series_hash <> 0);
 
 -- Name: editions_work_key; Type: INDEX; Schema: public; Owner: -
 

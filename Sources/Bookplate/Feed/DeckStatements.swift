@@ -200,7 +200,7 @@ enum DeckStatements {
             CROSS JOIN LATERAL (
                 SELECT id
                 FROM editions e
-                WHERE e.author_key = k.author
+                WHERE e.first_author_hash = k.author
                 ORDER BY e.popularity DESC
                 LIMIT 10
             ) e
@@ -210,7 +210,7 @@ enum DeckStatements {
             CROSS JOIN LATERAL (
                 SELECT id
                 FROM editions e
-                WHERE e.series_key = k.series AND e.series_key <> 0
+                WHERE e.series_hash = k.series AND e.series_hash <> 0
                 ORDER BY e.popularity DESC
                 LIMIT 20
             ) e
@@ -317,8 +317,8 @@ enum DeckStatements {
             WHERE f.edition_id = \(edition).id AND f.genre_id <> 0
             ORDER BY f.ordinal
         ),
-        \(edition).author_key,
-        \(edition).series_key,
+        \(edition).first_author_hash,
+        \(edition).series_hash,
         substring(\(edition).series_position FROM '^\\s*([0-9]{1,6}(?:\\.[0-9]{1,3})?)\\s*$')::float8
         """
     }
