@@ -75,7 +75,6 @@ ALTER TABLE sessions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE TABLE identity_token_uses (
     -- SHA-256 of the signed part of the token.
     token_hash bytea PRIMARY KEY CHECK (octet_length(token_hash) = 32),
-    used_at timestamptz NOT NULL DEFAULT now(),
     -- The token's own expiry. An expired token is rejected anyway, so the row can be deleted.
     expires_at timestamptz NOT NULL
 );
@@ -88,7 +87,6 @@ CREATE TABLE apple_grants (
     client_id text NOT NULL CHECK (char_length(client_id) BETWEEN 1 AND 255),
     -- Encrypted with the sealing key of the installation.
     sealed_token bytea NOT NULL,
-    granted_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, client_id)
 );
 ALTER TABLE apple_grants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -97,7 +95,7 @@ ALTER TABLE apple_grants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE TABLE apple_notifications (
     -- SHA-256 of the notification's issuer and jti. The content is not stored.
     id_hash bytea PRIMARY KEY CHECK (octet_length(id_hash) = 32),
-    received_at timestamptz NOT NULL DEFAULT now(),
+    -- When Apple's repetitions are rejected as too old anyway, so the row can be deleted.
     expires_at timestamptz NOT NULL
 );
 CREATE INDEX apple_notifications_expires_at ON apple_notifications (expires_at);

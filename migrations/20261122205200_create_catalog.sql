@@ -69,7 +69,6 @@ CREATE TABLE editions (
     -- A short number for the edition, in feed positions and in the learning of similar editions.
     number bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT editions_number_fits CHECK (number < 4294967296),
     isbn13 text UNIQUE CHECK (isbn13 ~ '^97[89][0-9]{10}$'),
-    isbn10 text CHECK (isbn10 ~ '^[0-9]{9}[0-9X]$'),
     title text NOT NULL CHECK (title <> ''),
     subtitle text,
     series text,

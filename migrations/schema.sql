@@ -992,7 +992,6 @@ BEGIN
     IF reached IS DISTINCT FROM start THEN
         RETURN reached;
     END IF;
-    PERFORM set_config('app.bulk', 'on', true);
     FOR entry IN SELECT * FROM jsonb_array_elements(records || '[{}]') LOOP
         problem := entry ->> 'problem';
         book := entry -> 'book';
@@ -2544,9 +2543,9 @@ BEGIN
 END
 $$;
 
--- Name: save_edition(text, text, text, text, text[], text, text, integer, text, text[], text, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
+-- Name: save_edition(text, text, text, text[], text, text, integer, text, text[], text, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) RETURNS uuid
+CREATE FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
@@ -2555,13 +2554,12 @@ DECLARE
     saved uuid;
 BEGIN
     INSERT INTO editions AS e (
-        id, isbn13, isbn10, title, subtitle, authors, publisher, published_date, page_count, language, subjects, genres,
+        id, isbn13, title, subtitle, authors, publisher, published_date, page_count, language, subjects, genres,
         description, hook, cover_links
     )
     VALUES (
         gen_random_uuid(),
         save_edition.isbn13,
-        save_edition.isbn10,
         save_edition.title,
         save_edition.subtitle,
         save_edition.authors,
@@ -2576,8 +2574,7 @@ BEGIN
         save_edition.cover_links
     )
     ON CONFLICT (isbn13) DO UPDATE
-    SET isbn10 = coalesce(e.isbn10, excluded.isbn10),
-        subtitle = coalesce(e.subtitle, excluded.subtitle),
+    SET subtitle = coalesce(e.subtitle, excluded.subtitle),
         authors = CASE WHEN e.authors = '{}' THEN excluded.authors ELSE e.authors END,
         publisher = coalesce(e.publisher, excluded.publisher),
         published_date = coalesce(e.published_date, excluded.published_date),
@@ -3529,7 +3526,6 @@ CREATE TABLE public.apple_grants (
     user_id uuid NOT NULL,
     client_id text NOT NULL,
     sealed_token bytea NOT NULL,
-    granted_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT apple_grants_client_id_check CHECK (((char_length(client_id) >= 1) AND (char_length(client_id) <= 255)))
 );
 
@@ -3539,7 +3535,6 @@ ALTER TABLE ONLY public.apple_grants FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.apple_notifications (
     id_hash bytea NOT NULL,
-    received_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT apple_notifications_id_hash_check CHECK ((octet_length(id_hash) = 32))
 );
@@ -3752,7 +3747,6 @@ CREATE TABLE public.editions (
     id uuid NOT NULL,
     number bigint NOT NULL,
     isbn13 text,
-    isbn10 text,
     title text NOT NULL,
     subtitle text,
     series text,
@@ -3786,7 +3780,6 @@ CREATE TABLE public.editions (
     CONSTRAINT editions_cover_version_check CHECK ((cover_version ~ '^[0-9a-f]{32}$'::text)),
     CONSTRAINT editions_cover_width_check CHECK ((cover_width > 0)),
     CONSTRAINT editions_hook_check CHECK ((char_length(hook) <= 140)),
-    CONSTRAINT editions_isbn10_check CHECK ((isbn10 ~ '^[0-9]{9}[0-9X]$'::text)),
     CONSTRAINT editions_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
     CONSTRAINT editions_number_fits CHECK ((number < '4294967296'::bigint)),
     CONSTRAINT editions_page_count_check CHECK ((page_count > 0)),
@@ -3902,7 +3895,6 @@ CREATE TABLE public.identity_providers (
 
 CREATE TABLE public.identity_token_uses (
     token_hash bytea NOT NULL,
-    used_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT identity_token_uses_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
@@ -5426,10 +5418,10 @@ GRANT ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[],
 REVOKE ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) TO bookplate_app;
 
--- Name: FUNCTION save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.save_edition(isbn13 text, isbn10 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) TO bookplate_app;
 
 -- Name: FUNCTION save_sweep_checkpoint("position" text, folders bigint); Type: ACL; Schema: public; Owner: -
 

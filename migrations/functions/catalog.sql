@@ -6,7 +6,6 @@
 -- Adds an edition that an external source returned, or fills the missing data of an existing one. Returns its id.
 CREATE OR REPLACE FUNCTION save_edition(
     isbn13 text,
-    isbn10 text,
     title text,
     subtitle text,
     authors text[],
@@ -28,13 +27,12 @@ DECLARE
     saved uuid;
 BEGIN
     INSERT INTO editions AS e (
-        id, isbn13, isbn10, title, subtitle, authors, publisher, published_date, page_count, language, subjects, genres,
+        id, isbn13, title, subtitle, authors, publisher, published_date, page_count, language, subjects, genres,
         description, hook, cover_links
     )
     VALUES (
         gen_random_uuid(),
         save_edition.isbn13,
-        save_edition.isbn10,
         save_edition.title,
         save_edition.subtitle,
         save_edition.authors,
@@ -49,8 +47,7 @@ BEGIN
         save_edition.cover_links
     )
     ON CONFLICT (isbn13) DO UPDATE
-    SET isbn10 = coalesce(e.isbn10, excluded.isbn10),
-        subtitle = coalesce(e.subtitle, excluded.subtitle),
+    SET subtitle = coalesce(e.subtitle, excluded.subtitle),
         authors = CASE WHEN e.authors = '{}' THEN excluded.authors ELSE e.authors END,
         publisher = coalesce(e.publisher, excluded.publisher),
         published_date = coalesce(e.published_date, excluded.published_date),

@@ -302,7 +302,6 @@ BEGIN
     IF reached IS DISTINCT FROM start THEN
         RETURN reached;
     END IF;
-    PERFORM set_config('app.bulk', 'on', true);
     FOR entry IN SELECT * FROM jsonb_array_elements(records || '[{}]') LOOP
         problem := entry ->> 'problem';
         book := entry -> 'book';

@@ -360,7 +360,7 @@ $$;
 
 -- MARK: Triggers of editions
 
--- A catalog import sets app.bulk, and updates the words and genres at its end.
+-- `CatalogImport` and `CatalogMaintenance` set app.bulk, and update the words and genres of all editions at their end.
 CREATE OR REPLACE FUNCTION index_new_editions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

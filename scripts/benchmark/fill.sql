@@ -22,10 +22,10 @@ create function pg_temp.words(what text, count int) returns text language sql im
 -- The starter catalog. To make 10,000 books, its first books are inserted again as other editions.
 create temporary table starter (n serial, book jsonb);
 \copy starter (book) from program 'cat scripts/catalog/starter.jsonl' with (format csv, quote e'\x01', delimiter e'\x02')
-insert into editions (id, isbn13, isbn10, title, subtitle, series, series_position, authors, published_date, language,
+insert into editions (id, isbn13, title, subtitle, series, series_position, authors, published_date, language,
     page_count, genres, description, hook, average_rating, ratings_count, popularity)
   select pg_temp.id('edition-' || place),
-    case when place <= total then book ->> 'isbn13' end, case when place <= total then book ->> 'isbn10' end,
+    case when place <= total then book ->> 'isbn13' end,
     book ->> 'title', book ->> 'subtitle', book ->> 'series', book ->> 'seriesPosition',
     array(select jsonb_array_elements_text(book -> 'authors')), book ->> 'publishedDate', book ->> 'language',
     90 + pg_temp.pick('pages-' || place, 700), array(select jsonb_array_elements_text(book -> 'genres')),

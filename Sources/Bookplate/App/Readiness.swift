@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "196b0f1001740dcb072fdb093279a4cf48fdacb042fca94123ef1d1c8a89460c"
+    "74020f6bb3704b16f24600120745d674fcf2e5fb979a3e174cec40e22f11eba8"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -112,7 +112,6 @@ package struct CatalogImport {
         // names.
         column { $0.authors.joined(separator: "\u{1F}") }
         column { $0.isbn?.description }
-        column { $0.isbn?.isbn10 }
         column { $0.publisher }
         column { $0.publishedDate }
         column { $0.language }

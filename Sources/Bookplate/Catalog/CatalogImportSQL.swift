@@ -9,7 +9,6 @@ extension CatalogImport {
             series_position text,
             authors text[],
             isbn13 text,
-            isbn10 text,
             publisher text,
             published_date text,
             language text,
@@ -33,22 +32,22 @@ extension CatalogImport {
     /// Authors and subjects are lists joined by U+001F, because PostgreSQL has no arrays of arrays of different lengths.
     static let stageRecords = """
         INSERT INTO staged (
-            line, title, subtitle, series, series_position, authors, isbn13, isbn10, publisher,
+            line, title, subtitle, series, series_position, authors, isbn13, publisher,
             published_date, language, page_count, subjects, genres, description, hook,
             average_rating, ratings_count
         )
         SELECT
             line, title, subtitle, series, series_position,
             array_remove(string_to_array(authors, E'\\x1f'), ''),
-            isbn13, isbn10, publisher, published_date, language, page_count,
+            isbn13, publisher, published_date, language, page_count,
             split.subjects, canonical_genres(split.subjects),
             description, hook, average_rating, ratings_count
         FROM unnest(
             $1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-            $8::text[], $9::text[], $10::text[], $11::text[], $12::int[], $13::text[], $14::text[],
-            $15::text[], $16::float8[], $17::int[]
+            $8::text[], $9::text[], $10::text[], $11::int[], $12::text[], $13::text[], $14::text[],
+            $15::float8[], $16::int[]
         ) AS r (
-            line, title, subtitle, series, series_position, authors, isbn13, isbn10, publisher,
+            line, title, subtitle, series, series_position, authors, isbn13, publisher,
             published_date, language, page_count, subjects, description, hook, average_rating,
             ratings_count
         )
@@ -133,7 +132,6 @@ extension CatalogImport {
             series_position = coalesce(s.series_position, e.series_position),
             authors = CASE WHEN s.authors = '{}' THEN e.authors ELSE s.authors END,
             isbn13 = coalesce(e.isbn13, s.isbn13),
-            isbn10 = coalesce(e.isbn10, s.isbn10),
             publisher = coalesce(s.publisher, e.publisher),
             published_date = coalesce(s.published_date, e.published_date),
             language = coalesce(s.language, e.language),
@@ -191,12 +189,12 @@ extension CatalogImport {
             RETURNING *
         )
         INSERT INTO editions (
-            id, isbn13, isbn10, title, subtitle, series, series_position, authors, publisher,
+            id, isbn13, title, subtitle, series, series_position, authors, publisher,
             published_date, language, page_count, subjects, genres, description, hook,
             average_rating, ratings_count, popularity
         )
         SELECT
-            edition_id, isbn13, isbn10, title, subtitle, series, series_position, authors, publisher,
+            edition_id, isbn13, title, subtitle, series, series_position, authors, publisher,
             published_date, language, page_count, subjects, genres, description, hook,
             average_rating, ratings_count, ratings_count
         FROM new_records

@@ -34,7 +34,6 @@ struct EditionFacts {
     var parameters: Parameters {
         var parameters = Parameters()
         parameters.append(text: isbn.description)
-        parameters.append(text: isbn.isbn10)
         parameters.append(text: title)
         parameters.append(text: Self.normalized(record.subtitle, Self.textCharactersMax))
         parameters.append(texts: Self.normalized(record.authors, max: CatalogRecord.authorsMax))
@@ -68,7 +67,7 @@ struct EditionFacts {
     }
 
     static let save = Statement(
-        "SELECT save_edition($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)")
+        "SELECT save_edition($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)")
 }
 
 extension BookNumber {

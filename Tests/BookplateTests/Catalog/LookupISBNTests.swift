@@ -265,8 +265,8 @@ import Testing
             connection in
             _ = try connection.query(
                 """
-                SELECT save_edition('\(isbn)', null, 'Other title', 'Subtitle', '{Nobody}', 'Nobody',
-                  '2020', 1, 'xx', '{Romance}', 'Other', 'Other', '{x}', '{open_library}', '{OL1M}')
+                SELECT save_edition('\(isbn)', 'Other title', 'Subtitle', '{Nobody}', 'Nobody', '2020', 1,
+                  'xx', '{Romance}', 'Other', 'Other', '{x}', '{open_library}', '{OL1M}')
                 """)
             return try connection.query(
                 "SELECT title, subtitle, authors[1], publisher FROM editions WHERE isbn13 = '\(isbn)'"

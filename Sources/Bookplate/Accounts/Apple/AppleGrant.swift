@@ -76,7 +76,7 @@ enum AppleGrant {
         INSERT INTO apple_grants (user_id, client_id, sealed_token)
         VALUES ($1, $2, $3)
         ON CONFLICT (user_id, client_id) DO UPDATE
-        SET sealed_token = excluded.sealed_token, granted_at = now()
+        SET sealed_token = excluded.sealed_token
         """)
 
     // MARK: - Sealing
