@@ -95,7 +95,7 @@ ALTER TABLE apple_grants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE TABLE apple_notifications (
     -- SHA-256 of the notification's issuer and jti. The content is not stored.
     id_hash bytea PRIMARY KEY CHECK (octet_length(id_hash) = 32),
-    -- When Apple's repetitions are rejected as too old anyway, so the row can be deleted.
+    -- The notification's own expiry. An expired notification is rejected anyway, so the row can be deleted.
     expires_at timestamptz NOT NULL
 );
 CREATE INDEX apple_notifications_expires_at ON apple_notifications (expires_at);

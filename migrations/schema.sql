@@ -590,7 +590,7 @@ DECLARE
     due timestamptz := now() + delay_ms * interval '1 millisecond';
     job_id uuid;
 BEGIN
-    IF enqueue_job.user_id <> app_user_id() THEN
+    IF enqueue_job.user_id IS NOT NULL AND enqueue_job.user_id IS DISTINCT FROM app_user_id() THEN
         RAISE EXCEPTION 'a job can only be enqueued for the current user' USING ERRCODE = '42501';
     END IF;
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)

@@ -5,8 +5,8 @@
 -- MARK: Enqueuing
 
 -- Adds a job and returns its id. If the work is already queued (same user, kind, and key), the job gets the new payload and
--- runs at the earlier of both times; if it is running, it runs once more. A request can enqueue jobs for its own
--- user only, or without a user.
+-- runs at the earlier of both times; if it is running, it runs once more. Jobs can only be enqueued for the current user,
+-- which begin_request or begin_job has set, or without a user.
 CREATE OR REPLACE FUNCTION enqueue_job(
     user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority int, attempts_max int
 ) RETURNS uuid
@@ -17,7 +17,7 @@ DECLARE
     due timestamptz := now() + delay_ms * interval '1 millisecond';
     job_id uuid;
 BEGIN
-    IF enqueue_job.user_id <> app_user_id() THEN
+    IF enqueue_job.user_id IS NOT NULL AND enqueue_job.user_id IS DISTINCT FROM app_user_id() THEN
         RAISE EXCEPTION 'a job can only be enqueued for the current user' USING ERRCODE = '42501';
     END IF;
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "74020f6bb3704b16f24600120745d674fcf2e5fb979a3e174cec40e22f11eba8"
+    "f62ad7f8a9f9c988f4bc393eda2392f7ec3e865c453f5159e2ef8db9d3e65e14"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
