@@ -37,6 +37,9 @@ CREATE TABLE jobs (
 ALTER TABLE jobs ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE UNIQUE INDEX jobs_key ON jobs (user_id, kind, key) NULLS NOT DISTINCT
     WHERE key IS NOT NULL AND state <> 'DEAD';
+-- The foreign key uses this index when a user is deleted; jobs_key does not contain all jobs.
+CREATE INDEX jobs_user_id ON jobs (user_id)
+    WHERE user_id IS NOT NULL;
 CREATE INDEX jobs_ready ON jobs (kind, priority, run_at)
     WHERE state = 'READY';
 CREATE INDEX jobs_running ON jobs (lease_until)

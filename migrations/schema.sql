@@ -4617,6 +4617,10 @@ CREATE INDEX jobs_ready ON public.jobs USING btree (kind, priority, run_at) WHER
 
 CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state = 'RUNNING'::public.job_state);
 
+-- Name: jobs_user_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
+
 -- Name: reviews_created_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_at, id);
