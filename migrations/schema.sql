@@ -1983,7 +1983,7 @@ CREATE FUNCTION public.prune_imports(older_than_days integer) RETURNS SETOF uuid
         SET state = 'FAILED',
             content = NULL,
             updated_at = now()
-        WHERE i.content IS NOT NULL AND i.updated_at < now() - older_than_days * interval '1 day'
+        WHERE i.content IS NOT NULL AND i.updated_at < now() - greatest(1, older_than_days) * interval '1 day'
         RETURNING i.user_id, i.id
     ), recorded AS (
         INSERT INTO import_failures (user_id, import_id, line, message)
@@ -2004,7 +2004,7 @@ CREATE FUNCTION public.prune_undone_swipes(older_than_days integer, rows_max int
     WITH old AS (
         SELECT user_id, edition_id, swiped_at
         FROM swipes
-        WHERE undone_at < now() - older_than_days * interval '1 day'
+        WHERE undone_at < now() - greatest(1, older_than_days) * interval '1 day'
         LIMIT rows_max
     ),
     deleted AS (
@@ -2046,7 +2046,7 @@ CREATE FUNCTION public.purge_dead_jobs(older_than_days integer) RETURNS bigint
     AS $$
     WITH deleted AS (
         DELETE FROM jobs
-        WHERE state = 'DEAD' AND updated_at < now() - older_than_days * interval '1 day'
+        WHERE state = 'DEAD' AND updated_at < now() - greatest(1, older_than_days) * interval '1 day'
         RETURNING id
     )
     SELECT count(*)

@@ -87,6 +87,10 @@ private struct Ticker: JobHandler {
         after delay: Duration = .zero, priority: JobPriority = .foreground
     ) async throws {
         var pipeline = Pipeline()
+        if let user {
+            pipeline.append(
+                Statement("SELECT set_config('app.user_id', $1::text, true)"), .of(user))
+        }
         for word in words {
             pipeline.enqueue(
                 Echo.self, Word(word: word), for: user, key: key, after: delay, priority: priority)
@@ -385,6 +389,26 @@ private struct Ticker: JobHandler {
         #expect(left == ["long READY 0"])
     }
 
+    /// Jobs that have just failed for good are kept, whatever number of days is given.
+    @Test func onlyOldDeadJobsArePurged() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let pool = try await pool(database)
+        try await enqueue(pool, ["old", "fresh"])
+        await pool.close()
+        try await database.execute(
+            """
+            UPDATE jobs SET state = 'DEAD';
+            UPDATE jobs SET updated_at = now() - interval '31 days' WHERE payload ->> 'word' = 'old'
+            """)
+        for (days, purged) in [(32, 0), (30, 1), (0, 0), (-30, 0)] as [(Int, Int64)] {
+            let count = try await database.withConnection(as: TestCluster.app) {
+                try $0.query("SELECT purge_dead_jobs(\(days))").int64(0, 0)
+            }
+            #expect(count == purged, "\(days) days")
+        }
+        #expect(try await database.count("SELECT count(*) FROM jobs") == 1)
+    }
+
     @Test func deletingAUserDeletesTheirJobs() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
@@ -404,6 +428,12 @@ private struct Ticker: JobHandler {
         // A job for another user than the caller.
         """
         SELECT set_config('app.user_id', '0198c0de-0000-7000-8000-000000000001', true); \
+        SELECT enqueue_job('0198c0de-0000-7000-8000-000000000002', 'a.b', '{}', NULL, 0, 0, 1)
+        """,
+        // A job for a user, without a caller: the settings of a new connection, and of a job without a user.
+        "SELECT enqueue_job('0198c0de-0000-7000-8000-000000000002', 'a.b', '{}', NULL, 0, 0, 1)",
+        """
+        SELECT set_config('app.user_id', '', true); \
         SELECT enqueue_job('0198c0de-0000-7000-8000-000000000002', 'a.b', '{}', NULL, 0, 0, 1)
         """,
     ])

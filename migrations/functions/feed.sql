@@ -184,13 +184,13 @@ BEGIN
 END
 $$;
 
--- Deletes swipes that were undone so long ago. Returns their number.
+-- Deletes swipes that were undone the given number of days ago, at least one. Returns their number.
 CREATE OR REPLACE FUNCTION prune_undone_swipes(older_than_days int, rows_max int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH old AS (
         SELECT user_id, edition_id, swiped_at
         FROM swipes
-        WHERE undone_at < now() - older_than_days * interval '1 day'
+        WHERE undone_at < now() - greatest(1, older_than_days) * interval '1 day'
         LIMIT rows_max
     ),
     deleted AS (

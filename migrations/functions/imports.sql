@@ -445,8 +445,8 @@ BEGIN
 END
 $$;
 
--- Ends imports that made no progress for the given number of days, because their job failed for good. Returns their users.
--- Otherwise such an import would keep its file, and one of the user's five places for waiting imports.
+-- Ends imports that made no progress for the given number of days, at least one, because their job failed for good. Returns
+-- their users. Otherwise such an import would keep its file, and one of the user's five places for waiting imports.
 CREATE OR REPLACE FUNCTION prune_imports(older_than_days int) RETURNS SETOF uuid
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -455,7 +455,7 @@ AS $$
         SET state = 'FAILED',
             content = NULL,
             updated_at = now()
-        WHERE i.content IS NOT NULL AND i.updated_at < now() - older_than_days * interval '1 day'
+        WHERE i.content IS NOT NULL AND i.updated_at < now() - greatest(1, older_than_days) * interval '1 day'
         RETURNING i.user_id, i.id
     ), recorded AS (
         INSERT INTO import_failures (user_id, import_id, line, message)

@@ -254,13 +254,13 @@ $$;
 
 -- MARK: Maintenance
 
--- Deletes jobs that have been dead for the given number of days, and returns how many.
+-- Deletes jobs that have been dead for the given number of days, at least one, and returns how many.
 CREATE OR REPLACE FUNCTION purge_dead_jobs(older_than_days int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     WITH deleted AS (
         DELETE FROM jobs
-        WHERE state = 'DEAD' AND updated_at < now() - older_than_days * interval '1 day'
+        WHERE state = 'DEAD' AND updated_at < now() - greatest(1, older_than_days) * interval '1 day'
         RETURNING id
     )
     SELECT count(*)

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "f62ad7f8a9f9c988f4bc393eda2392f7ec3e865c453f5159e2ef8db9d3e65e14"
+    "adeaf369a66a1cb0e611c571eff04c53b1c8cbb40ea46b8fe8d04fd2a83328c9"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

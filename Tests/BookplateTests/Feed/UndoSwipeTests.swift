@@ -183,11 +183,11 @@ import Testing
         let old = "edition_id <> '\(cards[0].string ?? "")'"
         try await app.database.execute(
             "UPDATE swipes SET undone_at = undone_at - interval '31 days' WHERE \(old)")
-        for deletedCount in [1, 1, 0] {
+        for (days, deletedCount) in [(30, 1), (30, 1), (30, 0), (0, 0), (-30, 0)] {
             let count = try await app.database.withConnection(as: TestCluster.app) {
-                try $0.query("SELECT prune_undone_swipes(30, 1)").int64(0, 0)
+                try $0.query("SELECT prune_undone_swipes(\(days), 1)").int64(0, 0)
             }
-            #expect(count == Int64(deletedCount))
+            #expect(count == Int64(deletedCount), "\(days) days")
         }
         #expect(
             try await app.database.count("SELECT count(*) FROM swipes WHERE undone_at IS NOT NULL")

@@ -380,6 +380,13 @@ import Testing
             "SELECT count(*) FROM imports WHERE content IS NOT NULL AND id = '\(fresh.string ?? "")'"
         )
         #expect(kept == 1)
+        // An import that has just made progress is not ended, whatever number of days is given.
+        for days in [0, -7] {
+            let ended = try await app.database.withConnection(as: TestCluster.app) {
+                try $0.query("SELECT prune_imports(\(days))").count
+            }
+            #expect(ended == 0, "\(days) days")
+        }
         #expect(
             try await app.database.count("SELECT count(*) FROM imports WHERE content IS NOT NULL")
                 == 1)
