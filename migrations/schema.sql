@@ -1379,6 +1379,11 @@ BEGIN
     WHERE w.user_id = taken.user_id AND w.book_id = taken.book_id;
     looked_at := cardinality(ids);
     changed_readers := ARRAY(SELECT link_books(readers, ids));
+    UPDATE feed_decks d
+    SET is_outdated = true
+    FROM unnest(changed_readers) AS changed (reader)
+    WHERE d.user_id = changed.reader AND d.previous IS NULL AND NOT d.is_outdated;
+    -- The numbers are the priority and the attempts of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
     FROM unnest(changed_readers) AS reader

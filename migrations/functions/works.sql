@@ -276,8 +276,9 @@ BEGIN
 END
 $$;
 
--- Links the next books of `books_to_link`, and requests new decks for their readers. Returns the number of books that were
--- looked at, where 0 means that none is left, and the readers whose books changed.
+-- Links the next books of `books_to_link`. The links are signals, so the decks with which the readers' scrolls start are
+-- replaced, as `replaceDeckSoon` in PrepareDeck.swift does. Returns the number of books that were looked at, where 0 means that
+-- none is left, and the readers whose books changed.
 CREATE OR REPLACE FUNCTION link_waiting_books(count int, OUT looked_at int, OUT changed_readers uuid[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -301,6 +302,11 @@ BEGIN
     WHERE w.user_id = taken.user_id AND w.book_id = taken.book_id;
     looked_at := cardinality(ids);
     changed_readers := ARRAY(SELECT link_books(readers, ids));
+    UPDATE feed_decks d
+    SET is_outdated = true
+    FROM unnest(changed_readers) AS changed (reader)
+    WHERE d.user_id = changed.reader AND d.previous IS NULL AND NOT d.is_outdated;
+    -- The numbers are the priority and the attempts of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
     FROM unnest(changed_readers) AS reader
@@ -309,6 +315,7 @@ BEGIN
 END
 $$;
 
+-- Enqueues the job LinkBooks. The numbers are its priority and its attempts, which repeat those of the Swift type.
 CREATE OR REPLACE FUNCTION enqueue_link_job() RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

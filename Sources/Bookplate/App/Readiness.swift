@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "adeaf369a66a1cb0e611c571eff04c53b1c8cbb40ea46b8fe8d04fd2a83328c9"
+    "17f76f9e40f4080cb6609b9cb12cce2de481c89916b2420464ff2baaf32379a9"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -257,6 +257,14 @@ import Testing
             ])
         }
         try await readers[0].review(books[0][1], rating: 5)
+        let other = try await app.makeReader()
+        for reader in readers + [other] {
+            try await app.database.execute(
+                """
+                INSERT INTO feed_decks (user_id, filter, depth, editions)
+                VALUES ('\(reader.id.string ?? "")', '{}', 0, '{}'), ('\(reader.id.string ?? "")', '{1}', 0, '{}')
+                """)
+        }
         let log = "SELECT count(*) FROM changes WHERE kind = 'UPDATED'"
         let before = try await app.database.count(log)
         try await app.database.importCatalog([
@@ -274,6 +282,12 @@ import Testing
         #expect(try await app.database.count(log) == before + 4)
         #expect(
             try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'feed.deck'") == 2)
+        // Their decks, also of filtered feeds, start no scroll any more.
+        let current = "SELECT count(*) FROM feed_decks WHERE NOT is_outdated"
+        #expect(try await app.database.count(current) == 2)
+        #expect(
+            try await app.database.count("\(current) AND user_id = '\(other.id.string ?? "")'") == 2
+        )
         // Reviews and statuses of linked books are signals.
         #expect(
             try await app.database.count(
