@@ -9,3 +9,4 @@ CREATE TABLE checkpoints (
     found bigint NOT NULL DEFAULT 0 CHECK (found >= 0),
     updated_at timestamptz NOT NULL DEFAULT now()
 );
+ALTER TABLE checkpoints ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;

@@ -1383,7 +1383,7 @@ BEGIN
     SET is_outdated = true
     FROM unnest(changed_readers) AS changed (reader)
     WHERE d.user_id = changed.reader AND d.previous IS NULL AND NOT d.is_outdated;
-    -- The numbers are the priority and the attempts of the Swift type PrepareDeck.
+    -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
     FROM unnest(changed_readers) AS reader
@@ -3633,6 +3633,8 @@ CREATE TABLE public.checkpoints (
     CONSTRAINT checkpoints_found_check CHECK ((found >= 0))
 );
 
+ALTER TABLE ONLY public.checkpoints FORCE ROW LEVEL SECURITY;
+
 -- Name: cold_start_decks; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.cold_start_decks (
@@ -4945,6 +4947,10 @@ CREATE POLICY administration ON public.change_heads TO bookplate_owner USING (tr
 
 CREATE POLICY administration ON public.changes TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: checkpoints administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.checkpoints TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: covers administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.covers TO bookplate_owner USING (true) WITH CHECK (true);
@@ -5020,6 +5026,10 @@ ALTER TABLE public.change_heads ENABLE ROW LEVEL SECURITY;
 -- Name: changes; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.changes ENABLE ROW LEVEL SECURITY;
+
+-- Name: checkpoints; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.checkpoints ENABLE ROW LEVEL SECURITY;
 
 -- Name: covers; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -5402,6 +5412,10 @@ REVOKE ALL ON FUNCTION public.refresh_genres(is_import boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.refresh_popularity(half_life_days double precision) FROM PUBLIC;
 
+-- Name: FUNCTION refresh_search_words(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refresh_search_words() FROM PUBLIC;
+
 -- Name: FUNCTION release_events(holder uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.release_events(holder uuid) FROM PUBLIC;
@@ -5515,7 +5529,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
 
 -- Name: TABLE swipes; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.swipes TO bookplate_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.swipes TO bookplate_app;
 
 -- Name: TABLE current_swipes; Type: ACL; Schema: public; Owner: -
 
@@ -5571,11 +5585,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.identity_token_uses TO bookpla
 
 -- Name: TABLE import_failures; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.import_failures TO bookplate_app;
+GRANT SELECT,INSERT ON TABLE public.import_failures TO bookplate_app;
 
 -- Name: TABLE imports; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.imports TO bookplate_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.imports TO bookplate_app;
 
 -- Name: TABLE installation; Type: ACL; Schema: public; Owner: -
 
@@ -5611,7 +5625,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sessions TO bookplate_app;
 
 -- Name: TABLE shelf_books; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelf_books TO bookplate_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.shelf_books TO bookplate_app;
 
 -- Name: TABLE shelves; Type: ACL; Schema: public; Owner: -
 

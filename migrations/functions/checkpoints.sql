@@ -27,5 +27,13 @@ AS $$
     WHERE c.task = 'storage.sweep'
 $$;
 
+-- MARK: Policies and grants
+
+-- The table is closed to the server's role.
+DROP POLICY IF EXISTS administration ON checkpoints;
+CREATE POLICY administration ON checkpoints TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
 REVOKE ALL ON FUNCTION sweep_checkpoint, save_sweep_checkpoint, delete_sweep_checkpoint FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sweep_checkpoint, save_sweep_checkpoint, delete_sweep_checkpoint TO bookplate_app;

@@ -530,7 +530,8 @@ CREATE POLICY administration ON feed_decks TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON swipes, feed_decks TO bookplate_app;
+GRANT SELECT, INSERT, UPDATE ON swipes TO bookplate_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON feed_decks TO bookplate_app;
 GRANT SELECT ON feed_state, edition_genres, cold_start_decks, edition_similar, current_swipes, reader_signals TO bookplate_app;
 
 REVOKE ALL ON FUNCTION list_genres_of_editions, refresh_genres, refresh_popularity FROM PUBLIC;

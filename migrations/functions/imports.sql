@@ -487,7 +487,8 @@ CREATE POLICY administration ON import_failures TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON imports, import_failures TO bookplate_app;
+GRANT SELECT, INSERT, UPDATE ON imports TO bookplate_app;
+GRANT SELECT, INSERT ON import_failures TO bookplate_app;
 
 REVOKE ALL ON FUNCTION prune_imports FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION prune_imports TO bookplate_app;

@@ -37,7 +37,8 @@ CREATE POLICY administration ON reviews TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON shelves, books, shelf_books, reviews TO bookplate_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON shelves, books, reviews TO bookplate_app;
+GRANT SELECT, INSERT, DELETE ON shelf_books TO bookplate_app;
 
 DROP POLICY IF EXISTS administration ON books_to_link;
 CREATE POLICY administration ON books_to_link TO CURRENT_USER

@@ -344,3 +344,5 @@ $$;
 -- MARK: Policies and grants
 
 GRANT SELECT ON search_words TO bookplate_app;
+
+REVOKE ALL ON FUNCTION refresh_search_words FROM PUBLIC;

@@ -306,7 +306,7 @@ BEGIN
     SET is_outdated = true
     FROM unnest(changed_readers) AS changed (reader)
     WHERE d.user_id = changed.reader AND d.previous IS NULL AND NOT d.is_outdated;
-    -- The numbers are the priority and the attempts of the Swift type PrepareDeck.
+    -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
     FROM unnest(changed_readers) AS reader
@@ -315,7 +315,8 @@ BEGIN
 END
 $$;
 
--- Enqueues the job LinkBooks. The numbers are its priority and its attempts, which repeat those of the Swift type.
+-- Enqueues the job that links the books of `books_to_link`. The kind and the 10 attempts repeat those of the Swift type
+-- LinkBooks.
 CREATE OR REPLACE FUNCTION enqueue_link_job() RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "17f76f9e40f4080cb6609b9cb12cce2de481c89916b2420464ff2baaf32379a9"
+    "50f8b94a588ca9b57237b1d461c212be35153b5a029de19a609629619295684e"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -63,7 +63,10 @@ import Testing
         "UPDATE tenants SET name = 'x'", "INSERT INTO schema_migrations VALUES (1, 'a', 'b')",
         "SET ROLE bookplate_test_owner", "CREATE POLICY mine ON books USING (true)",
         "UPDATE editions SET title = 'x'", "SELECT refresh_genres(true)",
-        "UPDATE source_usage SET used = 0",
+        "UPDATE source_usage SET used = 0", "SELECT * FROM checkpoints",
+        "SELECT refresh_search_words()", "DELETE FROM swipes", "DELETE FROM imports",
+        "UPDATE import_failures SET line = 1", "DELETE FROM import_failures",
+        "UPDATE shelf_books SET added_at = now()",
     ])
     func serverRoleHasNoPrivilege(sql: String) async throws {
         let sqlState = try await Self.fixture().database.withConnection(as: TestCluster.app) {
