@@ -537,9 +537,8 @@ CREATE TABLE source_misses (
     source text NOT NULL CHECK (source ~ '^[a-z_]{1,32}$'),
     isbn13 text NOT NULL CHECK (isbn13 ~ '^97[89][0-9]{10}$'),
     expires_at timestamptz NOT NULL,
-    PRIMARY KEY (source, isbn13)
+    PRIMARY KEY (isbn13, source)
 );
-CREATE INDEX source_misses_isbn13 ON source_misses (isbn13);
 
 -- Queries that external sources answered recently. They are not sent again until the row expires.
 CREATE TABLE source_searches (

@@ -4433,7 +4433,7 @@ ALTER TABLE ONLY public.shelves
 -- Name: source_misses source_misses_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.source_misses
-    ADD CONSTRAINT source_misses_pkey PRIMARY KEY (source, isbn13);
+    ADD CONSTRAINT source_misses_pkey PRIMARY KEY (isbn13, source);
 
 -- Name: source_searches source_searches_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -4651,10 +4651,6 @@ CREATE INDEX shelf_books_of_book ON public.shelf_books USING btree (user_id, boo
 -- Name: shelves_name; Type: INDEX; Schema: public; Owner: -
 
 CREATE UNIQUE INDEX shelves_name ON public.shelves USING btree (user_id, lower(name));
-
--- Name: source_misses_isbn13; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX source_misses_isbn13 ON public.source_misses USING btree (isbn13);
 
 -- Name: swipes_edition_id; Type: INDEX; Schema: public; Owner: -
 
