@@ -48,11 +48,11 @@ BEGIN
 END
 $$;
 
--- Finds the book of the library that a record of an import is about, and adds to it what the record knows. `known` holds the
--- ids of the library's books by their titles in lower case. With the outcome CREATED the caller stores the book;
--- `card_id` is then the edition that the record names, by its id or its ISBN.
+-- Finds the book of the library that a record of an import is about, and adds to it what the record contains. `book` is the
+-- record's book, and `known` holds the ids of the library's books by their titles in lower case. With the outcome CREATED the
+-- caller stores the book; `card_id` is then the edition that the record names, by its id or its ISBN.
 CREATE OR REPLACE FUNCTION import_book(
-    record jsonb,
+    book jsonb,
     known jsonb,
     OUT outcome text,
     OUT problem text,
@@ -64,8 +64,10 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     owner uuid := app_user_id();
-    b record;
+    given record;
+    -- The book of the library, and the same with the record's data.
     kept books;
+    merged books;
     shelf uuid;
     shelf_name text;
     -- How the record names its edition.
@@ -73,99 +75,100 @@ DECLARE
 BEGIN
     outcome := 'SAME';
     shelf_ids := '{}';
-    SELECT * INTO b
-    FROM jsonb_to_record(record) AS r (
+    SELECT * INTO given
+    FROM jsonb_to_record(book) AS r (
         id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text, "pageCount" int,
         category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
         "finishedAt" timestamptz, shelves text[], rating int, review text
     );
-    IF b.rating NOT BETWEEN 1 AND 5 OR char_length(b.review) NOT BETWEEN 1 AND 100000 THEN
-        RAISE check_violation;
+    IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
+        outcome := 'FAILED';
+        problem := 'This book cannot be stored.';
+        RETURN;
     END IF;
     named_by := 'CARD';
-    SELECT e.id INTO card_id FROM editions e WHERE e.id = b."cardId";
+    SELECT e.id INTO card_id FROM editions e WHERE e.id = given."cardId";
     IF NOT FOUND THEN
         named_by := 'ISBN';
-        SELECT e.id INTO card_id FROM editions e WHERE e.isbn13 = b.isbn13;
+        SELECT e.id INTO card_id FROM editions e WHERE e.isbn13 = given.isbn13;
     END IF;
 
-    SELECT * INTO kept FROM books k WHERE k.user_id = owner AND k.id = b.id;
+    SELECT * INTO kept FROM books b WHERE b.user_id = owner AND b.id = given.id;
     IF NOT FOUND THEN
-        SELECT * INTO kept FROM books k WHERE k.user_id = owner AND k.isbn13 = b.isbn13;
+        SELECT * INTO kept FROM books b WHERE b.user_id = owner AND b.isbn13 = given.isbn13;
     END IF;
     IF NOT FOUND THEN
         -- A book with the edition only because of its title is another copy of the work if both have an ISBN.
         SELECT * INTO kept
-        FROM books k
-        WHERE k.user_id = owner AND k.edition_id = card_id
-            AND (k.linked_by <> 'TITLE' OR k.isbn13 IS NULL OR b.isbn13 IS NULL);
+        FROM books b
+        WHERE b.user_id = owner AND b.edition_id = card_id
+            AND (b.linked_by <> 'TITLE' OR b.isbn13 IS NULL OR given.isbn13 IS NULL);
     END IF;
-    IF NOT FOUND AND known ? lower(b.title) THEN
+    IF NOT FOUND AND known ? lower(given.title) THEN
         SELECT * INTO kept
-        FROM books k
-        WHERE k.user_id = owner
-            AND k.id = ANY(ARRAY(SELECT jsonb_array_elements_text(known -> lower(b.title))::uuid))
-            AND (k.author IS NULL OR b.author IS NULL OR lower(k.author) = lower(b.author))
-            AND (k.isbn13 IS NULL OR b.isbn13 IS NULL)
-        ORDER BY k.added_at, k.id
+        FROM books b
+        WHERE b.user_id = owner
+            AND b.id = ANY(ARRAY(SELECT jsonb_array_elements_text(known -> lower(given.title))::uuid))
+            AND (b.author IS NULL OR given.author IS NULL OR lower(b.author) = lower(given.author))
+            AND (b.isbn13 IS NULL OR given.isbn13 IS NULL)
+        ORDER BY b.added_at, b.id
         LIMIT 1;
     END IF;
 
     IF kept.id IS NULL THEN
-        book_id := b.id;
+        book_id := given.id;
         outcome := 'CREATED';
     ELSE
         book_id := kept.id;
-        UPDATE books k
-        SET author = coalesce(k.author, b.author),
-            isbn13 = coalesce(
-                k.isbn13,
-                CASE
-                    WHEN NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.isbn13 = b.isbn13) THEN b.isbn13
-                END
-            ),
-            publisher = coalesce(k.publisher, b.publisher),
-            published_date = coalesce(k.published_date, b."publishedDate"),
-            page_count = coalesce(k.page_count, b."pageCount"),
-            category = coalesce(k.category, b.category),
-            genre = coalesce(k.genre, b.genre),
-            description = coalesce(k.description, b.description),
-            status = CASE WHEN status_rank(b.status) > status_rank(k.status) THEN b.status ELSE k.status END,
-            current_page = coalesce(k.current_page, b."currentPage"),
-            started_at = coalesce(k.started_at, b."startedAt"),
-            finished_at = coalesce(k.finished_at, b."finishedAt"),
-            updated_at = now()
-        WHERE k.user_id = owner AND k.id = kept.id
-            AND (
-                (k.author IS NULL AND b.author IS NOT NULL)
-                OR (
-                    k.isbn13 IS NULL AND b.isbn13 IS NOT NULL
-                    AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.isbn13 = b.isbn13)
-                )
-                OR (k.publisher IS NULL AND b.publisher IS NOT NULL)
-                OR (k.published_date IS NULL AND b."publishedDate" IS NOT NULL)
-                OR (k.page_count IS NULL AND b."pageCount" IS NOT NULL)
-                OR (k.category IS NULL AND b.category IS NOT NULL)
-                OR (k.genre IS NULL AND b.genre IS NOT NULL)
-                OR (k.description IS NULL AND b.description IS NOT NULL)
-                OR status_rank(b.status) > status_rank(k.status)
-                OR (k.current_page IS NULL AND b."currentPage" IS NOT NULL)
-                OR (k.started_at IS NULL AND b."startedAt" IS NOT NULL)
-                OR (k.finished_at IS NULL AND b."finishedAt" IS NOT NULL)
-            );
-        IF FOUND THEN
-            outcome := 'UPDATED';
+        merged := kept;
+        merged.author := coalesce(kept.author, given.author);
+        merged.publisher := coalesce(kept.publisher, given.publisher);
+        merged.published_date := coalesce(kept.published_date, given."publishedDate");
+        merged.page_count := coalesce(kept.page_count, given."pageCount");
+        merged.category := coalesce(kept.category, given.category);
+        merged.genre := coalesce(kept.genre, given.genre);
+        merged.description := coalesce(kept.description, given.description);
+        merged.current_page := coalesce(kept.current_page, given."currentPage");
+        merged.started_at := coalesce(kept.started_at, given."startedAt");
+        merged.finished_at := coalesce(kept.finished_at, given."finishedAt");
+        IF status_rank(given.status) > status_rank(kept.status) THEN
+            merged.status := given.status;
         END IF;
-        UPDATE books k
-        SET edition_id = card_id, linked_by = named_by, updated_at = now()
-        WHERE k.user_id = owner AND k.id = kept.id AND k.edition_id IS NULL AND card_id IS NOT NULL
-            AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.edition_id = card_id);
-        IF FOUND THEN
+        -- Another book of the library may have the ISBN or the edition.
+        IF kept.isbn13 IS NULL
+            AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.isbn13 = given.isbn13)
+        THEN
+            merged.isbn13 := given.isbn13;
+        END IF;
+        IF kept.edition_id IS NULL AND card_id IS NOT NULL
+            AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.edition_id = card_id)
+        THEN
+            merged.edition_id := card_id;
+            merged.linked_by := named_by;
+        END IF;
+        IF merged IS DISTINCT FROM kept THEN
+            UPDATE books b
+            SET edition_id = merged.edition_id,
+                linked_by = merged.linked_by,
+                author = merged.author,
+                isbn13 = merged.isbn13,
+                publisher = merged.publisher,
+                published_date = merged.published_date,
+                page_count = merged.page_count,
+                category = merged.category,
+                genre = merged.genre,
+                description = merged.description,
+                status = merged.status,
+                current_page = merged.current_page,
+                started_at = merged.started_at,
+                finished_at = merged.finished_at,
+                updated_at = now()
+            WHERE b.user_id = owner AND b.id = kept.id;
             outcome := 'UPDATED';
         END IF;
     END IF;
 
-    FOREACH shelf_name IN ARRAY coalesce(b.shelves, '{}') LOOP
+    FOREACH shelf_name IN ARRAY coalesce(given.shelves, '{}') LOOP
         shelf := import_shelf(NULL, shelf_name, NULL);
         IF shelf IS NULL THEN
             problem := 'A library has at most 500 shelves: “' || shelf_name || '” was left out.';
@@ -192,7 +195,7 @@ DECLARE
 BEGIN
     WITH given AS MATERIALIZED (
         SELECT *
-        FROM jsonb_to_recordset(store_imported_books.books) AS b (
+        FROM jsonb_to_recordset(store_imported_books.books) AS r (
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, author text, isbn13 text,
             publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text,
             status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
@@ -221,37 +224,37 @@ BEGIN
     )
     SELECT
         app_user_id(),
-        b.id,
+        g.id,
         -- Another copy of the work may have the edition because of its title.
         coalesce(
             CASE
-                WHEN NOT EXISTS (SELECT FROM books o WHERE o.user_id = app_user_id() AND o.edition_id = card.id) THEN card.id
+                WHEN NOT EXISTS (SELECT FROM books b WHERE b.user_id = app_user_id() AND b.edition_id = card.id) THEN card.id
             END,
             m.edition_id
         ),
         CASE
             WHEN card.id IS NULL THEN coalesce(m.linked_by, 'CARD')
-            WHEN card.id = b."cardId" THEN 'CARD'
+            WHEN card.id = g."cardId" THEN 'CARD'
             ELSE 'ISBN'
         END,
-        b.title,
-        coalesce(b.author, card.authors[1]),
-        coalesce(b.isbn13, card.isbn13),
-        coalesce(b.publisher, card.publisher),
-        coalesce(b."publishedDate", card.published_date),
-        coalesce(b."pageCount", card.page_count),
-        b.category,
-        coalesce(b.genre, card.genres[1]),
-        coalesce(b.description, card.description),
-        b.status,
-        b."currentPage",
-        coalesce(b."addedAt", now()),
-        b."startedAt",
-        b."finishedAt",
-        coalesce(b."updatedAt", now())
-    FROM given b
-    LEFT JOIN editions card ON card.id = b."editionId"
-    LEFT JOIN matched m ON m.book_id = b.id;
+        g.title,
+        coalesce(g.author, card.authors[1]),
+        coalesce(g.isbn13, card.isbn13),
+        coalesce(g.publisher, card.publisher),
+        coalesce(g."publishedDate", card.published_date),
+        coalesce(g."pageCount", card.page_count),
+        g.category,
+        coalesce(g.genre, card.genres[1]),
+        coalesce(g.description, card.description),
+        g.status,
+        g."currentPage",
+        coalesce(g."addedAt", now()),
+        g."startedAt",
+        g."finishedAt",
+        coalesce(g."updatedAt", now())
+    FROM given g
+    LEFT JOIN editions card ON card.id = g."editionId"
+    LEFT JOIN matched m ON m.book_id = g.id;
     RETURN failed;
 EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
     IF jsonb_array_length(books) = 1 THEN
@@ -306,44 +309,41 @@ BEGIN
         problem := entry ->> 'problem';
         book := entry -> 'book';
         keys := ARRAY[book ->> 'id', book ->> 'isbn13', book ->> 'cardId', lower(book ->> 'title')];
-        -- The empty entry after the last record stores the rest.
-        IF entry = '{}' OR keys && waiting_keys THEN
-            failed := failed || store_imported_books(waiting);
-            waiting := '[]';
-            waiting_keys := '{}';
-            known := NULL;
-        END IF;
-        IF book IS NOT NULL THEN
-            LOOP
-                IF known IS NULL THEN
-                    known := (
-                        SELECT coalesce(jsonb_object_agg(t.title, t.ids), '{}')
-                        FROM (
-                            SELECT lower(k.title) AS title, jsonb_agg(k.id) AS ids
-                            FROM books k
-                            WHERE k.user_id = owner
-                                AND lower(k.title) IN (
-                                    SELECT lower(r -> 'book' ->> 'title')
-                                    FROM jsonb_array_elements(records) r
-                                )
-                            GROUP BY 1
-                        ) t
-                    );
-                END IF;
-                SELECT * INTO result FROM import_book(book, known);
-                EXIT WHEN result.outcome <> 'CREATED'
-                    OR result.card_id IS NULL
-                    OR result.card_id::text <> ALL(waiting_keys);
-                -- A waiting book has the same edition under another ISBN or id.
+        LOOP
+            -- The empty entry after the last record stores the rest.
+            IF entry = '{}' OR keys && waiting_keys THEN
                 failed := failed || store_imported_books(waiting);
                 waiting := '[]';
                 waiting_keys := '{}';
                 known := NULL;
-            END LOOP;
+            END IF;
+            EXIT WHEN book IS NULL;
+            IF known IS NULL THEN
+                known := (
+                    SELECT coalesce(jsonb_object_agg(t.title, t.ids), '{}')
+                    FROM (
+                        SELECT lower(b.title) AS title, jsonb_agg(b.id) AS ids
+                        FROM books b
+                        WHERE b.user_id = owner
+                            AND lower(b.title) IN (
+                                SELECT lower(r -> 'book' ->> 'title')
+                                FROM jsonb_array_elements(records) r
+                            )
+                        GROUP BY 1
+                    ) t
+                );
+            END IF;
+            SELECT * INTO result FROM import_book(book, known);
+            EXIT WHEN result.outcome <> 'CREATED';
+            keys := keys || result.card_id::text;
+            -- A waiting book may have the same edition under another ISBN or id. Then it is stored, and the record tried again.
+            EXIT WHEN NOT keys && waiting_keys;
+        END LOOP;
+        IF book IS NOT NULL THEN
             problem := coalesce(problem, result.problem);
             IF result.outcome = 'CREATED' THEN
                 waiting := waiting || (book || jsonb_build_object('editionId', result.card_id));
-                waiting_keys := waiting_keys || array_remove(keys || result.card_id::text, NULL);
+                waiting_keys := waiting_keys || array_remove(keys, NULL);
                 lines := lines || jsonb_build_object(book ->> 'id', entry -> 'line');
                 created_count := created_count + 1;
             ELSIF result.outcome = 'UPDATED' THEN
@@ -396,8 +396,9 @@ BEGIN
     END LOOP;
 
     -- The records may have completed the ISBN or the author of books without an edition.
-    PERFORM link_books(array_fill(owner, ARRAY[cardinality(updated_ids)]), updated_ids)
-    WHERE updated_ids <> '{}';
+    IF updated_ids <> '{}' THEN
+        PERFORM link_books(array_fill(owner, ARRAY[cardinality(updated_ids)]), updated_ids);
+    END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, p.shelf_id, b.id, b.added_at
     FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)

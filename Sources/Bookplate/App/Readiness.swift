@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "50f8b94a588ca9b57237b1d461c212be35153b5a029de19a609629619295684e"
+    "1f1626fd9b2d55f153db42ee7cb48e58ae81c1938b6705155c8c622b0a6beb44"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
