@@ -29,7 +29,7 @@ CREATE TABLE tenants (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
--- Where the signing keys of an issuer are that the server's configuration does not contain.
+-- The addresses of the key sets of issuers that the server's configuration does not contain.
 CREATE TABLE identity_providers (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     issuer text NOT NULL CHECK (issuer ~ '^https?://[^[:space:][:cntrl:]]+$' AND char_length(issuer) <= 500),
@@ -40,7 +40,8 @@ CREATE TABLE identity_providers (
 CREATE TABLE users (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL REFERENCES tenants,
-    -- The subject of the identity token. Unique per tenant, because each app has its own accounts.
+    -- The subject of the identity token. For other providers than Apple, the issuer and U+001F come before it. Unique per
+    -- tenant, because each app has its own accounts.
     apple_sub text NOT NULL,
     email text,
     -- Apple reported that mail to the relay address is switched off. The address is hidden until it is on again.

@@ -66,7 +66,8 @@ $$;
 
 CREATE TABLE editions (
     id uuid PRIMARY KEY,
-    -- A short number for the edition, in feed positions and in the learning of similar editions.
+    -- A short number for the edition, in feed positions and in the learning of similar editions. At most 32 bits, because
+    -- `genre_position` contains it.
     number bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT editions_number_fits CHECK (number < 4294967296),
     isbn13 text UNIQUE CHECK (isbn13 ~ '^97[89][0-9]{10}$'),
     title text NOT NULL CHECK (title <> ''),
@@ -94,7 +95,8 @@ CREATE TABLE editions (
     -- The stored cover and the width of its largest size; null without a cover.
     cover_version text CHECK (cover_version ~ '^[0-9a-f]{32}$'),
     cover_width int CHECK (cover_width > 0),
-    -- When a missing cover may be requested, and how many requests in a row failed because a source did not answer.
+    -- When a missing cover may be requested, and how many requests have failed since a source answered, modulo 8. A pause of
+    -- the sources counts as a failure (edition_covers.sql).
     cover_due_at timestamptz NOT NULL DEFAULT '-infinity',
     cover_failures int NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),
@@ -124,7 +126,9 @@ CREATE INDEX editions_due_for_cover ON editions (cover_due_at, popularity DESC, 
 CREATE INDEX editions_late_for_cover ON editions (cover_due_at)
     WHERE cover_version IS NULL AND cover_failures > 0;
 
--- The ids of editions at external sources. An external id belongs to one edition.
+-- The ids of editions at external sources. An external id belongs to one edition, although some sources, such as Wikidata,
+-- give ids to works. The source `words` is the catalog's own: a hash of the title and the authors of an edition without an
+-- ISBN and without ids.
 CREATE TABLE edition_sources (
     source text NOT NULL CHECK (source ~ '^[a-z_]{1,32}$'),
     key text NOT NULL CHECK (char_length(key) BETWEEN 1 AND 200),
@@ -513,7 +517,8 @@ CREATE INDEX editions_work_key ON editions (work_key(title, authors));
 CREATE TABLE work_records (
     edition_id uuid PRIMARY KEY REFERENCES editions ON DELETE CASCADE,
     work_key bigint NOT NULL,
-    -- Volumes that share a title are different works. Empty if all records of the title say the same volume or none.
+    -- Volumes that share a title are different works. Empty if the records of the title name fewer than two volumes, or if
+    -- this record names none.
     volume text NOT NULL,
     -- The feed shows only the record of rank 1.
     rank int NOT NULL
@@ -549,6 +554,7 @@ CREATE TABLE source_searches (
 -- Requests to external services that servers have reserved, by UTC day. Some of them may stay unused, because a server
 -- reserves several at once and returns none.
 CREATE TABLE source_usage (
+    -- The name in BOOKPLATE_SOURCE_BUDGETS, such as `open-library`. Other tables use the name `open_library`.
     source text NOT NULL CHECK (source ~ '^[a-z-]{1,40}$'),
     day date NOT NULL,
     used int NOT NULL DEFAULT 0 CHECK (used >= 0),

@@ -7,12 +7,16 @@ CREATE TYPE reading_status AS ENUM ('WANT_TO_READ', 'READING', 'READ', 'PAUSED',
 CREATE TYPE cover_status AS ENUM ('NONE', 'FETCHING', 'READY', 'NOT_FOUND', 'FAILED');
 
 -- How a book got its edition: the reader chose its card (this includes saved cards), it has the edition's ISBN, it was imported
--- with an external id of the edition, or its title and author are those of the edition's work.
+-- with an external id of the edition, or its title and author are those of the edition's work. In order of preference:
+-- `match_books` sorts by it.
 CREATE TYPE book_link AS ENUM ('CARD', 'ISBN', 'SOURCE', 'TITLE');
+
+-- The functions of this file are here, and not in migrations/functions, because `books.link_keys` stores their results.
 
 -- Returns the keys that a work may have in the catalog according to a title and an author that a person or an application
 -- has written. They differ from `work_key` in two ways: the text may name several authors, of which each may be the first in
--- the catalog, and the title may contain the subtitle. `rest` is the text after the colon for keys without it.
+-- the catalog, and the title may contain the subtitle. `rest` is the text after the colon if the key is of the title before it,
+-- and otherwise null.
 CREATE FUNCTION possible_work_keys(title text, author text) RETURNS TABLE (key bigint, rest text)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 2
 AS $$
@@ -43,6 +47,7 @@ BEGIN
 END
 $$;
 
+-- Returns the ISBN as a key that no work has, except by chance.
 CREATE FUNCTION isbn_key(isbn13 text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -83,6 +88,7 @@ CREATE TABLE books (
     publisher text,
     published_date text,
     page_count int CHECK (page_count > 0),
+    -- The reader's own words. A book that is added from a card also gets a genre from it, but never a category.
     category text CHECK (char_length(category) BETWEEN 1 AND 100),
     genre text CHECK (char_length(genre) BETWEEN 1 AND 100),
     description text,

@@ -10,6 +10,7 @@ CREATE TABLE imports (
     state import_state NOT NULL DEFAULT 'QUEUED',
     -- The file; null after the import has ended.
     content bytea,
+    -- SHA-256 of the file.
     content_hash bytea NOT NULL,
     -- The number of records; null until they have been counted.
     total int,

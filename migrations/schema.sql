@@ -781,28 +781,28 @@ DECLARE
     given_name text;
     step text;
     says_fiction boolean;
-    found genres;
+    genre genres;
 BEGIN
     FOREACH given_name IN ARRAY coalesce(names, '{}') LOOP
-        SELECT g.* INTO found
+        SELECT g.* INTO genre
         FROM genre_aliases a
         JOIN genres g ON g.id = a.genre_id
         WHERE a.alias = search_fold(given_name);
-        IF found.is_general THEN
-            general_ids := general_ids || found.id;
-        ELSIF found.id IS NOT NULL THEN
-            ids := ids || found.id;
+        IF genre.is_general THEN
+            general_ids := general_ids || genre.id;
+        ELSIF genre.id IS NOT NULL THEN
+            ids := ids || genre.id;
         ELSIF given_name ~ '[-/,;>(]' THEN
             says_fiction := given_name ~* '\mfiction\M' AND given_name !~* '\mnon-?fiction\M';
             FOREACH step IN ARRAY regexp_split_to_array(given_name, '\s*[/,;>(]\s*|\s*--\s*|\s-\s') LOOP
-                SELECT g.* INTO found
+                SELECT g.* INTO genre
                 FROM genre_aliases a
                 JOIN genres g ON g.id = a.genre_id
                 WHERE a.alias = search_fold(step);
-                IF found.is_general THEN
-                    general_ids := general_ids || found.id;
-                ELSIF found.id IS NOT NULL AND NOT (says_fiction AND found.is_nonfiction) THEN
-                    ids := ids || found.id;
+                IF genre.is_general THEN
+                    general_ids := general_ids || genre.id;
+                ELSIF genre.id IS NOT NULL AND NOT (says_fiction AND genre.is_nonfiction) THEN
+                    ids := ids || genre.id;
                 END IF;
             END LOOP;
         END IF;
@@ -1181,7 +1181,7 @@ CREATE FUNCTION public.index_changed_editions() RETURNS trigger
     SET search_path TO 'public', 'pg_temp'
     AS $$
 DECLARE
-    changed uuid[];
+    ids uuid[];
     keys bigint[];
     new_keys bigint[];
 BEGIN
@@ -1195,15 +1195,15 @@ BEGIN
         GROUP BY word
         ORDER BY word
         ON CONFLICT DO NOTHING;
-        changed := ARRAY(
+        ids := ARRAY(
             SELECT n.id
             FROM new_rows n
             JOIN old_rows o USING (id)
             WHERE (n.genres, n.popularity, n.language, n.hook IS NULL)
                 IS DISTINCT FROM (o.genres, o.popularity, o.language, o.hook IS NULL)
         );
-        IF changed <> '{}' THEN
-            PERFORM list_genres_of_editions(changed);
+        IF ids <> '{}' THEN
+            PERFORM list_genres_of_editions(ids);
         END IF;
     END IF;
     WITH changed AS MATERIALIZED (
@@ -1226,7 +1226,9 @@ BEGIN
                 o.ratings_count
             )
     )
-    SELECT array_agg(key), array_agg(key) FILTER (WHERE is_new) || array_agg(isbn_key(new_isbn)) FILTER (WHERE new_isbn IS NOT NULL)
+    SELECT
+        array_agg(key),
+        array_agg(key) FILTER (WHERE is_new) || array_agg(isbn_key(new_isbn)) FILTER (WHERE new_isbn IS NOT NULL)
     INTO keys, new_keys
     FROM (
         SELECT work_key(old_title, old_authors) AS key, false AS is_new, NULL AS new_isbn
@@ -1683,6 +1685,7 @@ BEGIN
         UNION ALL
         SELECT position, id, 'TITLE', rank + CASE WHEN rest IS NULL THEN 0 ELSE 1000 END
         FROM same_title
+        -- All volumes that are named, including the book's, agree, or the record has the volume of the book.
         WHERE (
                 least(first_volume, book_volume) IS NOT DISTINCT FROM greatest(last_volume, book_volume)
                 OR coalesce(volume, '') = coalesce(book_volume, '')
@@ -1906,6 +1909,7 @@ CREATE FUNCTION public.postpone_edition_cover(id uuid, delay_ms bigint) RETURNS 
     SET search_path TO 'public', 'pg_temp'
     AS $$
     UPDATE editions e
+    -- Undoes the wrap-around of the claim: 0 means here that the claim counted as the eighth failure.
     SET cover_failures = CASE e.cover_failures WHEN 0 THEN 7 ELSE e.cover_failures END,
         cover_due_at = greatest(
             now() + postpone_edition_cover.delay_ms * interval '1 millisecond',
@@ -2551,7 +2555,7 @@ $$;
 
 -- Name: save_edition(text, text, text, text[], text, text, integer, text, text[], text, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) RETURNS uuid
+CREATE FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
@@ -2573,8 +2577,8 @@ BEGIN
         save_edition.published_date,
         save_edition.page_count,
         save_edition.language,
-        save_edition.genres,
-        canonical_genres(save_edition.genres),
+        save_edition.subjects,
+        canonical_genres(save_edition.subjects),
         save_edition.description,
         save_edition.hook,
         save_edition.cover_links
@@ -5438,10 +5442,10 @@ GRANT ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[],
 REVOKE ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) TO bookplate_app;
 
--- Name: FUNCTION save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, genres text[], description text, hook text, cover_links text[], sources text[], keys text[]) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) TO bookplate_app;
 
 -- Name: FUNCTION save_sweep_checkpoint("position" text, folders bigint); Type: ACL; Schema: public; Owner: -
 

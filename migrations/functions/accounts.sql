@@ -1,11 +1,28 @@
 -- Accounts: who calls, the start of a request, sign-in, and account deletion.
+--
+-- To read the functions, start here and continue with jobs, library, changes, covers, catalog, works, feed, imports, and
+-- search. `-- requires:` in the first line of a file is only the order in which the files are applied: it names files whose
+-- functions the file's policies call.
+--
+-- The functions raise these errors; DatabaseError.swift turns them into errors of the API.
+-- BP401  The session has ended.
+-- BP404, BP409, BP413  Not found, conflict, and too large. Their message is shown to the user.
+-- BP410  Another worker holds the job.
+-- BP411  The identity token was used before.
+-- BP412  The notification was processed before.
+-- BP429  Too many sign-ins. The detail is the number of seconds to wait.
 
 -- MARK: The caller
 
 -- begin_request and begin_job set the caller for one transaction. Without them these functions return null, which equals
 -- no row, so the policies fail closed. Policies compare `user_id = app_user_id()` directly, without a sub-select: the
 -- planner then sees that the policy and the statement's own `user_id = $1` compare the same column, and checks that both
--- agree once, before it reads the table. That saves 5 to 10 % of a small read.
+-- agree once, before it reads the table. That saves 5 to 10 % of a small read. The policies of `users` use sub-selects,
+-- because PostgreSQL combines several policies with OR, and cannot merge such a condition with the statement's. The
+-- sub-selects are then evaluated once instead of for each row.
+--
+-- The server's role can set app.user_id itself. Row-level security protects against a forgotten condition, not against
+-- SQL injection.
 CREATE OR REPLACE FUNCTION app_user_id() RETURNS uuid
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
@@ -234,6 +251,10 @@ AS $$
 $$;
 
 -- MARK: Policies and grants
+
+-- Every table of users' rows has the policies `owner_only`, for the server's role, and `administration`. FORCE ROW LEVEL
+-- SECURITY also applies to the owner of the tables; `administration` lets the owner access all rows: the SECURITY DEFINER
+-- functions, the triggers that they fire, and the admin CLI.
 
 DROP POLICY IF EXISTS owner_only ON sessions;
 CREATE POLICY owner_only ON sessions TO bookplate_app

@@ -1,9 +1,10 @@
--- requires: accounts
 -- The catalog: saving editions that external sources found, and the budgets of requests to these sources.
 
 -- MARK: Editions
 
--- Adds an edition that an external source returned, or fills the missing data of an existing one. Returns its id.
+-- Adds an edition that an external source returned, or fills the missing data of the one with the same ISBN. Without an ISBN,
+-- it is always a new edition. Subjects of an edition without a canonical genre are replaced, too. The edition's id at
+-- `sources[i]` is `keys[i]`. Returns the id of the edition in the catalog.
 CREATE OR REPLACE FUNCTION save_edition(
     isbn13 text,
     title text,
@@ -13,7 +14,7 @@ CREATE OR REPLACE FUNCTION save_edition(
     published_date text,
     page_count int,
     language text,
-    genres text[],
+    subjects text[],
     description text,
     hook text,
     cover_links text[],
@@ -40,8 +41,8 @@ BEGIN
         save_edition.published_date,
         save_edition.page_count,
         save_edition.language,
-        save_edition.genres,
-        canonical_genres(save_edition.genres),
+        save_edition.subjects,
+        canonical_genres(save_edition.subjects),
         save_edition.description,
         save_edition.hook,
         save_edition.cover_links
@@ -83,28 +84,28 @@ DECLARE
     given_name text;
     step text;
     says_fiction boolean;
-    found genres;
+    genre genres;
 BEGIN
     FOREACH given_name IN ARRAY coalesce(names, '{}') LOOP
-        SELECT g.* INTO found
+        SELECT g.* INTO genre
         FROM genre_aliases a
         JOIN genres g ON g.id = a.genre_id
         WHERE a.alias = search_fold(given_name);
-        IF found.is_general THEN
-            general_ids := general_ids || found.id;
-        ELSIF found.id IS NOT NULL THEN
-            ids := ids || found.id;
+        IF genre.is_general THEN
+            general_ids := general_ids || genre.id;
+        ELSIF genre.id IS NOT NULL THEN
+            ids := ids || genre.id;
         ELSIF given_name ~ '[-/,;>(]' THEN
             says_fiction := given_name ~* '\mfiction\M' AND given_name !~* '\mnon-?fiction\M';
             FOREACH step IN ARRAY regexp_split_to_array(given_name, '\s*[/,;>(]\s*|\s*--\s*|\s-\s') LOOP
-                SELECT g.* INTO found
+                SELECT g.* INTO genre
                 FROM genre_aliases a
                 JOIN genres g ON g.id = a.genre_id
                 WHERE a.alias = search_fold(step);
-                IF found.is_general THEN
-                    general_ids := general_ids || found.id;
-                ELSIF found.id IS NOT NULL AND NOT (says_fiction AND found.is_nonfiction) THEN
-                    ids := ids || found.id;
+                IF genre.is_general THEN
+                    general_ids := general_ids || genre.id;
+                ELSIF genre.id IS NOT NULL AND NOT (says_fiction AND genre.is_nonfiction) THEN
+                    ids := ids || genre.id;
                 END IF;
             END LOOP;
         END IF;
@@ -188,7 +189,7 @@ AS $$
     SET expires_at = excluded.expires_at
 $$;
 
--- Records that a query was sent to the external sources, for at most 30 days.
+-- Records that the external sources answered a query, for at most 30 days.
 CREATE OR REPLACE FUNCTION record_source_search(query text, seconds int) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

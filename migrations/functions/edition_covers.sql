@@ -1,4 +1,3 @@
--- requires: catalog
 -- Covers of the catalog's editions, which a job fetches from external sources.
 --
 -- An edition without a cover is due at editions.cover_due_at. Claiming it already records a failure, so a crash counts as
@@ -104,6 +103,7 @@ CREATE OR REPLACE FUNCTION postpone_edition_cover(id uuid, delay_ms bigint) RETU
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     UPDATE editions e
+    -- Undoes the wrap-around of the claim: 0 means here that the claim counted as the eighth failure.
     SET cover_failures = CASE e.cover_failures WHEN 0 THEN 7 ELSE e.cover_failures END,
         cover_due_at = greatest(
             now() + postpone_edition_cover.delay_ms * interval '1 millisecond',

@@ -1,4 +1,4 @@
--- requires: accounts, library
+-- requires: accounts
 -- Imports of a library from a file.
 
 -- Returns how far a status is on the way to READ. An import can move a book forward, but not back.

@@ -1,4 +1,3 @@
--- requires: accounts
 -- The background queue. The server's role has no privilege on the table: it enqueues, claims, and finishes jobs with these
 -- functions. A worker writes for the user that the job's row names (begin_job), not for a user that the worker names.
 
@@ -36,7 +35,7 @@ BEGIN
 END
 $$;
 
--- Creates a recurring job, or changes its interval.
+-- Creates a recurring job, or changes its interval and its number of attempts.
 CREATE OR REPLACE FUNCTION schedule_job(kind text, every_ms bigint, attempts_max int) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -236,7 +235,7 @@ AS $$
     RETURNING true
 $$;
 
--- Returns jobs of a worker that is shutting down, as if they had not been claimed, and wakes other workers.
+-- Gives back the jobs of a worker that is shutting down, as if they had not been claimed, and wakes other workers.
 CREATE OR REPLACE FUNCTION release_jobs(ids uuid[], fences int[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

@@ -1,5 +1,5 @@
 -- requires: accounts
--- The policies and grants of shelves, books, and reviews. A row is visible to its user only.
+-- The policies and grants of shelves, books on shelves, books, and reviews. A row is visible to its user only.
 
 DROP POLICY IF EXISTS owner_only ON shelves;
 CREATE POLICY owner_only ON shelves TO bookplate_app
@@ -37,10 +37,11 @@ CREATE POLICY administration ON reviews TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON shelves, books, reviews TO bookplate_app;
-GRANT SELECT, INSERT, DELETE ON shelf_books TO bookplate_app;
-
+-- The table is closed to the server's role. Only functions in works.sql access it.
 DROP POLICY IF EXISTS administration ON books_to_link;
 CREATE POLICY administration ON books_to_link TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON shelves, books, reviews TO bookplate_app;
+GRANT SELECT, INSERT, DELETE ON shelf_books TO bookplate_app;

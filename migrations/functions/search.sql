@@ -1,4 +1,3 @@
--- requires: catalog
 -- The search of the catalog and of a reader's own library. Queries are folded (search_fold) before they come here.
 
 -- MARK: The words of the catalog

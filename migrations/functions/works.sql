@@ -1,9 +1,8 @@
--- requires: accounts, catalog, jobs
--- Works: the records of the catalog that are the same book, and the links of readers' books to them. The feed shows one record of
--- each work.
+-- Works: the records of the catalog that are the same book, and the links of readers' books to them. A record is a row of
+-- `editions`. The feed shows one record of each work.
 
--- Returns the volume that a record says it is: its position in the series, or in brackets in its title what
--- follows "#", "Book", "Vol.", and the like, or a number of its own. Number words and Roman numerals become digits. Null if it says none.
+-- Returns the volume that a record names: its position in the series, or, in brackets in its title, the word after "#", "Book",
+-- "Vol.", and the like, or a number alone. Number words and Roman numerals become digits. Null if it names none.
 CREATE OR REPLACE FUNCTION work_volume(title text, series_position text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -101,7 +100,7 @@ BEGIN
 END
 $$;
 
--- Returns whether the reader had swiped or added another record of the edition's work at the time `until`. Skips at
+-- Returns whether the reader had swiped or added another record of the edition's work by `until`. Skips at
 -- `skipped_after` or earlier do not count. Only the first 50 records of a work are checked.
 CREATE OR REPLACE FUNCTION was_other_record_seen(
     reader uuid, edition uuid, until timestamptz, skipped_after timestamptz DEFAULT '-infinity'
@@ -206,6 +205,7 @@ BEGIN
         UNION ALL
         SELECT position, id, 'TITLE', rank + CASE WHEN rest IS NULL THEN 0 ELSE 1000 END
         FROM same_title
+        -- All volumes that are named, including the book's, agree, or the record has the volume of the book.
         WHERE (
                 least(first_volume, book_volume) IS NOT DISTINCT FROM greatest(last_volume, book_volume)
                 OR coalesce(volume, '') = coalesce(book_volume, '')
@@ -395,7 +395,7 @@ CREATE OR REPLACE FUNCTION index_changed_editions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
-    changed uuid[];
+    ids uuid[];
     keys bigint[];
     new_keys bigint[];
 BEGIN
@@ -409,15 +409,15 @@ BEGIN
         GROUP BY word
         ORDER BY word
         ON CONFLICT DO NOTHING;
-        changed := ARRAY(
+        ids := ARRAY(
             SELECT n.id
             FROM new_rows n
             JOIN old_rows o USING (id)
             WHERE (n.genres, n.popularity, n.language, n.hook IS NULL)
                 IS DISTINCT FROM (o.genres, o.popularity, o.language, o.hook IS NULL)
         );
-        IF changed <> '{}' THEN
-            PERFORM list_genres_of_editions(changed);
+        IF ids <> '{}' THEN
+            PERFORM list_genres_of_editions(ids);
         END IF;
     END IF;
     WITH changed AS MATERIALIZED (
@@ -440,7 +440,9 @@ BEGIN
                 o.ratings_count
             )
     )
-    SELECT array_agg(key), array_agg(key) FILTER (WHERE is_new) || array_agg(isbn_key(new_isbn)) FILTER (WHERE new_isbn IS NOT NULL)
+    SELECT
+        array_agg(key),
+        array_agg(key) FILTER (WHERE is_new) || array_agg(isbn_key(new_isbn)) FILTER (WHERE new_isbn IS NOT NULL)
     INTO keys, new_keys
     FROM (
         SELECT work_key(old_title, old_authors) AS key, false AS is_new, NULL AS new_isbn

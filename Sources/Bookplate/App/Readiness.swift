@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "1f1626fd9b2d55f153db42ee7cb48e58ae81c1938b6705155c8c622b0a6beb44"
+    "6996ce315df14d4f344ca95d542a30c11b9be875a09ed4511c85c62b88ec3754"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
