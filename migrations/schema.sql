@@ -701,6 +701,18 @@ CREATE FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms b
     RETURNING true
 $$;
 
+-- Name: feed_tier(text, text, text, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.feed_tier(language text, main_language text, hook text, has_genre boolean) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        WHEN split_part(language, '-', 1) <> main_language THEN 3
+        WHEN hook IS NULL OR NOT has_genre THEN 2
+        ELSE 0
+    END
+$$;
+
 -- Name: finish_job(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.finish_job(id uuid, fence integer) RETURNS boolean
@@ -1416,11 +1428,7 @@ BEGIN
         SELECT
             g.genre_id,
             genre_position(
-                CASE
-                    WHEN split_part(e.language, '-', 1) <> (SELECT main_language FROM feed_state) THEN 3
-                    WHEN e.hook IS NULL OR l.ids = '{}' THEN 2
-                    ELSE 0
-                END,
+                feed_tier(e.language, (SELECT main_language FROM feed_state), e.hook, l.ids <> '{}'),
                 e.popularity,
                 e.number
             ) AS position,
@@ -1736,11 +1744,7 @@ BEGIN
             e.id,
             k.key,
             work_volume(e.title, e.series_position) AS volume,
-            CASE
-                WHEN split_part(e.language, '-', 1) <> (SELECT main_language FROM feed_state) THEN 3
-                WHEN e.hook IS NULL OR e.genres = '{}' THEN 2
-                ELSE 0
-            END AS tier,
+            feed_tier(e.language, (SELECT main_language FROM feed_state), e.hook, e.genres <> '{}') AS tier,
             e.ratings_count,
             e.number
         FROM (SELECT DISTINCT key FROM unnest(keys) AS given (key)) k

@@ -254,9 +254,21 @@ $$;
 
 -- MARK: Genres
 
--- Returns an edition's position in its genres; smaller is earlier: two bits for the tier, 29 for the popularity, 32 for the
--- edition's number. Tier 0 is shown first. Tier 1 is for skipped books whose cool-down is over, tier 2 for books without a
--- description or a genre, and tier 3 for books in other languages than the catalog's main one.
+-- Returns the tier of an edition in the feed. Tier 0 is shown first. Tier 2 is for books without a description or a genre, and
+-- tier 3 for books in other languages than the catalog's main one. Tier 1, for skipped books whose cool-down is over, depends on
+-- the reader, so it occurs only in the server's queries.
+CREATE OR REPLACE FUNCTION feed_tier(language text, main_language text, hook text, has_genre boolean) RETURNS int
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN split_part(language, '-', 1) <> main_language THEN 3
+        WHEN hook IS NULL OR NOT has_genre THEN 2
+        ELSE 0
+    END
+$$;
+
+-- Returns an edition's position in its genres; smaller is earlier: two bits for the tier, 29 for the popularity, and 32 for the
+-- edition's number. The popularity is ln(1 + popularity) × 2^24, at most 2^29 - 1, subtracted from that maximum.
 CREATE OR REPLACE FUNCTION genre_position(tier int, popularity float8, number bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT
@@ -282,11 +294,7 @@ BEGIN
         SELECT
             g.genre_id,
             genre_position(
-                CASE
-                    WHEN split_part(e.language, '-', 1) <> (SELECT main_language FROM feed_state) THEN 3
-                    WHEN e.hook IS NULL OR l.ids = '{}' THEN 2
-                    ELSE 0
-                END,
+                feed_tier(e.language, (SELECT main_language FROM feed_state), e.hook, l.ids <> '{}'),
                 e.popularity,
                 e.number
             ) AS position,

@@ -50,11 +50,7 @@ BEGIN
             e.id,
             k.key,
             work_volume(e.title, e.series_position) AS volume,
-            CASE
-                WHEN split_part(e.language, '-', 1) <> (SELECT main_language FROM feed_state) THEN 3
-                WHEN e.hook IS NULL OR e.genres = '{}' THEN 2
-                ELSE 0
-            END AS tier,
+            feed_tier(e.language, (SELECT main_language FROM feed_state), e.hook, e.genres <> '{}') AS tier,
             e.ratings_count,
             e.number
         FROM (SELECT DISTINCT key FROM unnest(keys) AS given (key)) k

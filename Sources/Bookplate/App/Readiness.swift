@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "6996ce315df14d4f344ca95d542a30c11b9be875a09ed4511c85c62b88ec3754"
+    "c0de5a0c7379a26b5193ca336c080d9042249cc39713dea76f8562fe73190de8"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
