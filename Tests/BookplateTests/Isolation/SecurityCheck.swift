@@ -180,7 +180,6 @@ extension AdminConnection {
                 """)
             let insertion = """
                 INSERT INTO \(table) (\(columns.joined(separator: ", ")))
-                OVERRIDING SYSTEM VALUE
                 SELECT \(columns.map { "(r).\($0)" }.joined(separator: ", "))
                 FROM (SELECT jsonb_populate_record(NULL::\(table),
                   to_jsonb(t) || '{"\(column)": "\(otherUser)"}') r
