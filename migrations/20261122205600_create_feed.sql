@@ -1,5 +1,8 @@
 -- Why: readers swipe the cards of a feed, which is ordered by popularity and by what each reader likes.
 
+-- A reader is a user of the feed. A card shows an edition, so `card_id` is `editions.id`. A scroll reads a chain of decks from
+-- its start. A signal is a reader's opinion of an edition (view `reader_signals`).
+
 CREATE TYPE swipe_action AS ENUM ('LIKE', 'SKIP', 'DISLIKE', 'BUY');
 
 -- The swipes of readers, as events. A device that sends a swipe again conflicts with its own row. A swipe that arrives late is
@@ -22,7 +25,8 @@ CREATE INDEX swipes_undone_at ON swipes (undone_at) WHERE undone_at IS NOT NULL;
 -- Swipes are appended in the order of this time, so the index is tiny.
 CREATE INDEX swipes_recorded_at ON swipes USING brin (recorded_at);
 
--- The editions that readers of an edition also like, best first. The job feed.similar learns them.
+-- The editions that the opinions of an edition predict, best first. An edition with a negative score is liked less than usual
+-- by readers who like the edition. The job feed.similar learns them.
 CREATE TABLE edition_similar (
     edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
     rank smallint NOT NULL,
@@ -44,9 +48,11 @@ CREATE TABLE feed_state (
 );
 INSERT INTO feed_state DEFAULT VALUES;
 
--- The editions of each genre, most popular first. An edition without a genre has genre 0.
+-- The editions of each genre, most popular first.
 CREATE TABLE edition_genres (
+    -- 0 for an edition without a genre, therefore no foreign key.
     genre_id smallint NOT NULL,
+    -- The sort key that `genre_position` returns: tier, popularity, and number of the edition.
     position bigint NOT NULL,
     edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
     -- 1 for the edition's first genre.
@@ -55,7 +61,7 @@ CREATE TABLE edition_genres (
 );
 CREATE INDEX edition_genres_edition_id ON edition_genres (edition_id, ordinal) INCLUDE (genre_id, position);
 
--- The other books of an author or a series that a reader likes.
+-- The feed finds the other books of liked authors and series by these indexes.
 CREATE INDEX editions_first_author_hash ON editions (first_author_hash, popularity DESC);
 CREATE INDEX editions_series_hash ON editions (series_hash, popularity DESC) WHERE series_hash <> 0;
 

@@ -763,6 +763,7 @@ CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, lear
         FROM editions
         WHERE number = ANY(learned)
     )
+    -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT a.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
     FROM active a
@@ -778,7 +779,7 @@ CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, lear
         WHERE b.user_id = a.user_id AND b.edition_id IN (SELECT id FROM learned_editions)
     )
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET again = j.state = 'RUNNING';
+    SET again = (j.state = 'RUNNING');
     SELECT pg_notify('jobs', 'feed.deck');
 $$;
 
@@ -2289,7 +2290,7 @@ DECLARE
     has_other_language boolean;
 BEGIN
     UPDATE feed_state
-    SET main_language = found.language
+    SET main_language = most_common.language
     FROM (
         SELECT split_part(language, '-', 1) AS language
         FROM editions
@@ -2297,9 +2298,9 @@ BEGIN
         GROUP BY 1
         ORDER BY count(*) DESC, 1
         LIMIT 1
-    ) found
-    WHERE main_language IS DISTINCT FROM found.language;
-    has_other_language := found;
+    ) most_common
+    WHERE main_language IS DISTINCT FROM most_common.language;
+    has_other_language := FOUND;
     IF has_other_language THEN
         PERFORM match_records(NULL);
     END IF;
@@ -2458,6 +2459,7 @@ BEGIN
             SELECT id FROM editions WHERE number = ANY(froms)
         );
     END IF;
+    -- A temporary table, because the old links are read before they are deleted.
     CREATE TEMPORARY TABLE new_links ON COMMIT DROP AS
         WITH links AS (
             SELECT edition_id, similar_id, score
@@ -3369,7 +3371,7 @@ BEGIN
             AND s.recorded_at >= undone.recorded_at
         ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.swiped_at DESC
         LIMIT 1;
-        IF found THEN
+        IF FOUND THEN
             UPDATE swipes s
             SET saved_book_id = undone.saved_book_id
             WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = heir;

@@ -1,5 +1,6 @@
--- requires: accounts, catalog
--- The discovery feed: readers' signals, learning, popularity by genre, and decks of cards.
+-- requires: accounts
+-- The discovery feed: readers' signals, learning, popularity by genre, and decks of cards. The terms are explained in the
+-- migration create_feed.
 
 -- MARK: Swipes and signals
 
@@ -137,7 +138,7 @@ BEGIN
             AND s.recorded_at >= undone.recorded_at
         ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.swiped_at DESC
         LIMIT 1;
-        IF found THEN
+        IF FOUND THEN
             UPDATE swipes s
             SET saved_book_id = undone.saved_book_id
             WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = heir;
@@ -353,7 +354,8 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 $$;
 
 -- Stores that similar books were learned, and enqueues decks for the readers who were active in the last 30 days and have signals
--- for one of these editions. If everything was learned, all decks are outdated, so other readers get theirs when they return.
+-- for one of these editions. Until a new deck is built, the old ones start scrolls: they only lack what was learned. If everything
+-- was learned, all decks are outdated, so other readers get theirs when they return.
 CREATE OR REPLACE FUNCTION finish_learning(learned_at timestamptz, learned bigint[], is_everything boolean) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     UPDATE feed_state
@@ -369,6 +371,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
         FROM editions
         WHERE number = ANY(learned)
     )
+    -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT a.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
     FROM active a
@@ -384,22 +387,22 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
         WHERE b.user_id = a.user_id AND b.edition_id IN (SELECT id FROM learned_editions)
     )
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET again = j.state = 'RUNNING';
+    SET again = (j.state = 'RUNNING');
     SELECT pg_notify('jobs', 'feed.deck');
 $$;
 
 -- MARK: Background updates
 
 -- Brings the main language, the genres, and their numbers of readers up to date with the editions. Writes only what has changed.
--- A catalog import also updates the genres of all editions. Its books come into decks that are built from now on, so older ones
--- start no scroll.
+-- After a catalog import, the genres of all editions are updated, too. After a change of the main language, so are they and the
+-- records of all works. Decks that are built from now on contain the changes, so older ones start no scroll.
 CREATE OR REPLACE FUNCTION refresh_genres(is_import boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     has_other_language boolean;
 BEGIN
     UPDATE feed_state
-    SET main_language = found.language
+    SET main_language = most_common.language
     FROM (
         SELECT split_part(language, '-', 1) AS language
         FROM editions
@@ -407,9 +410,9 @@ BEGIN
         GROUP BY 1
         ORDER BY count(*) DESC, 1
         LIMIT 1
-    ) found
-    WHERE main_language IS DISTINCT FROM found.language;
-    has_other_language := found;
+    ) most_common
+    WHERE main_language IS DISTINCT FROM most_common.language;
+    has_other_language := FOUND;
     IF has_other_language THEN
         PERFORM match_records(NULL);
     END IF;
@@ -422,7 +425,7 @@ END
 $$;
 
 -- Updates the popularity of the books, which the trigger of editions brings into their genres, and deletes old decks. A catalog
--- import takes the same lock, because both write editions and the feed's state in different orders.
+-- import takes the same lock (CatalogImport.swift), because both write editions and the feed's state in different orders.
 CREATE OR REPLACE FUNCTION refresh_feed() RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT pg_advisory_xact_lock(20261122);
@@ -485,6 +488,7 @@ BEGIN
             SELECT id FROM editions WHERE number = ANY(froms)
         );
     END IF;
+    -- A temporary table, because the old links are read before they are deleted.
     CREATE TEMPORARY TABLE new_links ON COMMIT DROP AS
         WITH links AS (
             SELECT edition_id, similar_id, score

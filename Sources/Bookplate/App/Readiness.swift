@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "c0de5a0c7379a26b5193ca336c080d9042249cc39713dea76f8562fe73190de8"
+    "10b3b0c91280603b98c73ae53cc6b34820905222ec73afabd0452c7b63009013"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

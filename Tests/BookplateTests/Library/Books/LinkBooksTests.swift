@@ -303,7 +303,7 @@ import Testing
             var counts: [Int64] = []
             for reader in readers {
                 _ = try await reader.requireValue(
-                    #"{ feed(first: 3, genres: ["Fantasy"]) { nodes { id } } }"#, "feed")
+                    #"{ feed(first: 3, genres: ["Fantasy"]) { nodes { id } } }"#, .null, "feed")
                 counts.append(
                     try await app.database.count(
                         "SELECT count(*) FROM feed_decks WHERE user_id = '\(reader.id.string ?? "")'"
