@@ -25,8 +25,8 @@ CREATE INDEX swipes_undone_at ON swipes (undone_at) WHERE undone_at IS NOT NULL;
 -- Swipes are appended in the order of this time, so the index is tiny.
 CREATE INDEX swipes_recorded_at ON swipes USING brin (recorded_at);
 
--- The editions that the opinions of an edition predict, best first. An edition with a negative score is liked less than usual
--- by readers who like the edition. The job feed.similar learns them.
+-- The editions that readers of an edition probably like, best first, or dislike if the score is negative. The job feed.similar
+-- learns them.
 CREATE TABLE edition_similar (
     edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
     rank smallint NOT NULL,
