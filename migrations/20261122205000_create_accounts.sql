@@ -40,8 +40,8 @@ CREATE TABLE identity_providers (
 CREATE TABLE users (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL REFERENCES tenants,
-    -- The subject of the identity token. For other providers than Apple, the issuer and U+001F come before it. Unique per
-    -- tenant, because each app has its own accounts.
+    -- The subject of the identity token. If the provider is not Apple, it starts with the issuer and U+001F. Unique per tenant,
+    -- because each app has its own accounts.
     apple_sub text NOT NULL,
     email text,
     -- Apple reported that mail to the relay address is switched off. The address is hidden until it is on again.

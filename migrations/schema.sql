@@ -1039,7 +1039,7 @@ BEGIN
             SELECT * INTO result FROM import_book(book, known);
             EXIT WHEN result.outcome <> 'CREATED';
             keys := keys || result.card_id::text;
-            -- A waiting book may have the same edition under another ISBN or id. Then it is stored, and the record tried again.
+            -- If a waiting book has the same edition under another ISBN or id, the waiting books are stored first.
             EXIT WHEN NOT keys && waiting_keys;
         END LOOP;
         IF book IS NOT NULL THEN

@@ -289,7 +289,7 @@ CREATE POLICY administration ON users TO CURRENT_USER
 
 GRANT SELECT ON tenants, identity_providers TO bookplate_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON users, sessions, apple_grants TO bookplate_app;
--- FOR UPDATE requires the privilege UPDATE.
+-- The functions lock rows with FOR UPDATE, which requires the privilege UPDATE.
 GRANT SELECT, INSERT, UPDATE, DELETE ON identity_token_uses, apple_notifications TO bookplate_app;
 -- Tombstones are read and updated with the functions above.
 GRANT INSERT ON account_tombstones TO bookplate_app;

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "10b3b0c91280603b98c73ae53cc6b34820905222ec73afabd0452c7b63009013"
+    "3c848edb975d3dbe94fdcc90547aec3029296225543fa39d30d5baba9138eeae"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
