@@ -299,8 +299,8 @@ import Testing
         _ = try await readers[0].makeBook(["title": "Good Omens", "author": "Neil Gaiman"])
         try await app.database.importCatalog([Record("Good Omens", ["Neil Gaiman"]).line(1)])
         /// Starts a scroll of each reader, and returns the numbers of their decks.
-        func scroll() async throws -> [Int64] {
-            var counts: [Int64] = []
+        func scroll() async throws -> [Int] {
+            var counts: [Int] = []
             for reader in readers {
                 _ = try await reader.requireValue(
                     #"{ feed(first: 3, genres: ["Fantasy"]) { nodes { id } } }"#, .null, "feed")
