@@ -333,7 +333,7 @@ import Testing
                 try connection.execute(
                     """
                     INSERT INTO books (user_id, id, title, author)
-                    VALUES ('\(owner)', '\(id)', 'Good Omens', 'Neil Gaiman');
+                    VALUES ('\(owner)', '\(id)', 'Good Omens', 'Terry Pratchett');
                     COMMIT
                     """)
             }
