@@ -209,7 +209,7 @@ import Testing
             mutation { createBook(input: {title: "Mine", fetchCover: false}) { id } }
             """, token: token)
         let set = try await server.client.execute(
-            "mutation($b: ID!, $u: URL!) { setCover(bookId: $b, source: {url: $u}) { id } }",
+            "mutation($b: ID!, $u: URL!) { setCover(id: $b, input: {url: $u}) { id } }",
             [
                 "b": refused["data", "createBook", "id"] ?? .null,
                 "u": .string(mirror.url("/books/content")),

@@ -83,7 +83,8 @@ import Testing
         let server = try await Self.server()
         let token = try await server.signIn("leaver")["accessToken"]?.string
         #expect(
-            try await server.client.execute("mutation { signOut }", token: token)["data", "signOut"]
+            try await server.client.execute("mutation { signOut { endedSessions } }", token: token)[
+                "data", "signOut", "endedSessions"]
                 == true)
         let response = try await server.client.execute("{ me { id } }", token: token)
         #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
@@ -111,7 +112,8 @@ import Testing
         #expect(good.status == 200)
         #expect(good.json == ["data": ["__typename": "Query"]])
         let bad = try await server.client.send(
-            "GET", "/graphql?query=mutation%7BsignOut%7D", token: token, headers: accept)
+            "GET", "/graphql?query=mutation%7BsignOut%7BendedSessions%7D%7D", token: token,
+            headers: accept)
         #expect(bad.status == 405)
         #expect(try await server.client.execute("{ me { id } }", token: token)["errors"] == nil)
     }

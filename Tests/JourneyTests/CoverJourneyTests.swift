@@ -44,7 +44,7 @@ import Testing
         token: String? = nil, map: String = #"{"0":["variables.image"]}"#
     ) async throws -> HTTPClient.Response {
         let operations = """
-            {"query":"mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) \
+            {"query":"mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) \
             { coverUrl cover { width } } }","variables":{"book":"\(fixture.book)","image":null}}
             """
         return try await fixture.server.client.upload(
@@ -266,7 +266,7 @@ import Testing
                 == 404
         )
         _ = try await client.execute(
-            "mutation($id: ID!) { deleteBook(id: $id) }", ["id": .string(fixture.book)],
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": .string(fixture.book)],
             token: fixture.token)
         #expect(try await client.send("GET", try target(book?["coverUrl"])).status == 404)
     }

@@ -252,7 +252,7 @@ struct ExplorerTests {
             """)
         try browser.evaluate(
             """
-            \(editor).setValue('mutation($image: Upload!) { setCover(bookId: "\(book.string ?? "")", \
+            \(editor).setValue('mutation($image: Upload!) { setCover(id: "\(book.string ?? "")", \
             source: {image: $image}) { coverStatus cover { source } } }')
             """)
         try browser.click("[aria-controls='files-part']")

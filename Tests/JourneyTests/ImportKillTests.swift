@@ -18,7 +18,7 @@ import Testing
 
     private func upload(_ server: RunningServer, _ token: String) async throws -> String {
         let operations =
-            #"{"query":"mutation($file: Upload!) { importLibrary(file: $file) { id } }","variables":{"file":null}}"#
+            #"{"query":"mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }","variables":{"file":null}}"#
         let parts = [
             ("operations", Array(operations.utf8)),
             ("map", Array(#"{"0":["variables.file"]}"#.utf8)),

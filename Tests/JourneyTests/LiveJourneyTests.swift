@@ -121,8 +121,9 @@ import Testing
             try ending.send(Self.subscribe("s", Self.changes))
             return (ending, try Self.connect(second, other))
         }
-        let response = try await first.client.execute("mutation { signOut }", token: token)
-        #expect(response == ["data": ["signOut": true]])
+        let response = try await first.client.execute(
+            "mutation { signOut { endedSessions } }", token: token)
+        #expect(response == ["data": ["signOut": ["endedSessions": 1]]])
         #expect(try await blocking { try ending.closeCode() } == 4403)
         try await blocking {
             try staying.send(Self.subscribe("q", "{ me { id } }"))
@@ -221,7 +222,8 @@ import Testing
                 if !books.isEmpty {
                     let book = books.remove(at: Int.random(in: 0..<books.count, using: &random))
                     _ = try await servers[1].client.execute(
-                        "mutation($id: ID!) { deleteBook(id: $id) }", ["id": book], token: token)
+                        "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book],
+                        token: token)
                 }
             default:
                 // The client receives some of the changes that are available.

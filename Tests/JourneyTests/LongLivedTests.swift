@@ -72,7 +72,7 @@ import Testing
     }
 
     private static let importLibrary =
-        #"{"query":"mutation($file: Upload!) { importLibrary(file: $file) { id } }","variables":{"file":null}}"#
+        #"{"query":"mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }","variables":{"file":null}}"#
 
     private static func importHeaders(_ token: String) -> [String: String] {
         [
@@ -98,7 +98,8 @@ import Testing
             #expect(put.status == 201, "\(put.body)")
         }
         let url = try #require(
-            try await client.execute("mutation { exportLibrary }")["exportLibrary"]?.string)
+            try await client.execute("mutation { exportLibrary { url } }")["exportLibrary", "url"]?
+                .string)
         let path = String(url[try #require(url.firstRange(of: "/exports/")).lowerBound...])
 
         // Some clients disconnect while the server sends the archive.

@@ -28,7 +28,7 @@ import Testing
         let liked = cards[3]
         let swipes = try await execute(
             """
-            mutation($liked: ID!, $skipped: ID!) { recordSwipes(swipes: [
+            mutation($liked: ID!, $skipped: ID!) { recordSwipes(inputs: [
               {cardId: $liked, action: LIKE} {cardId: $skipped, action: SKIP}
             ]) { recorded saved { id title } } }
             """, ["liked": liked["id"] ?? .null, "skipped": cards[4]["id"] ?? .null])
@@ -52,9 +52,9 @@ import Testing
             try await execute(#"mutation { createShelf(input: {name: "Evenings"}) { id } }"#)[
                 "createShelf", "id"])
         let moved = try await execute(
-            "mutation($b: ID!, $s: ID!) { moveBook(id: $b, to: $s) { shelves { name bookCount } } }",
+            "mutation($b: ID!, $s: ID!) { moveBook(id: $b, input: {to: $s}) { book { shelves { name bookCount } } } }",
             ["b": book, "s": shelf])
-        #expect(moved["moveBook", "shelves"] == [["name": "Evenings", "bookCount": 1]])
+        #expect(moved["moveBook", "book", "shelves"] == [["name": "Evenings", "bookCount": 1]])
 
         let read = try await execute(
             "mutation($b: ID!) { updateBook(id: $b, input: {status: READ}) { status finishedAt } }",
@@ -65,7 +65,7 @@ import Testing
 
         let review = try await execute(
             """
-            mutation($b: ID!) { reviewBook(bookId: $b, input: {rating: 5, text: "All of it."}) {
+            mutation($b: ID!) { reviewBook(id: $b, input: {rating: 5, text: "All of it."}) {
               rating text book { title }
             } }
             """, ["b": book])

@@ -96,7 +96,8 @@ import Testing
         let token = try await fixture.token("leaver")
         try await fixture.waitUntilReplicaIsUsed(token)
         try await fixture.standby.setReplayPaused(true)
-        _ = try await fixture.server.client.execute("mutation { signOut }", token: token)
+        _ = try await fixture.server.client.execute(
+            "mutation { signOut { endedSessions } }", token: token)
         let response = try await fixture.server.client.execute("{ me { id } }", token: token)
         #expect(response["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         try await fixture.standby.setReplayPaused(false)

@@ -107,7 +107,7 @@ import Testing
             mutation($title: String!) { createBook(input: {title: $title, status: READ}) { id } }
             """, ["title": .string(Self.title)], token: access)
         _ = try await server.client.execute(
-            "mutation($id: ID!, $text: String!) { reviewBook(bookId: $id, input: {rating: 1, text: $text}) { id } }",
+            "mutation($id: ID!, $text: String!) { reviewBook(id: $id, input: {rating: 1, text: $text}) { id } }",
             ["id": book["data", "createBook", "id"] ?? .null, "text": .string(Self.reviewText)],
             token: access)
         try await installation.database.execute(

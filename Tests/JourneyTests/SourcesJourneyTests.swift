@@ -60,7 +60,7 @@ import Testing
             Value.object([.init("cardId", .string($0)), .init("action", "LIKE")])
         }
         let liked = try await fixture.execute(
-            "mutation($s: [SwipeInput!]!) { recordSwipes(swipes: $s) { saved { id } } }",
+            "mutation($s: [SwipeInput!]!) { recordSwipes(inputs: $s) { saved { id } } }",
             ["s": .list(swipes)])
         #expect(liked["data", "recordSwipes", "saved"]?.list?.count == 10, "\(liked)")
         let data = try await fixture.wait(
@@ -122,8 +122,8 @@ import Testing
             ["b": .list(inputs)])
         #expect(created["data", "createBooks", 4, "book", "coverStatus"] == "NONE", "\(created)")
         #expect(
-            try await fixture.execute("mutation { fetchMissingCovers }")[
-                "data", "fetchMissingCovers"]
+            try await fixture.execute("mutation { fetchMissingCovers { queued } }")[
+                "data", "fetchMissingCovers", "queued"]
                 == 5)
         _ = try await fixture.wait(
             "all five covers are READY", "{ me { books(first: 9) { nodes { coverStatus } } } }"

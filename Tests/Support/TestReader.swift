@@ -117,7 +117,7 @@ package struct TestReader: Sendable {
         try await requireValue(
             """
             mutation($book: ID!, $input: ReviewInput!) {
-              reviewBook(bookId: $book, input: $input) { id }
+              reviewBook(id: $book, input: $input) { id }
             }
             """,
             [
@@ -132,7 +132,7 @@ package struct TestReader: Sendable {
         try await execute(
             """
             mutation($swipes: [SwipeInput!]!) {
-              recordSwipes(swipes: $swipes) { recorded saved { id title status card { id } } }
+              recordSwipes(inputs: $swipes) { recorded saved { id title status card { id } } }
             }
             """,
             [

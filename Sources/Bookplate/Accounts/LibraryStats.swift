@@ -8,10 +8,14 @@ enum LibraryStats {
     static let type: RowType = RowType(
         name: "LibraryStats", table: "", scope: "", id: userID,
         fields: [
+            "bookCount": .column(Column("t.books", .integer)),
             "books": .column(Column("t.books", .integer)),
             "wantToRead": .column(Column("t.want_to_read", .integer)),
             "reading": .column(Column("t.reading", .integer)),
             "read": .column(Column("t.read", .integer)),
+            "paused": .column(Column("t.paused", .integer)),
+            "didNotFinish": .column(Column("t.did_not_finish", .integer)),
+            "reviewCount": .column(Column("v.reviews", .integer)),
             "reviews": .column(Column("v.reviews", .integer)),
             "averageRating": .column(Column("v.average_rating", .float)),
             "readByYear": .relation(readByYear),
@@ -26,7 +30,9 @@ enum LibraryStats {
                     count(*) AS books,
                     count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read,
                     count(*) FILTER (WHERE status = 'READING') AS reading,
-                    count(*) FILTER (WHERE status = 'READ') AS read
+                    count(*) FILTER (WHERE status = 'READ') AS read,
+                    count(*) FILTER (WHERE status = 'PAUSED') AS paused,
+                    count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
                 FROM books
                 WHERE user_id = $1
             ) t,
@@ -43,6 +49,7 @@ enum LibraryStats {
         name: "YearCount", table: "", scope: "", id: Column("y.year", .integer),
         fields: [
             "year": .column(Column("y.year", .integer)),
+            "bookCount": .column(Column("y.books", .integer)),
             "books": .column(Column("y.books", .integer)),
         ])
 

@@ -53,12 +53,12 @@ private struct ResolverTable: ResolverSource {
         }
         for (connection, edge) in [
             ("BookConnection", "BookEdge"), ("ReviewConnection", "ReviewEdge"),
-            ("FeedConnection", "FeedEdge"),
+            ("FeedCardConnection", "FeedCardEdge"),
         ] {
             table[connection] = ConnectionField.connectionResolvers
             table[edge] = ConnectionField.edgeResolvers
         }
-        table["FeedConnection"]?["totalCount"] = nil
+        table["FeedCardConnection"]?["totalCount"] = nil
         table["PageInfo"] = ConnectionField.pageInfoResolvers
         table["PurchaseLink"] = ["store": .property, "url": .property]
         table["Session"] = Sessions.fields
@@ -70,7 +70,19 @@ private struct ResolverTable: ResolverSource {
             "book": .load(RowsOfPlainObject(.one, Book.type)),
             "error": .load(PlainObjectsField(.one)),
         ]
-        table["InputError"] = ["code": .property, "message": .property, "field": .property]
+        table["InputError"] = [
+            "code": .property, "message": .property, "field": .property, "id": .property,
+        ]
+        table["SignOutPayload"] = ["endedSessions": .property]
+        table["DeleteShelfPayload"] = Shelf.deletePayloadFields
+        table["MoveBookPayload"] = Book.movePayloadFields
+        table["DeleteBookPayload"] = [
+            "id": .property, "shelves": .load(RowsOfPlainObject(.many, Shelf.type)),
+        ]
+        table["DeleteReviewPayload"] = Review.deletePayloadFields
+        table["UndoSwipePayload"] = Swipe.undoPayloadFields
+        table["FetchMissingCoversPayload"] = ["queued": .property]
+        table["ExportLibraryPayload"] = ["url": .property, "expiresAt": .property]
         table["RecordSwipesPayload"] = [
             "recorded": .property, "saved": .load(RowsOfPlainObject(.many, Book.type)),
         ]
@@ -96,6 +108,7 @@ private struct ResolverTable: ResolverSource {
             "changes": .load(ChangesSubscription()),
         ]
         table["Mutation"] = [
+            "signIn": .load(Sessions.signIn),
             "signInWithApple": .load(Sessions.signInWithApple),
             "refreshSession": .load(Sessions.refresh),
             "signOut": .load(Sessions.signOut),

@@ -26,6 +26,14 @@ struct InputObject {
         return id
     }
 
+    /// Returns a required ID.
+    ///
+    /// - Throws: `.notFound(message)` for a text that is not a UUID, as for an unknown ID.
+    func id(_ name: String, else message: String) throws(BookplateError) -> UUID {
+        guard let id = text(name).flatMap({ UUID($0) }) else { throw .notFound(message) }
+        return id
+    }
+
     /// Returns a list of IDs without duplicates; nil if the field is absent or null.
     ///
     /// - Throws: `.notFound(message)` for a text that is not a UUID, as for an unknown ID.
@@ -60,5 +68,28 @@ extension ArgumentValues {
     func id(_ name: String, else message: String) throws(BookplateError) -> UUID {
         guard let id = self[name]?.string.flatMap({ UUID($0) }) else { throw .notFound(message) }
         return id
+    }
+
+    /// Returns the argument as an ID, or the deprecated argument that it replaces.
+    func id(
+        _ name: String, replacing old: String, else message: String
+    ) throws(BookplateError) -> UUID {
+        let given = self[name]?.string != nil ? name : old
+        guard self[given]?.string != nil else {
+            throw .badUserInput(field: name, "Send the argument `\(name)`.")
+        }
+        return try id(given, else: message)
+    }
+
+    /// Returns the argument `input`, or an input object with the deprecated arguments that it replaces.
+    ///
+    /// - Parameter required: The name of the deprecated argument that must be there if `input` is not.
+    func input(replacing old: [String], required: String?) throws(BookplateError) -> InputObject {
+        if let input = self["input"], !input.isNull { return InputObject(input) }
+        if let required, self[required]?.isNull ?? true {
+            throw .badUserInput(field: "input", "Send the argument `input`.")
+        }
+        return InputObject(
+            .object(old.compactMap { name in self[name].map { .init(name, $0) } }))
     }
 }

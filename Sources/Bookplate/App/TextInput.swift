@@ -1,9 +1,9 @@
-/// Validates text that a user has typed. White space at both ends is removed. Text that is too long is rejected, not
-/// truncated.
+/// Validates text that a user has typed. White space at both ends is removed. Text without a visible character
+/// counts as empty. Text that is too long is rejected, not truncated.
 enum TextInput {
     /// Returns the trimmed text.
     ///
-    /// - Throws: `.badUserInput` if it is empty after trimming, too long, or contains a NUL character.
+    /// - Throws: `.badUserInput` if it is empty, too long, or contains a NUL character.
     static func line(
         _ text: String, field: String, charactersMax: Int
     ) throws(BookplateError) -> String {
@@ -14,7 +14,7 @@ enum TextInput {
         return trimmed
     }
 
-    /// Returns the trimmed text; nil if it is empty after trimming.
+    /// Returns the trimmed text; nil if it is empty.
     ///
     /// - Throws: `.badUserInput` if it is too long or contains a NUL character.
     static func optional(
@@ -36,7 +36,8 @@ enum TextInput {
         guard !scalars.contains("\0") else {
             throw .badUserInput(field: field, "\(name(field)) contains a NUL character.")
         }
-        guard let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+        guard scalars.contains(where: isVisible),
+            let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
             let end = scalars.lastIndex(where: { !$0.properties.isWhitespace })
         else { return "" }
         let trimmed = String(String.UnicodeScalarView(scalars[start...end]))
@@ -44,6 +45,12 @@ enum TextInput {
             throw tooLong(field, charactersMax)
         }
         return trimmed
+    }
+
+    /// Whether a scalar is neither white space nor a mark that changes other characters, such as U+200B.
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        !scalar.properties.isWhitespace && !scalar.properties.isDefaultIgnorableCodePoint
+            && scalar.properties.generalCategory != .control
     }
 
     private static func tooLong(_ field: String, _ charactersMax: Int) -> BookplateError {

@@ -6,12 +6,16 @@ import Postgres
 
 extension Cover {
     static let set = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in
-        let id = try arguments.id("bookId", else: Book.noSuchBook)
-        let input = InputObject(arguments["source"])
+        let id = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
+        let given = ["input", "source"].lazy.compactMap { arguments[$0] }.first { !$0.isNull }
+        guard let given else {
+            throw .badUserInput(field: "input", "Send the argument `input`.")
+        }
+        let input = InputObject(given)
         if let search = input["search"], !search.isNull {
             guard search == .boolean(true) else {
                 throw .badUserInput(
-                    field: "source.search",
+                    field: "search",
                     "search must be true. Otherwise, omit it and provide an image or a URL.")
             }
             return try await startSearch(for: id, in: request, book)
@@ -23,7 +27,7 @@ extension Cover {
         let source: CoverSource
         if let upload = input["image"], !upload.isNull {
             images = try await request.services.covers.decode(
-                try request.upload(upload, field: "source.image"))
+                try request.upload(upload, field: "image"))
             source = .manualUpload
         } else {
             images = try await request.services.covers.fetch(input.text("url") ?? "")
@@ -51,7 +55,7 @@ extension Cover {
     }
 
     static let remove = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in
-        let id = try arguments.id("bookId", else: Book.noSuchBook)
+        let id = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
         let rows = try await request.removeCover(of: id) { book.append([id], to: &$0, for: $1) }
         return try book.only(rows, orElse: Book.noSuchBook)
     }

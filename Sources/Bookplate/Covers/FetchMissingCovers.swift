@@ -11,10 +11,10 @@ extension Cover {
     ///
     /// Skips two kinds of books: those with a search under way, which can last half an hour, and those for which a
     /// search found nothing during the last day and that have not changed since.
-    static let fetchMissing = LeafMutation { _, request throws(BookplateError) in
+    static let fetchMissing = PlainMutation(.one) { _, request throws(BookplateError) in
         guard !request.services.coverSources.isEmpty else {
             _ = try request.caller()
-            return .int(0)
+            return [PlainObject(leaves: ["queued": .int(0)])]
         }
         func parameters(_ viewer: Viewer, _ count: Int32) -> Parameters {
             var parameters = Parameters.of(viewer.userID)
@@ -25,7 +25,7 @@ extension Cover {
             pipeline.append(countMissing, parameters(viewer, missingMax))
         }
         let count = counts.first ?? 0
-        guard count > 0 else { return .int(0) }
+        guard count > 0 else { return [PlainObject(leaves: ["queued": .int(0)])] }
         // The request itself has been charged one unit, which pays for the first searches.
         let perUnit = RateLimits.searchesPerUnit
         func units(_ count: Int) -> Int { max(0, (count - 1) / perUnit) }
@@ -39,7 +39,7 @@ extension Cover {
             let queued = Int(queuedCounts.first ?? 0)
             return (units(queued), queued)
         }
-        return .int(queued)
+        return [PlainObject(leaves: ["queued": .int(queued)])]
     }
 
     /// Selects the caller's books for which a cover can be requested, the most recently added first.

@@ -12,9 +12,11 @@ enum Swipe {
     private static let deckDelay = Duration.seconds(2)
 
     static let record = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let swipes = arguments["swipes"]?.list ?? []
+        guard let swipes = arguments["inputs"]?.list ?? arguments["swipes"]?.list else {
+            throw .badUserInput(field: "inputs", "Send the argument `inputs`.")
+        }
         guard swipes.count <= batchMax else {
-            throw .badUserInput(field: "swipes", "At most \(batchMax) swipes are allowed.")
+            throw .badUserInput(field: "inputs", "At most \(batchMax) swipes are allowed.")
         }
         var cards: [UUID?] = []
         var actions: [String] = []
@@ -47,17 +49,17 @@ enum Swipe {
         ]
     }
 
-    static let undo = RowMutation(FeedCard.type) {
-        arguments, request, card throws(BookplateError) in
-        let id = try arguments.id("cardId", else: FeedCard.noSuchCard)
-        let at = arguments["swipedAt"]?.string.flatMap { Instant($0)?.microseconds }
+    static let undo = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        let input = try arguments.input(replacing: ["cardId", "swipedAt"], required: "cardId")
+        let id = try input.id("cardId", else: FeedCard.noSuchCard)
+        let at = input.text("swipedAt").flatMap { Instant($0)?.microseconds }
         let searchesCovers = !request.services.coverSources.isEmpty
         let (results, keys) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, id)
             parameters.append(timestamptz: at)
             parameters.append(bool: searchesCovers)
             let deletedBooks = pipeline.appendForRows(undoSwipe, parameters)
-            let card = card.append([id], to: &pipeline, for: viewer)
+            let card = pipeline.append(findCard, .of(id))
             let removedCovers = pipeline.appendRemovedCovers(of: viewer.userID)
             pipeline.replaceDeck(of: viewer.userID, after: deckDelay)
             if searchesCovers { pipeline.enqueueCoverSearches() }
@@ -65,8 +67,17 @@ enum Swipe {
         }
         await request.removeCovers(results[keys.removedCovers])
         await request.removeTitleCards(of: results[keys.deletedBooks])
-        return try card.only(results[keys.card], orElse: FeedCard.noSuchCard)
+        guard let card = results[keys.card].first else { throw .notFound(FeedCard.noSuchCard) }
+        var payload = PlainObject(ids: ["card": [card]])
+        if results[keys.deletedBooks].count > 0, let book = results[keys.deletedBooks].uuid(0, 0) {
+            payload.leaves["deletedBookId"] = .string(book.description)
+        }
+        return [payload]
     }
+
+    static let undoPayloadFields: [String: FieldResolver] = [
+        "card": .load(RowsOfPlainObject(.one, FeedCard.type)), "deletedBookId": .property,
+    ]
 
     // MARK: - Statements
 
@@ -172,6 +183,8 @@ enum Swipe {
         LEFT JOIN books b ON b.user_id = $1 AND b.edition_id = liked.edition_id
         ORDER BY liked.n
         """)
+
+    private static let findCard = TypedStatement<UUID>("SELECT id FROM editions WHERE id = $1")
 
     /// Undoes a swipe. Returns the book that it had saved, if that was deleted.
     private static let undoSwipe = Statement(

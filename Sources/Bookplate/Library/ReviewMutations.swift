@@ -6,7 +6,7 @@ extension Review {
 
     static let write = RowMutation(type, by: bookID) {
         arguments, request, review throws(BookplateError) in
-        let book = try arguments.id("bookId", else: Book.noSuchBook)
+        let book = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
         let input = InputObject(arguments["input"])
         guard let rating = input["rating"]?.int, (1...5).contains(rating) else {
             throw .badUserInput(field: "rating", "A rating must be from 1 to 5.")
@@ -26,21 +26,28 @@ extension Review {
         guard let status = results[statusKey].first else { throw .notFound(Book.noSuchBook) }
         guard status == "READ" else {
             throw .badUserInput(
-                field: "bookId",
+                field: "id",
                 "Only books with the status READ can be reviewed. Change the book's status first.")
         }
         return try review.only(results.last, orElse: Book.noSuchBook)
     }
 
-    /// Returns the book's id even if there is no review, so that clients can retry the mutation.
-    static let delete = LeafMutation { arguments, request throws(BookplateError) in
-        let bookID = try arguments.id("bookId", else: Book.noSuchBook)
-        try await request.write { pipeline, viewer in
-            pipeline.append(deleteReview, .of(viewer.userID, bookID))
+    /// Succeeds even if there is no review, so that clients can retry the mutation.
+    static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        let bookID = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
+        let reviews = try await request.write { pipeline, viewer in
+            let reviews = pipeline.append(deleteReview, .of(viewer.userID, bookID))
             pipeline.replaceDeckSoon(of: viewer.userID)
+            return reviews
         }
-        return .string(bookID.description)
+        var payload = PlainObject(ids: ["book": [bookID]])
+        if let review = reviews.first { payload.leaves["id"] = .string(review.description) }
+        return [payload]
     }
+
+    static let deletePayloadFields: [String: FieldResolver] = [
+        "id": .property, "book": .load(RowsOfPlainObject(.one, Book.type)),
+    ]
 
     /// Writes the review if the book's status is READ, and returns that status. The text is unchanged if the input
     /// does not have it (`$6` is false) and removed if it is null.
@@ -60,6 +67,6 @@ extension Review {
         SELECT status FROM book
         """)
 
-    private static let deleteReview = Statement(
-        "DELETE FROM reviews WHERE user_id = $1 AND book_id = $2")
+    private static let deleteReview = TypedStatement<UUID>(
+        "DELETE FROM reviews WHERE user_id = $1 AND book_id = $2 RETURNING id")
 }

@@ -27,6 +27,10 @@ extension Shelf {
                 "A shelf named “\(name)” already exists. Choose another name.",
                 id: other.description, field: "name")
         }
+        let isTaken = try await request.read { pipeline, viewer in
+            pipeline.append(isIDTaken, .of(viewer.userID, id))
+        }
+        if isTaken.first == true { throw ChosenID.isTaken }
         throw .badUserInput(
             field: "input", "A library has at most \(countMax) shelves. Delete one first.")
     }
@@ -62,13 +66,19 @@ extension Shelf {
         return try shelf.only(results.last, orElse: noSuchShelf)
     }
 
-    /// Returns the id even if there is no such shelf, so that clients can retry the mutation.
-    static let delete = LeafMutation { arguments, request throws(BookplateError) in
+    /// Succeeds even if there is no such shelf, so that clients can retry the mutation.
+    static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchShelf)
-        let books = arguments["books"]?.string ?? "KEEP"
+        let input = try arguments.input(replacing: ["books", "moveTo"], required: nil)
+        let books = input.text("books") ?? "KEEP"
         var target: UUID?
         if books == "MOVE" {
-            let moveTo = try arguments.id(
+            guard input.text("moveTo") != nil else {
+                throw .badUserInput(
+                    field: "moveTo",
+                    "`moveTo` is missing: send the id of the shelf that the books move to.")
+            }
+            let moveTo = try input.id(
                 "moveTo", else: "There is no such shelf to move the books to.")
             guard moveTo != id else {
                 throw .badUserInput(
@@ -76,22 +86,30 @@ extension Shelf {
             }
             target = moveTo
         }
-        let (results, deletedBooks) = try await request.write { [target] pipeline, viewer in
+        let (results, keys) = try await request.write { [target] pipeline, viewer in
             if let target { pipeline.append(moveBooks, .of(viewer.userID, id, target)) }
             let deletedBooks =
                 books == "DELETE"
                 ? pipeline.appendForRows(deleteBooks, .of(viewer.userID, id)) : nil
             pipeline.append(deleteShelf, .of(viewer.userID, id))
             pipeline.append(closeGaps, .of(viewer.userID))
+            let shelves = pipeline.append(shelvesInOrder, .of(viewer.userID))
             if deletedBooks != nil { pipeline.appendRemovedCovers(of: viewer.userID) }
-            return deletedBooks
+            return (deletedBooks: deletedBooks, shelves: shelves)
         }
-        if let deletedBooks {
+        if let deletedBooks = keys.deletedBooks {
             await request.removeCovers(results.last)
             await request.removeTitleCards(of: results[deletedBooks])
         }
-        return .string(id.description)
+        return [
+            PlainObject(
+                leaves: ["id": .string(id.description)], ids: ["shelves": results[keys.shelves]])
+        ]
     }
+
+    static let deletePayloadFields: [String: FieldResolver] = [
+        "id": .property, "shelves": .load(RowsOfPlainObject(.many, type)),
+    ]
 
     // MARK: - Statements
 
@@ -102,6 +120,9 @@ extension Shelf {
         return parameters
     }
 
+    private static let isTaken = ChosenID.isTaken(in: ["books", "reviews", "imports"])
+    private static let isIDTaken = TypedStatement<Bool>("SELECT \(isTaken)")
+
     /// Adds a shelf at the end. Does nothing if the id or the name is taken, or if the library is full.
     private static let insert = Statement(
         """
@@ -109,7 +130,7 @@ extension Shelf {
         SELECT $1, $2, $3, coalesce(max(position) + 1, 0)
         FROM shelves
         WHERE user_id = $1
-        HAVING count(*) < \(countMax)
+        HAVING count(*) < \(countMax) AND NOT (\(isTaken))
         ON CONFLICT DO NOTHING
         """)
 
@@ -170,6 +191,9 @@ extension Shelf {
         """)
 
     private static let deleteShelf = Statement("DELETE FROM shelves WHERE user_id = $1 AND id = $2")
+
+    private static let shelvesInOrder = TypedStatement<UUID>(
+        "SELECT id FROM shelves WHERE user_id = $1 ORDER BY position, id")
 
     private static let closeGaps = Statement(
         """

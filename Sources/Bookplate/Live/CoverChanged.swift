@@ -5,7 +5,8 @@ import Postgres
 struct CoverChanged: FieldLoader {
     static let eventFields: [String: FieldResolver] = [
         "book": .load(RowsOfPlainObject(.one, Book.type)), "coverUrl": .property,
-        "status": .property, "source": .property, "timestamp": .property,
+        "status": .property, "source": .property, "changedAt": .property,
+        "timestamp": .property,
     ]
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
@@ -78,9 +79,9 @@ struct CoverChanged: FieldLoader {
         /// Returns the event as an object of the schema; nil if it has no status.
         private func object(_ event: CoverEvent, of user: UUID) -> PlainObject? {
             guard let status = event.status else { return nil }
+            let changedAt = Value.string(Instant(microseconds: event.at).text)
             var leaves: [String: Value] = [
-                "status": .string(status),
-                "timestamp": .string(Instant(microseconds: event.at).text),
+                "status": .string(status), "changedAt": changedAt, "timestamp": changedAt,
             ]
             if let source = event.source { leaves["source"] = .string(source) }
             if let version = event.version {

@@ -14,10 +14,12 @@ import Testing
         let literal = validate(
             try parse(
                 Source(
-                    "mutation { undoSwipe(cardId: \"1\", swipedAt: \"\(text)\") { id } }")),
+                    "mutation { undoSwipe(input: {cardId: \"1\", swipedAt: \"\(text)\"}) { card { id } } }"
+                )),
             against: schema)
         let source = Source(
-            "mutation($at: DateTime!) { undoSwipe(cardId: \"1\", swipedAt: $at) { id } }")
+            "mutation($at: DateTime!) { undoSwipe(input: {cardId: \"1\", swipedAt: $at}) { card { id } } }"
+        )
         guard case .operation(let operation)? = try parse(source).definitions.first else {
             throw RequestErrors([])
         }

@@ -44,7 +44,7 @@ import Testing
             """
             mutation {
               a: createShelf(input: {name: "A"}) { name }
-              b: deleteShelf(id: "0198c0de-0000-7000-8000-00000000dead")
+              b: deleteShelf(id: "0198c0de-0000-7000-8000-00000000dead") { id }
             }
             """)
         #expect(response["a", "name"] == "A")

@@ -12,7 +12,7 @@ import Testing
 
     private static let set = """
         mutation($book: ID!, $image: Upload!) {
-          setCover(bookId: $book, source: {image: $image}) {
+          setCover(id: $book, input: {image: $image}) {
             coverUrl coverStatus cover {
               url small: url(size: THUMBNAIL) width height dominantColor blurHash source updatedAt
             }
@@ -111,7 +111,7 @@ import Testing
             try await reader.execute(
                 """
                 mutation($book: ID!, $url: URL!) {
-                  setCover(bookId: $book, source: {url: $url}) { cover { source width } }
+                  setCover(id: $book, input: {url: $url}) { cover { source width } }
                 }
                 """, ["book": book, "url": .string(url)])
         }
@@ -138,7 +138,7 @@ import Testing
             let removed = try await reader.requireValue(
                 """
                 mutation($book: ID!) {
-                  removeCover(bookId: $book) { coverStatus coverUrl cover { width } }
+                  removeCover(id: $book) { coverStatus coverUrl cover { width } }
                 }
                 """, ["book": book], "removeCover")
             #expect(removed["coverStatus"] == "NONE")
@@ -159,10 +159,12 @@ import Testing
         let response =
             switch what {
             case "book":
-                try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+                try await reader.execute(
+                    "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
             case "shelf":
                 try await reader.execute(
-                    "mutation($id: ID!) { deleteShelf(id: $id, books: DELETE) }", ["id": shelf])
+                    "mutation($id: ID!) { deleteShelf(id: $id, input: {books: DELETE}) { id } }",
+                    ["id": shelf])
             default:
                 try await reader.execute(
                     "mutation($id: String!) { deleteAccount(confirm: $id) { covers } }",
@@ -214,7 +216,7 @@ import Testing
                 tasks.addTask {
                     try await Task.sleep(for: .milliseconds(8 * round))
                     _ = try await reader.execute(
-                        "mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+                        "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
                 }
                 try await tasks.waitForAll()
             }

@@ -61,9 +61,9 @@ import Testing
         #expect(world.server.requests.count == 1)
         // Undoing the like deletes the book because the reader has not changed it.
         let undone = try await reader.execute(
-            "mutation($id: ID!) { undoSwipe(cardId: $id) { inLibrary { id } } }",
+            "mutation($id: ID!) { undoSwipe(input: {cardId: $id}) { card { inLibrary { id } } } }",
             ["id": card["id"] ?? .null])
-        #expect(undone["undoSwipe", "inLibrary"] == .null, "\(undone.json)")
+        #expect(undone["undoSwipe", "card", "inLibrary"] == .null, "\(undone.json)")
         #expect(try await world.files(reader).isEmpty)
         await world.worker.stop()
     }

@@ -141,10 +141,11 @@ import Testing
         #expect(try await app.waitingDeckCount() == 1)
         try await app.buildDecks()
         _ = try await reader.execute(
-            "mutation($id: ID!) { deleteReview(bookId: $id) }", ["id": book])
+            "mutation($id: ID!) { deleteReview(id: $id) { book { id } } }", ["id": book])
         #expect(try await app.waitingDeckCount() == 1)
         try await app.buildDecks()
-        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         #expect(try await app.waitingDeckCount() == 1)
     }
 

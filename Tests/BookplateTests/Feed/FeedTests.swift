@@ -157,7 +157,8 @@ import Testing
         let book = try await reader.makeBook(["cardId": card])
         #expect(try await walk(reader, first: 30).count == 59)
         // After the book is deleted, it is shown again.
-        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         #expect(try await walk(reader, first: 30).count == 60)
     }
 

@@ -171,7 +171,8 @@ import Testing
         #expect(try await shown(reader) == [])
         try await app.buildDecks()
         #expect(try await shown(reader) == [])
-        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         #expect(try await shown(reader) == [902])
     }
 

@@ -5,7 +5,8 @@ import Testing
 @Suite struct SwipeTests {
     static let app = Shared { try await TestApp.start(catalog: TestCatalog.lines(120)) }
 
-    static let undo = "mutation($id: ID!) { undoSwipe(cardId: $id) { id title inLibrary { id } } }"
+    static let undo =
+        "mutation($id: ID!) { undoSwipe(input: {cardId: $id}) { card { id title inLibrary { id } } } }"
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
 
     private func count(_ reader: TestReader) async throws -> Value {
@@ -48,7 +49,7 @@ import Testing
         )
         let more = try await reader.swipe("LIKE", cards + [cards[0]])
         #expect(more.code == "BAD_USER_INPUT")
-        #expect(more.field == "swipes")
+        #expect(more.field == "inputs")
         let none = try await reader.swipe("LIKE", [])
         #expect(none["recordSwipes"] == ["recorded": 0, "saved": []])
     }
@@ -83,7 +84,8 @@ import Testing
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let first = try await reader.swipe("LIKE", [card], at: "2026-01-01T12:00:00Z")
         let book = first["recordSwipes", "saved", 0, "id"] ?? .null
-        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         let replay = try await reader.swipe("LIKE", [card], at: "2026-01-01T12:00:00Z")
         #expect(replay["recordSwipes"] == ["recorded": 1, "saved": []])
         #expect(try await count(reader) == 0)
@@ -109,7 +111,7 @@ import Testing
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let response = try await reader.execute(
             """
-            mutation($id: ID!) { recordSwipes(swipes: [
+            mutation($id: ID!) { recordSwipes(inputs: [
               {cardId: $id, action: LIKE, swipedAt: "2026-01-02T00:00:00Z"}
               {cardId: $id, action: SKIP, swipedAt: "2026-01-03T00:00:00Z"}
               {cardId: $id, action: BUY, swipedAt: "2026-01-01T00:00:00Z"}
@@ -159,8 +161,8 @@ import Testing
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         _ = try await reader.swipe("LIKE", [card])
         let response = try await reader.execute(Self.undo, ["id": card])
-        #expect(response["undoSwipe", "id"] == card)
-        #expect(response["undoSwipe", "inLibrary"] == .null)
+        #expect(response["undoSwipe", "card", "id"] == card)
+        #expect(response["undoSwipe", "card", "inLibrary"] == .null)
         #expect(try await count(reader) == 0)
         #expect(try await reader.feedCards(1)[0]["id"] == card)
         #expect(try await reader.execute(Self.undo, ["id": card]).json == response.json)
@@ -184,7 +186,7 @@ import Testing
                 UpdateBookTests.update, ["id": book, "input": ["currentPage": 3]])
         }
         let response = try await reader.execute(Self.undo, ["id": card])
-        #expect(response["undoSwipe", "inLibrary", "id"] == book)
+        #expect(response["undoSwipe", "card", "inLibrary", "id"] == book)
         #expect(try await swipes(reader) == [])
     }
 
@@ -194,7 +196,7 @@ import Testing
         let book = try await reader.makeBook(["cardId": card])
         _ = try await reader.swipe("LIKE", [card])
         let response = try await reader.execute(Self.undo, ["id": card])
-        #expect(response["undoSwipe", "inLibrary", "id"] == book)
+        #expect(response["undoSwipe", "card", "inLibrary", "id"] == book)
     }
 
     @Test(arguments: [absent, "no id"])

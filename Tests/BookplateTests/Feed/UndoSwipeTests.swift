@@ -9,11 +9,11 @@ import Testing
     static let app = Shared { try await TestApp.start(catalog: TestCatalog.lines(200)) }
 
     private static let undo = """
-        mutation($id: ID!, $at: DateTime) { undoSwipe(cardId: $id, swipedAt: $at) { id inLibrary { id } } }
+        mutation($id: ID!, $at: DateTime) { undoSwipe(input: {cardId: $id, swipedAt: $at}) { card { id inLibrary { id } } } }
         """
 
     private static let record = """
-        mutation($swipes: [SwipeInput!]!) { recordSwipes(swipes: $swipes) { recorded saved { id } } }
+        mutation($swipes: [SwipeInput!]!) { recordSwipes(inputs: $swipes) { recorded saved { id } } }
         """
 
     /// Performs actions on one card, one per word, in the order in which the server receives them.
@@ -38,13 +38,13 @@ import Testing
             case "undo":
                 let at = try await time(swipes[0].dropFirst().first)
                 let response = try await reader.execute(Self.undo, ["id": card, "at": at])
-                #expect(response["undoSwipe", "id"] == card, "\(response.json)")
+                #expect(response["undoSwipe", "card", "id"] == card, "\(response.json)")
             case "delete":
                 let book = try await reader.requireValue(
                     "query($id: ID!) { feedCard(id: $id) { inLibrary { id } } }", ["id": card],
                     "feedCard", "inLibrary", "id")
                 _ = try await reader.execute(
-                    "mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+                    "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
             default:
                 var batch: [Value] = []
                 for swipe in swipes {
@@ -153,7 +153,7 @@ import Testing
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let batch = """
-            mutation($id: ID!) { recordSwipes(swipes: [
+            mutation($id: ID!) { recordSwipes(inputs: [
               {cardId: $id, action: LIKE, swipedAt: "2026-01-02T12:00:00Z"}
               {cardId: $id, action: SKIP, swipedAt: "2026-01-03T12:00:00Z"}
               {cardId: $id, action: DISLIKE, swipedAt: "2026-01-01T12:00:00Z"}

@@ -25,10 +25,10 @@ import Testing
         #"mutation($shelf: ID!) { createShelf(input: {id: $shelf, name: "Mine"}) { id name } }"#,
         #"mutation($shelf: ID!) { updateShelf(id: $shelf, input: {name: "Mine"}) { id name } }"#,
         "mutation($shelf: ID!) { updateShelf(id: $shelf, input: {position: 0}) { id name } }",
-        "mutation($shelf: ID!) { deleteShelf(id: $shelf) }",
-        "mutation($shelf: ID!) { deleteShelf(id: $shelf, books: DELETE) }",
-        "mutation($shelf: ID!, $myShelf: ID!) { deleteShelf(id: $shelf, books: MOVE, moveTo: $myShelf) }",
-        "mutation($shelf: ID!, $myShelf: ID!) { deleteShelf(id: $myShelf, books: MOVE, moveTo: $shelf) }",
+        "mutation($shelf: ID!) { deleteShelf(id: $shelf) { id } }",
+        "mutation($shelf: ID!) { deleteShelf(id: $shelf, input: {books: DELETE}) { id } }",
+        "mutation($shelf: ID!, $myShelf: ID!) { deleteShelf(id: $shelf, input: {books: MOVE, moveTo: $myShelf}) { id } }",
+        "mutation($shelf: ID!, $myShelf: ID!) { deleteShelf(id: $myShelf, input: {books: MOVE, moveTo: $shelf}) { id } }",
         #"mutation($book: ID!) { createBook(input: {id: $book, title: "Mine"}) { id title status } }"#,
         #"mutation($shelf: ID!) { createBook(input: {title: "Mine", shelfIds: [$shelf]}) { title } }"#,
         "mutation($book: ID!) { createBook(input: {cardId: $book}) { title } }",
@@ -41,20 +41,20 @@ import Testing
         "mutation($book: ID!) { updateBook(id: $book, input: {}) { id title } }",
         "mutation($book: ID!, $myShelf: ID!) { updateBook(id: $book, input: {shelfIds: [$myShelf]}) { id } }",
         "mutation($myBook: ID!, $shelf: ID!) { updateBook(id: $myBook, input: {shelfIds: [$shelf]}) { title } }",
-        "mutation($book: ID!, $myShelf: ID!) { moveBook(id: $book, to: $myShelf) { id } }",
-        "mutation($myBook: ID!, $shelf: ID!) { moveBook(id: $myBook, to: $shelf) { title } }",
+        "mutation($book: ID!, $myShelf: ID!) { moveBook(id: $book, input: {to: $myShelf}) { book { id } } }",
+        "mutation($myBook: ID!, $shelf: ID!) { moveBook(id: $myBook, input: {to: $shelf}) { book { title } } }",
         """
         mutation($myBook: ID!, $myShelf: ID!, $shelf: ID!) {
-          moveBook(id: $myBook, to: $myShelf, from: $shelf) { title shelves { name } }
+          moveBook(id: $myBook, input: {to: $myShelf, from: $shelf}) { book { title shelves { name } } }
         }
         """,
-        "mutation($book: ID!) { deleteBook(id: $book) }",
-        "mutation($book: ID!) { reviewBook(bookId: $book, input: {rating: 1}) { id } }",
-        "mutation($book: ID!) { deleteReview(bookId: $book) }",
-        "mutation($book: ID!) { recordSwipes(swipes: [{cardId: $book, action: LIKE}]) { recorded saved { id } } }",
-        "mutation($book: ID!) { undoSwipe(cardId: $book) { id } }",
-        #"mutation($book: ID!) { setCover(bookId: $book, source: {url: "http://127.0.0.1:1/"}) { id } }"#,
-        "mutation($book: ID!) { removeCover(bookId: $book) { id coverUrl } }",
+        "mutation($book: ID!) { deleteBook(id: $book) { id } }",
+        "mutation($book: ID!) { reviewBook(id: $book, input: {rating: 1}) { id } }",
+        "mutation($book: ID!) { deleteReview(id: $book) { book { id } } }",
+        "mutation($book: ID!) { recordSwipes(inputs: [{cardId: $book, action: LIKE}]) { recorded saved { id } } }",
+        "mutation($book: ID!) { undoSwipe(input: {cardId: $book}) { card { id } } }",
+        #"mutation($book: ID!) { setCover(id: $book, input: {url: "http://127.0.0.1:1/"}) { id } }"#,
+        "mutation($book: ID!) { removeCover(id: $book) { id coverUrl } }",
         "mutation($user: String!) { deleteAccount(confirm: $user) { id } }",
     ]
 

@@ -29,7 +29,7 @@ struct IsolationFixture {
         _ = try await reader.setCover(
             """
             mutation($book: ID!, $image: Upload!) {
-              setCover(bookId: $book, source: {image: $image}) { id }
+              setCover(id: $book, input: {image: $image}) { id }
             }
             """, book, TestImage.png())
         try await reader.app.database.execute(

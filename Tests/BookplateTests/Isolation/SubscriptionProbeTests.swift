@@ -25,7 +25,7 @@ import Testing
     func subscriptionsRequireAToken(name: String) async throws {
         let app = try await Self.app()
         let reader = try await app.makeReader()
-        _ = try await reader.execute("mutation { signOut }")
+        _ = try await reader.execute("mutation { signOut { endedSessions } }")
         let field = try #require(Self.fields.first { $0.name == name })
         let literals = Literals(schema: GeneratedProbeTests.schema)
         let arguments = field.arguments.filter(\.type.isNonNull)
@@ -59,7 +59,7 @@ import Testing
         _ = try await victim.reader.makeShelf("New secret shelf")
         _ = try await victim.reader.setCover(
             """
-            mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) { id } }
+            mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) { id } }
             """, victim.book, TestImage.png(seed: 2))
         try await app.database.execute(
             "UPDATE imports SET done = done + 1 WHERE user_id = '\(victim.reader.id.string ?? "")'")
@@ -74,7 +74,7 @@ import Testing
             let own = try await victim.reader.subscribe(probe.query, ["id": victim.book])
             _ = try await victim.reader.setCover(
                 """
-                mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) { id } }
+                mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) { id } }
                 """, victim.book, TestImage.png(seed: 3))
             #expect(await own.next()["data", "coverChanged", "status"] == "READY")
         }

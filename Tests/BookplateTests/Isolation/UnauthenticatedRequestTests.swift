@@ -13,7 +13,7 @@ import Testing
 @Suite struct UnauthenticatedRequestTests {
     static let app = Shared { try await TestApp.start() }
 
-    static let publicFields: Set = ["signInWithApple", "refreshSession"]
+    static let publicFields: Set = ["signIn", "signInWithApple", "refreshSession"]
 
     /// A request for each root field, with only its required arguments.
     static let probes: [(field: String, query: String)] = {
@@ -25,7 +25,7 @@ import Testing
             case .inputObject(let input):
                 let fields =
                     input.isOneOf
-                    ? input.fields.filter { $0.name == "url" }
+                    ? input.fields.filter { ["url", "apple"].contains($0.name) }
                     : input.fields.filter { $0.type.isNonNull }
                 return
                     "{\(fields.map { "\($0.name): \(sample($0.type))" }.joined(separator: ", "))}"
@@ -93,13 +93,13 @@ import Testing
         "mutation { createBook(input: {}) { id } }",
         "mutation { createBooks(inputs: []) { book { id } } }",
         #"mutation { updateBook(id: "x", input: {title: null}) { id } }"#,
-        #"mutation { deleteShelf(id: "x", books: MOVE) }"#,
-        #"mutation { undoSwipe(cardId: "x") { id } }"#,
-        #"mutation { reviewBook(bookId: "x", input: {rating: 9}) { id } }"#,
+        #"mutation { deleteShelf(id: "x", input: {books: MOVE}) { id } }"#,
+        #"mutation { undoSwipe(input: {cardId: "x"}) { card { id } } }"#,
+        #"mutation { reviewBook(id: "x", input: {rating: 9}) { id } }"#,
         #"mutation { updateProfile(input: {displayName: "\u0000"}) { id } }"#,
         #"mutation { deleteAccount(confirm: "") { id } }"#,
-        "mutation { recordSwipes(swipes: []) { recorded } }",
-        "mutation { signOut(everywhere: true) }",
+        "mutation { recordSwipes(inputs: []) { recorded } }",
+        "mutation { signOut(everywhere: true) { endedSessions } }",
     ])
     func invalidInputWithoutATokenIsUnauthenticated(query: String) async throws {
         let response = try await Self.app().execute(query)

@@ -7,7 +7,7 @@ import Testing
 
     static let write = """
         mutation($book: ID!, $input: ReviewInput!) {
-          reviewBook(bookId: $book, input: $input) {
+          reviewBook(id: $book, input: $input) {
             id rating text createdAt updatedAt book { id status review { id } }
           }
         }
@@ -128,9 +128,9 @@ import Testing
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Book", status: "READ")
         let review = try await reader.review(book)
-        let delete = "mutation($id: ID!) { deleteReview(bookId: $id) }"
+        let delete = "mutation($id: ID!) { deleteReview(id: $id) { book { id } } }"
         let response = try await reader.execute(delete, ["id": book])
-        #expect(response["deleteReview"] == book)
+        #expect(response["deleteReview", "book", "id"] == book)
         let found = try await reader.execute(Self.lookup, ["book": book, "review": review])
         #expect(found["book", "review"] == .null)
         #expect(found["node"] == .null)

@@ -16,7 +16,7 @@ import Testing
         }
         """
     static let delete = """
-        mutation($id: ID!, $books: ShelfBooks, $to: ID) { deleteShelf(id: $id, books: $books, moveTo: $to) }
+        mutation($id: ID!, $books: ShelfBooks, $to: ID) { deleteShelf(id: $id, input: {books: $books, moveTo: $to}) { id } }
         """
     static let list = "{ me { shelves { id name position bookCount } } }"
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
@@ -91,6 +91,7 @@ import Testing
         ("", "Name may not be empty."), (" \u{00A0}\t ", "Name may not be empty."),
         (String(repeating: "x", count: 101), "Name may have at most 100 characters."),
         (String(repeating: "x", count: 100_000), "Name may have at most 100 characters."),
+        ("\u{200B}", "Name may not be empty."), (" \u{2060}\u{AD} ", "Name may not be empty."),
         ("a\u{0}b", "Name contains a NUL character."),
     ])
     func invalidNameIsRejected(name: String, message: String) async throws {
@@ -110,7 +111,7 @@ import Testing
     @Test(arguments: [
         String(repeating: "x", count: 100), String(repeating: "📚", count: 100),
         "'; DROP TABLE shelves; --",
-        "\u{202E}right to left", "a\\b\"c\nd",
+        "\u{202E}right to left", "a\\b\"c\nd", "👩\u{200D}🚀",
     ])
     func textWithinTheLimitIsUnchanged(name: String) async throws {
         let reader = try await Self.app().makeReader()
@@ -172,7 +173,7 @@ import Testing
         _ = try await reader.makeBook("Both", shelves: [shelf, other])
         let response = try await reader.execute(
             Self.delete, ["id": shelf, "books": .string(books), "to": other])
-        #expect(response["deleteShelf"] == shelf)
+        #expect(response["deleteShelf", "id"] == shelf)
         let library = try await reader.requireValue(
             """
             { me {
@@ -201,7 +202,7 @@ import Testing
         let shelf = try await reader.makeShelf("A")
         _ = try await reader.makeBook("Book", shelves: [shelf])
         for (target, code) in [
-            (shelf, "BAD_USER_INPUT"), (.null, "NOT_FOUND"), (Self.absent, "NOT_FOUND"),
+            (shelf, "BAD_USER_INPUT"), (.null, "BAD_USER_INPUT"), (Self.absent, "NOT_FOUND"),
             ("no id", "NOT_FOUND"),
         ] {
             let response = try await reader.execute(

@@ -61,7 +61,8 @@ import Testing
         let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook("Gone")
         let live = try await reader.subscribe(Self.live)
-        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": id])
         let change = await live.next()["data", "changes"]
         #expect(change?["kind"] == "DELETED")
         #expect(change?["node"] == .null)
@@ -124,7 +125,7 @@ import Testing
         let first = try TestReader(app, subject, try await app.signIn(subject: subject))
         let second = try TestReader(app, subject, try await app.signIn(subject: subject))
         let live = try await first.subscribe(Self.live)
-        _ = try await first.execute("mutation { signOut }")
+        _ = try await first.execute("mutation { signOut { endedSessions } }")
         _ = try await second.makeBook("Not for the first device")
         #expect(await live.next()["errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
         #expect(await live.next() == .null)

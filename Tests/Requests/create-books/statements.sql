@@ -13,6 +13,25 @@ WITH card AS (
     FROM shelves s
     WHERE s.user_id = $1 AND s.id = requested.id
   )
+), taken AS MATERIALIZED (
+  SELECT
+  WHERE $12 AND ($1 = $2 OR EXISTS (
+    SELECT
+    FROM editions
+    WHERE id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM shelves
+    WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM reviews
+    WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM imports
+    WHERE user_id = $1 AND id = $2
+  ))
 ), matched AS (
   SELECT m.edition_id, m.linked_by
   FROM match_books( ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[$6], NULL ) m
@@ -31,6 +50,9 @@ WITH card AS (
   WHERE coalesce($5, card.title) IS NOT NULL AND ($3 IS NULL OR card.id IS NOT NULL) AND NOT EXISTS (
     SELECT
     FROM missing_shelves
+  ) AND NOT EXISTS (
+    SELECT
+    FROM taken
   )
   ON CONFLICT DO NOTHING
   RETURNING id, added_at
@@ -63,6 +85,9 @@ SELECT (
 ), EXISTS (
   SELECT
   FROM missing_shelves
+), EXISTS (
+  SELECT
+  FROM taken
 );
 
 SELECT enqueue_cover_searches($1, $2, $3);

@@ -5,7 +5,23 @@ INSERT INTO shelves (user_id, id, name, position)
 SELECT $1, $2, $3, coalesce(max(position) + 1, 0)
 FROM shelves
 WHERE user_id = $1
-HAVING count(*) < 500
+HAVING count(*) < 500 AND NOT ($1 = $2 OR EXISTS (
+  SELECT
+  FROM editions
+  WHERE id = $2
+) OR EXISTS (
+  SELECT
+  FROM books
+  WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
+  FROM reviews
+  WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
+  FROM imports
+  WHERE user_id = $1 AND id = $2
+))
 ON CONFLICT DO NOTHING;
 
 SELECT id

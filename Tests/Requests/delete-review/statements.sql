@@ -2,10 +2,18 @@
 SELECT begin_request($1, $2, $3, $4);
 
 DELETE FROM reviews
-WHERE user_id = $1 AND book_id = $2;
+WHERE user_id = $1 AND book_id = $2
+RETURNING id;
 
 UPDATE feed_decks
 SET is_outdated = true
 WHERE user_id = $1 AND previous IS NULL AND NOT is_outdated;
 
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT b.id, b.title
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);

@@ -18,3 +18,8 @@ FROM (
   WHERE user_id = $1
 ) ranked
 WHERE s.user_id = $1 AND s.id = ranked.id AND s.position <> ranked.position;
+
+SELECT id
+FROM shelves
+WHERE user_id = $1
+ORDER BY position, id;

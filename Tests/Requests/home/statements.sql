@@ -13,7 +13,7 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 UNION ALL (
   SELECT (NULL)::text, (t.user_id)::uuid, (t.books)::int8, (t.reading)::int8, (t.read)::int8, (v.average_rating)::float8, 1
   FROM (
-    SELECT $1 AS user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read
+    SELECT $1 AS user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
     FROM books
     WHERE user_id = $1
   ) t, (

@@ -1,20 +1,31 @@
 -- round trip 1
 SELECT begin_request($1, $2, $3, $4);
 
-INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-SELECT $1, $3, id, added_at
-FROM books
-WHERE user_id = $1 AND id = $2
-ON CONFLICT DO NOTHING;
+WITH book AS (
+  SELECT id, added_at
+  FROM books
+  WHERE user_id = $1 AND id = $2
+), added AS (
+  INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+  SELECT $1, $3, id, added_at
+  FROM book
+  ON CONFLICT DO NOTHING
+)
+SELECT id
+FROM book;
 
 DELETE FROM shelf_books
-WHERE user_id = $1 AND book_id = $2 AND shelf_id <> $3 AND ($4 IS NULL OR shelf_id = $4);
+WHERE user_id = $1 AND book_id = $2 AND shelf_id <> $3 AND ($4 IS NULL OR shelf_id = $4)
+RETURNING shelf_id;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
 SELECT b.id
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
 
--- round trip 2
+-- round trip 3
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
 SELECT sb.book_id, s.name

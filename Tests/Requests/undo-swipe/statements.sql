@@ -71,9 +71,9 @@ SELECT begin_request($1, $2, $3, $4);
 SELECT book_id, title, author, genre
 FROM undo_swipe($1, $2, $3, $4);
 
-SELECT e.id, e.title
-FROM editions e
-WHERE true AND e.id = ANY($2);
+SELECT id
+FROM editions
+WHERE id = $1;
 
 SELECT book_id, version
 FROM removed_covers
@@ -89,6 +89,13 @@ SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 SELECT enqueue_cover_searches($1, $2, $3);
 
 -- round trip 3
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT e.id, e.title
+FROM editions e
+WHERE true AND e.id = ANY($2);
+
+-- round trip 4
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
 SELECT b.edition_id, b.id

@@ -55,10 +55,21 @@ enum Sessions {
 // MARK: - Sign-in
 
 extension Sessions {
+    static let signIn = PlainMutation(.one, isPublic: true) {
+        arguments, request throws(BookplateError) in
+        // `SignInInput` has exactly one field.
+        try await signInByApple(InputObject(arguments["input"]?["apple"]), request)
+    }
+
     static let signInWithApple = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
+        try await signInByApple(InputObject(arguments["input"]), request)
+    }
+
+    private static func signInByApple(
+        _ input: InputObject, _ request: RequestContext
+    ) async throws(BookplateError) -> [PlainObject] {
         try request.services.rates.takeSignIn(from: request.address)
-        let input = InputObject(arguments["input"])
         let displayName = try TextInput.optional(
             input.text("displayName"), field: "displayName",
             charactersMax: displayNameCharactersMax)
@@ -71,7 +82,8 @@ extension Sessions {
             input.text("identityToken") ?? "", nonce: input.text("nonce"),
             among: try await request.services.accounts.tenants.all(for: request),
             requestID: request.requestID)
-        let signIn = try await signIn(identity, code: code, displayName: displayName, request)
+        let signIn = try await openSession(
+            of: identity, code: code, displayName: displayName, request)
         if signIn.isFirst, !code.isEmpty, identity.isFromApple {
             await AppleGrant.exchangeAndStore(code: code, identity, for: signIn.viewer, request)
         }
@@ -90,8 +102,8 @@ extension Sessions {
     /// The session's ID and secret are derived from the identity token and the authorization code. Repeating the sign-in
     /// within the grace period therefore returns the same session. A token that was already used in another sign-in
     /// is rejected.
-    private static func signIn(
-        _ identity: VerifiedIdentity, code: String, displayName: String?, _ request: RequestContext
+    private static func openSession(
+        of identity: VerifiedIdentity, code: String, displayName: String?, _ request: RequestContext
     ) async throws(BookplateError) -> SignIn {
         let keys = request.services.accounts.sessionKeys
         let seed = keys.derive(identity.claims.tokenHash + Array(code.utf8), for: "sign-in")
@@ -297,19 +309,20 @@ extension Sessions {
 // MARK: - Sign-out
 
 extension Sessions {
-    static let signOut = LeafMutation { arguments, request throws(BookplateError) in
-        try await request.write { pipeline, viewer in
+    static let signOut = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        let sessions = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, viewer.sessionID)
             parameters.append(bool: arguments["everywhere"]?.boolean ?? false)
-            pipeline.append(revokeSessions, parameters)
+            return pipeline.append(revokeSessions, parameters)
         }
-        return .boolean(true)
+        return [PlainObject(leaves: ["endedSessions": .int(sessions.count)])]
     }
 
-    private static let revokeSessions = Statement(
+    private static let revokeSessions = TypedStatement<UUID>(
         """
         UPDATE sessions
         SET revoked_at = now()
         WHERE user_id = $1 AND (id = $2 OR $3) AND revoked_at IS NULL
+        RETURNING id
         """)
 }

@@ -7,6 +7,7 @@ import Postgres
 /// transaction, and each of them succeeds or fails on its own.
 struct BookCreation {
     let id: UUID
+    private let isIDChosen: Bool
     private let title: String?
     private let author: String?
     private let isbn: ISBN?
@@ -26,6 +27,7 @@ struct BookCreation {
     /// - Throws: `.badUserInput` with the name of the field, or `.notFound` if the id of a card or shelf is not a UUID.
     init(_ input: InputObject) throws(BookplateError) {
         id = try input.newID()
+        isIDChosen = input.text("id") != nil
         title = try TextInput.optional(
             input.text("title"), field: "title", charactersMax: Self.titleCharactersMax)
         author = try TextInput.optional(
@@ -69,6 +71,7 @@ struct BookCreation {
         parameters.append(text: status, as: .inferred)
         parameters.append(uuids: shelfIDs)
         parameters.append(bool: fetchesCover && hasCoverSources)
+        parameters.append(bool: isIDChosen)
         return pipeline.append(Self.insert, parameters)
     }
 
@@ -103,6 +106,7 @@ struct BookCreation {
                     Self.alreadyInLibrary, id: other.description,
                     field: cardID == nil ? "isbn" : "cardId"))
         }
+        if result.isIDTaken { return .rejected(ChosenID.isTaken) }
         if result.isShelfMissing { return .rejected(.notFound(Shelf.noSuchShelf)) }
         if !result.isCardFound {
             if cardID != nil { return .rejected(.notFound(FeedCard.noSuchCard)) }
@@ -127,14 +131,19 @@ struct BookCreation {
         let isCardFound: Bool
         /// Whether one of the shelves does not exist.
         let isShelfMissing: Bool
+        /// Whether the id belongs to another object.
+        let isIDTaken: Bool
 
         init?(_ row: inout RowReader) {
             createdID = row.uuid()
             existingID = row.uuid()
             sameBookID = row.uuid()
-            guard let isCardFound = row.bool(), let isShelfMissing = row.bool() else { return nil }
+            guard let isCardFound = row.bool(), let isShelfMissing = row.bool(),
+                let isIDTaken = row.bool()
+            else { return nil }
             self.isCardFound = isCardFound
             self.isShelfMissing = isShelfMissing
+            self.isIDTaken = isIDTaken
         }
     }
 
@@ -150,6 +159,9 @@ struct BookCreation {
           SELECT
           FROM unnest($10::uuid[]) AS requested (id)
           WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = requested.id)
+        ), taken AS MATERIALIZED (
+          SELECT
+          WHERE $12 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports"])))
         ), matched AS (
           -- The edition that the title and the author mean, if no card does.
           SELECT m.edition_id, m.linked_by
@@ -193,6 +205,7 @@ struct BookCreation {
           WHERE coalesce($5, card.title) IS NOT NULL
             AND ($3 IS NULL OR card.id IS NOT NULL)
             AND NOT EXISTS (SELECT FROM missing_shelves)
+            AND NOT EXISTS (SELECT FROM taken)
           ON CONFLICT DO NOTHING
           RETURNING id, added_at
         ), shelved AS (
@@ -214,7 +227,8 @@ struct BookCreation {
             LIMIT 1
           ),
           EXISTS (SELECT FROM card),
-          EXISTS (SELECT FROM missing_shelves)
+          EXISTS (SELECT FROM missing_shelves),
+          EXISTS (SELECT FROM taken)
         """)
 }
 

@@ -135,34 +135,49 @@ extension Book {
         return try book.only(results.last, orElse: noSuchBook)
     }
 
-    static let move = RowMutation(type) { arguments, request, book throws(BookplateError) in
+    static let move = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchBook)
-        let target = try arguments.id("to", else: Shelf.noSuchShelf)
+        let input = try arguments.input(replacing: ["to", "from"], required: "to")
+        let target = try input.id("to", else: Shelf.noSuchShelf)
         let origin: UUID? =
-            arguments["from"]?.string == nil
-            ? nil : try arguments.id("from", else: Shelf.noSuchShelf)
-        let (results, _) = try await request.write { pipeline, viewer in
-            pipeline.append(addToShelf, .of(viewer.userID, id, target))
+            input.text("from") == nil ? nil : try input.id("from", else: Shelf.noSuchShelf)
+        let (results, keys) = try await request.write { pipeline, viewer in
+            let book = pipeline.append(addToShelf, .of(viewer.userID, id, target))
             var parameters = Parameters.of(viewer.userID, id, target)
             parameters.append(uuid: origin)
-            pipeline.append(removeFromOtherShelves, parameters)
-            book.append([id], to: &pipeline, for: viewer)
+            let leftShelves = pipeline.append(removeFromOtherShelves, parameters)
+            return (book: book, leftShelves: leftShelves)
         }
-        return try book.only(results.last, orElse: noSuchBook)
+        guard let book = results[keys.book].first else { throw .notFound(noSuchBook) }
+        return [
+            PlainObject(ids: [
+                "book": [book], "leftShelves": results[keys.leftShelves], "joinedShelf": [target],
+            ])
+        ]
     }
 
-    /// Returns the id even if there is no such book, so that clients can retry the mutation.
-    static let delete = LeafMutation { arguments, request throws(BookplateError) in
+    static let movePayloadFields: [String: FieldResolver] = [
+        "book": .load(RowsOfPlainObject(.one, type)),
+        "leftShelves": .load(RowsOfPlainObject(.many, Shelf.type)),
+        "joinedShelf": .load(RowsOfPlainObject(.one, Shelf.type)),
+    ]
+
+    /// Succeeds even if there is no such book, so that clients can retry the mutation.
+    static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchBook)
-        let (results, deletedBooks) = try await request.write { pipeline, viewer in
+        let (results, keys) = try await request.write { pipeline, viewer in
+            let shelves = pipeline.append(shelvesOfBook, .of(viewer.userID, id))
             let deletedBooks = pipeline.appendForRows(deleteBook, .of(viewer.userID, id))
             pipeline.replaceDeckSoon(of: viewer.userID)
             pipeline.appendRemovedCovers(of: viewer.userID)
-            return deletedBooks
+            return (shelves: shelves, deletedBooks: deletedBooks)
         }
         await request.removeCovers(results.last)
-        await request.removeTitleCards(of: results[deletedBooks])
-        return .string(id.description)
+        await request.removeTitleCards(of: results[keys.deletedBooks])
+        return [
+            PlainObject(
+                leaves: ["id": .string(id.description)], ids: ["shelves": results[keys.shelves]])
+        ]
     }
 
     // MARK: - Statements
@@ -176,23 +191,35 @@ extension Book {
         LIMIT 1
         """)
 
-    /// Fails with a foreign key error if there is no such shelf. Does nothing if there is no such book.
-    private static let addToShelf = Statement(
+    /// Returns the book's id. Fails with a foreign key error if there is no such shelf. Returns nothing if there is no such
+    /// book.
+    private static let addToShelf = TypedStatement<UUID>(
         """
-        INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-        SELECT $1, $3, id, added_at
-        FROM books
-        WHERE user_id = $1 AND id = $2
-        ON CONFLICT DO NOTHING
+        WITH book AS (
+            SELECT id, added_at
+            FROM books
+            WHERE user_id = $1 AND id = $2
+        ), added AS (
+            INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+            SELECT $1, $3, id, added_at
+            FROM book
+            ON CONFLICT DO NOTHING
+        )
+        SELECT id
+        FROM book
         """)
 
-    /// Removes the book from the shelf `$4`, or from all shelves but `$3` if `$4` is NULL.
-    private static let removeFromOtherShelves = Statement(
+    /// Removes the book from the shelf `$4`, or from all shelves but `$3` if `$4` is NULL. Returns the shelves.
+    private static let removeFromOtherShelves = TypedStatement<UUID>(
         """
         DELETE FROM shelf_books
         WHERE user_id = $1 AND book_id = $2 AND shelf_id <> $3
           AND ($4 IS NULL OR shelf_id = $4)
+        RETURNING shelf_id
         """)
+
+    private static let shelvesOfBook = TypedStatement<UUID>(
+        "SELECT shelf_id FROM shelf_books WHERE user_id = $1 AND book_id = $2")
 
     private static let deleteBook = Statement(
         """
@@ -219,6 +246,7 @@ extension BookplateError {
     var inputError: PlainObject {
         var leaves: [String: Value] = ["code": .string(code), "message": .string(message)]
         if let field { leaves["field"] = .string(field) }
+        if case .conflict(_, let id?, _) = self { leaves["id"] = .string(id) }
         return PlainObject(leaves: leaves)
     }
 }

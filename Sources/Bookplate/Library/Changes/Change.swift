@@ -20,6 +20,8 @@ struct ChangePage {
     /// The position after the page.
     let cursor: ChangeCursor
     let hasMore: Bool
+    /// Whether the log has changes before the page.
+    let hasPreviousPage: Bool
     /// Whether the requested cursor is older than the log, or belongs to a log that no longer exists. The client then
     /// has to fetch its library again and continue from the page's cursor.
     let resetRequired: Bool
@@ -28,13 +30,14 @@ struct ChangePage {
         let last = rows.first?.lastSeq ?? 0
         let pruned = rows.first?.prunedSeq ?? 0
         guard cursor.seq >= pruned, cursor.seq <= last else {
-            (changes, hasMore, resetRequired) = ([], false, true)
+            (changes, hasMore, hasPreviousPage, resetRequired) = ([], false, false, true)
             self.cursor = ChangeCursor(seq: last)
             return
         }
         let found = rows.compactMap(\.change)
         changes = Array(found.prefix(first))
         hasMore = found.count > first
+        hasPreviousPage = cursor.seq > pruned
         resetRequired = false
         self.cursor = changes.last?.cursor ?? cursor
     }
@@ -106,7 +109,7 @@ final class ChangeBatch: ObjectBatch {
         case "kind": writer.write(change.kind)
         case "typename": writer.write(change.typename)
         case "id": writer.write(change.id.description)
-        case "at": writer.write(Instant(microseconds: change.at).text)
+        case "changedAt", "at": writer.write(Instant(microseconds: change.at).text)
         default: return .null
         }
         return .value

@@ -7,15 +7,15 @@ struct Changes: FieldLoader {
     static let firstMax = 500
 
     static let pageFields: [String: FieldResolver] = [
-        "changes": .load(ChangesOfPage()), "cursor": .property, "hasMore": .property,
-        "resetRequired": .property,
+        "changes": .load(ChangesOfPage()), "pageInfo": .load(PageInfoOfChanges()),
+        "resetRequired": .property, "cursor": .property, "hasMore": .property,
     ]
 
     /// - Parameter nodes: The types whose changes are logged.
     static func changeFields(nodes: [RowType]) -> [String: FieldResolver] {
         [
             "cursor": .property, "kind": .property, "typename": .property, "id": .property,
-            "at": .property, "node": .load(ChangeNode(types: nodes)),
+            "changedAt": .property, "at": .property, "node": .load(ChangeNode(types: nodes)),
         ]
     }
 
@@ -94,6 +94,32 @@ private struct ChangesOfPage: FieldLoader {
                 Children(
                     slots: [.list(start: 1, count: Int32(items.count))] + items,
                     groups: [.init(ChangeBatch(page.changes, selection))]))
+        }
+    }
+}
+
+/// Loads `ChangePage.pageInfo`.
+private struct PageInfoOfChanges: FieldLoader {
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        Prepared(selection: field.selections[0])
+    }
+
+    private struct Prepared: RequestLoad {
+        let selection: PlannedSelection
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
+        ) throws(BookplateError) -> Load {
+            guard let page = (parents as? ChangePageBatch)?.page else { throw .internalError }
+            var leaves: [String: Value] = [
+                "hasNextPage": .boolean(page.hasMore),
+                "hasPreviousPage": .boolean(page.hasPreviousPage),
+                "endCursor": .string(page.cursor.text),
+            ]
+            if let first = page.changes.first {
+                leaves["startCursor"] = .string(first.cursor.text)
+            }
+            return .ready(.each(of: PlainBatch([PlainObject(leaves: leaves)], selection)))
         }
     }
 }

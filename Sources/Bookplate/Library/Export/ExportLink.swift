@@ -17,14 +17,20 @@ package struct ExportLink: Equatable {
     /// The size of the signature, which follows the payload.
     private static let signatureBytes = 32
 
-    /// Returns the URL of an archive of the caller's library. The archive is created when it is downloaded.
-    static let exportLibrary = LeafMutation { arguments, request throws(BookplateError) in
+    /// Returns the link to an archive of the caller's library. The archive is created when it is downloaded.
+    static let exportLibrary = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let viewer = try request.caller()
         // Check that the session has not ended.
         try await request.read { _, _ in }
         let link = ExportLink(viewer: viewer, expiresAt: unixSecondsNow() + secondsMax)
         let token = link.token(request.services.accounts.sessionKeys)
-        return .string("\(request.services.covers.urls.publicURL)\(path)\(token).zip")
+        let url = "\(request.services.covers.urls.publicURL)\(path)\(token).zip"
+        let expiresAt = Instant(microseconds: link.expiresAt * 1_000_000)
+        return [
+            PlainObject(leaves: [
+                "url": .string(url), "expiresAt": .string(expiresAt.text),
+            ])
+        ]
     }
 
     let viewer: Viewer

@@ -40,8 +40,9 @@ enum Import {
 
     static let importLibrary = RowMutation(type) {
         arguments, request, row throws(BookplateError) in
-        let bytes = try request.upload(arguments["file"] ?? .null, field: "file")
-        let requestedFormat = arguments["format"]?.string.flatMap { ImportFormat(rawValue: $0) }
+        let input = try arguments.input(replacing: ["file", "format"], required: "file")
+        let bytes = try request.upload(input["file"] ?? .null, field: "file")
+        let requestedFormat = input.text("format").flatMap { ImportFormat(rawValue: $0) }
         // Reject a file that is not a library before the import is enqueued.
         let format = try ImportFile(bytes, format: requestedFormat).format
         try request.charge(RateLimits.unitsPerImport)

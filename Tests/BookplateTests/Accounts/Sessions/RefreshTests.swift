@@ -134,7 +134,9 @@ import Testing
         let app = try await Self.app()
         let here = try await app.makeReader()
         let there = try TestReader(app, here.subject, try await app.signIn(subject: here.subject))
-        #expect(try await here.execute("mutation { signOut }")["signOut"] == true)
+        #expect(
+            try await here.execute("mutation { signOut { endedSessions } }")[
+                "signOut", "endedSessions"] == 1)
         // The access token is rejected immediately, long before it expires.
         #expect(try await isSignedIn(here.token) == false)
         #expect(try await refresh(here.refreshToken).code == "UNAUTHENTICATED")
@@ -147,7 +149,9 @@ import Testing
         let here = try await app.makeReader()
         let there = try TestReader(app, here.subject, try await app.signIn(subject: here.subject))
         let other = try await app.makeReader()
-        #expect(try await here.execute("mutation { signOut(everywhere: true) }")["signOut"] == true)
+        #expect(
+            try await here.execute("mutation { signOut(everywhere: true) { endedSessions } }")[
+                "signOut", "endedSessions"] == 2)
         for reader in [here, there] {
             #expect(try await isSignedIn(reader.token) == false)
             #expect(try await refresh(reader.refreshToken).code == "UNAUTHENTICATED")
@@ -157,7 +161,7 @@ import Testing
 
     @Test func endedSessionsCannotWrite() async throws {
         let reader = try await Self.app().makeReader()
-        _ = try await reader.execute("mutation { signOut }")
+        _ = try await reader.execute("mutation { signOut { endedSessions } }")
         let response = try await reader.execute(ShelfTests.create, ["input": ["name": "Late"]])
         #expect(response.code == "UNAUTHENTICATED")
         let id = reader.id.string ?? ""

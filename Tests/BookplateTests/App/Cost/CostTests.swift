@@ -191,19 +191,20 @@ import Testing
         Case(
             name: "review",
             query: """
-                mutation($book: ID!) { reviewBook(bookId: $book, input: {rating: 2}) { id rating } }
+                mutation($book: ID!) { reviewBook(id: $book, input: {rating: 2}) { id rating } }
                 """, statements: 5, roundTrips: 1),
         Case(
             name: "swipe",
             query: """
-                mutation($card: ID!) { recordSwipes(swipes: [{cardId: $card, action: SKIP}]) { recorded } }
+                mutation($card: ID!) { recordSwipes(inputs: [{cardId: $card, action: SKIP}]) { recorded } }
                 """, statements: 4, roundTrips: 1),
         Case(
             name: "profile",
             query: #"mutation { updateProfile(input: {displayName: "N"}) { id } }"#,
             statements: 3, roundTrips: 1),
         Case(
-            name: "delete", query: "mutation($book: ID!) { deleteBook(id: $book) }", statements: 5,
+            name: "delete", query: "mutation($book: ID!) { deleteBook(id: $book) { id } }",
+            statements: 5,
             roundTrips: 1),
     ]
 

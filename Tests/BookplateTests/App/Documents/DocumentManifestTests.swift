@@ -6,7 +6,7 @@ import Testing
     static let apollo = """
         {"format": "apollo-persisted-query-manifest", "version": 1, "operations": [
           {"id": "a1", "name": "Me", "type": "query", "body": "query Me { me { id } }"},
-          {"id": "b2", "name": "Out", "type": "mutation", "body": "mutation Out { signOut }"}]}
+          {"id": "b2", "name": "Out", "type": "mutation", "body": "mutation Out { signOut { endedSessions } }"}]}
         """
 
     @Test func readsApollosFormat() throws {

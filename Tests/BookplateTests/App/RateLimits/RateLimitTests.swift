@@ -92,7 +92,7 @@ import Testing
         let reader = try await app.makeReader()
         let book = try await reader.makeBook("Dune")
         let setCover = """
-            mutation($book: ID!, $image: Upload!) { setCover(bookId: $book, source: {image: $image}) { coverStatus } }
+            mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) { coverStatus } }
             """
         func left() async throws -> Int? {
             try await reader.execute("{ __typename }").rate?.remainingUnits
@@ -104,7 +104,7 @@ import Testing
         #expect(cover.errors.isEmpty)
         #expect(try await left() == before - 7)
         let refused = try await app.execute(
-            "mutation($file: Upload!) { importLibrary(file: $file) { id } }",
+            "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
             ["file": UploadReference.value(0)], token: reader.token,
             uploads: [
                 Array(
@@ -139,14 +139,15 @@ import Testing
     @Test func costOfCoverSearchesDependsOnTheirNumber() async throws {
         let (app, reader) = try await startSearching(.init(perCaller: 20), bookCount: 12)
         for (queued, left) in [(12, 16), (0, 14)] as [(Int, Int)] {
-            let response = try await reader.execute("mutation { fetchMissingCovers }")
-            #expect(response["fetchMissingCovers"] == .int(queued))
+            let response = try await reader.execute("mutation { fetchMissingCovers { queued } }")
+            #expect(response["fetchMissingCovers", "queued"] == .int(queued))
             #expect(try await reader.execute("{ __typename }").rate?.remainingUnits == left)
         }
         try await app.database.execute("UPDATE books SET cover_requested_at = NULL")
         for _ in 1...12 { _ = try await reader.execute("{ __typename }") }
         #expect(
-            try await reader.execute("mutation { fetchMissingCovers }")["fetchMissingCovers"] == 10)
+            try await reader.execute("mutation { fetchMissingCovers { queued } }")[
+                "fetchMissingCovers", "queued"] == 10)
         #expect(try await reader.execute("{ __typename }").code == "RATE_LIMITED")
         #expect(
             try await app.database.count(
@@ -161,8 +162,9 @@ import Testing
         let (app, reader) = try await startSearching(settings, bookCount: 12)
         for queued in [5, 5, 2, 0] {
             let response = try await app.execute(
-                "mutation { fetchMissingCovers }", token: reader.token, address: address(1))
-            #expect(response["fetchMissingCovers"] == .int(queued))
+                "mutation { fetchMissingCovers { queued } }", token: reader.token,
+                address: address(1))
+            #expect(response["fetchMissingCovers", "queued"] == .int(queued))
             clock.advance(seconds: 60)
         }
     }
@@ -170,9 +172,9 @@ import Testing
     /// Of two concurrent requests, one has nothing to do and pays only for the request.
     @Test func concurrentCoverSearchesAreChargedOnce() async throws {
         let (_, reader) = try await startSearching(.init(perCaller: 100), bookCount: 100)
-        async let one = reader.execute("mutation { fetchMissingCovers }")
-        async let other = reader.execute("mutation { fetchMissingCovers }")
-        let queued = try await [one, other].map { $0["fetchMissingCovers"]?.int ?? 0 }
+        async let one = reader.execute("mutation { fetchMissingCovers { queued } }")
+        async let other = reader.execute("mutation { fetchMissingCovers { queued } }")
+        let queued = try await [one, other].map { $0["fetchMissingCovers", "queued"]?.int ?? 0 }
         #expect(queued.sorted() == [0, 100])
         #expect(try await reader.execute("{ __typename }").rate?.remainingUnits == 100 - 2 - 19 - 1)
     }

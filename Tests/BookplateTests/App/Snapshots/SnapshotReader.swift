@@ -52,7 +52,7 @@ struct SnapshotReader {
         ])
         try await reader.review(kindred)
         let libraryImport = try await app.execute(
-            "mutation($file: Upload!) { importLibrary(file: $file) { id } }",
+            "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
             ["file": UploadReference.value(0)], token: reader.token,
             uploads: [Array("Title,Author,My Rating\nEmma,Jane Austen,4\n".utf8)])
         // The server caches the genres of the catalog for one minute, so this request reads them before the tested one.

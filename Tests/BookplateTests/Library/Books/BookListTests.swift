@@ -223,7 +223,8 @@ import Testing
         try await reader.makeBooks(5)
         let first = try await reader.execute(Self.page, ["first": 2, "order": "TITLE_ASC"])
         let book = first["me", "books", "nodes", 1, "id"] ?? .null
-        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         let second = try await reader.execute(
             Self.page,
             [

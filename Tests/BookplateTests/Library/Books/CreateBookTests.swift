@@ -203,7 +203,7 @@ import Testing
     @Test func batchEntriesSucceedOrFailIndependently() async throws {
         let reader = try await Self.app().makeReader()
         let card = try await reader.feedCards(1)[0]
-        _ = try await reader.makeBook(["cardId": card["id"] ?? .null])
+        let existing = try await reader.makeBook(["cardId": card["id"] ?? .null])
         let inputs: [Value] = [
             ["title": "Good"], ["title": " "], ["isbn": "9780306406158"],
             ["isbn": card["isbn13"] ?? .null], ["cardId": Self.absent],
@@ -213,10 +213,14 @@ import Testing
         let response = try await reader.execute(
             """
             mutation($inputs: [CreateBookInput!]!) {
-              createBooks(inputs: $inputs) { book { id title } error { code field message } }
+              createBooks(inputs: $inputs) { book { id title } error { code field id message } }
             }
             """, ["inputs": .list(inputs)])
         let results = try #require(response["createBooks"])
+        // A conflict names the existing book.
+        let errors = results.values(of: "error")
+        #expect(errors[3]["id"] == existing)
+        #expect(errors[6]["id"] == results.values(of: "book")[5]["id"])
         #expect(
             results.values(of: "error").map { $0["code"]?.string } == [
                 nil, "BAD_USER_INPUT", "BAD_USER_INPUT", "CONFLICT", "NOT_FOUND", nil, "CONFLICT",

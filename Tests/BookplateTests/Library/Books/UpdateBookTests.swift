@@ -14,7 +14,7 @@ import Testing
         }
         """
     static let move = """
-        mutation($id: ID!, $to: ID!, $from: ID) { moveBook(id: $id, to: $to, from: $from) { id shelves { name } } }
+        mutation($id: ID!, $to: ID!, $from: ID) { moveBook(id: $id, input: {to: $to, from: $from}) { book { id shelves { name } } } }
         """
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
 
@@ -158,7 +158,9 @@ import Testing
             "id": id, "to": shelves[to] ?? .null, "from": from.flatMap { shelves[$0] } ?? .null,
         ]
         let response = try await reader.execute(Self.move, variables)
-        #expect(response["moveBook", "shelves"]?.values(of: "name") == expected.map { .string($0) })
+        #expect(
+            response["moveBook", "book", "shelves"]?.values(of: "name")
+                == expected.map { .string($0) })
         #expect(try await reader.execute(Self.move, variables).json == response.json)
     }
 
@@ -187,8 +189,8 @@ import Testing
         let id = try await reader.makeBook("Title", status: "READ", shelves: [shelf])
         let review = try await reader.review(id)
         let response = try await reader.execute(
-            "mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
-        #expect(response["deleteBook"] == id)
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": id])
+        #expect(response["deleteBook", "id"] == id)
         let remaining = try await reader.execute(
             """
             query($id: ID!, $review: ID!) {
@@ -207,7 +209,7 @@ import Testing
                 ]
             ])
         let again = try await reader.execute(
-            "mutation($id: ID!) { deleteBook(id: $id) }", ["id": id])
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": id])
         #expect(again.json == response.json)
     }
 

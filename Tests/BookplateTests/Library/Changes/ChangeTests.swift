@@ -76,14 +76,17 @@ import Testing
             ["id": other])
         try await expect([])
         _ = try await reader.execute(
-            "mutation($id: ID!, $to: ID!) { moveBook(id: $id, to: $to) { id } }",
+            "mutation($id: ID!, $to: ID!) { moveBook(id: $id, input: {to: $to}) { book { id } } }",
             ["id": book, "to": other])
         try await expect(["UPDATED Book", "UPDATED Shelf"])
-        _ = try await reader.execute("mutation($id: ID!) { deleteShelf(id: $id) }", ["id": other])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteShelf(id: $id) { id } }", ["id": other])
         try await expect(["DELETED Shelf", "UPDATED Book", "UPDATED Shelf"])
-        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         try await expect(["DELETED Book", "DELETED Review"])
-        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": book])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         try await expect([])
     }
 
@@ -94,7 +97,8 @@ import Testing
         _ = try await reader.execute(
             "mutation($id: ID!) { updateBook(id: $id, input: {title: \"New title\"}) { id } }",
             ["id": kept])
-        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) }", ["id": gone])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": gone])
         let changes = try #require(try await page(reader)["changes"]?.list)
         #expect(changes.map { $0["id"] } == [kept, gone, kept, gone])
         #expect(

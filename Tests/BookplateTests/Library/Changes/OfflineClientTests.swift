@@ -106,13 +106,13 @@ import Testing
                 ])
         case 6:
             response = try await reader.execute(
-                "mutation($id: ID!, $to: ID!) { moveBook(id: $id, to: $to) { id } }",
+                "mutation($id: ID!, $to: ID!) { moveBook(id: $id, input: {to: $to}) { book { id } } }",
                 ["id": book, "to": shelf])
         case 7, 8:
             response = try await reader.execute(
                 """
                 mutation($id: ID!, $r: Int!) {
-                  reviewBook(bookId: $id, input: {rating: $r, text: "Words \(number)"}) { id } }
+                  reviewBook(id: $id, input: {rating: $r, text: "Words \(number)"}) { id } }
                 """, ["id": book, "r": .int(number % 5 + 1)])
         case 9:
             response = try await reader.execute(
@@ -121,13 +121,13 @@ import Testing
         case 10:
             let books = ["KEEP", "MOVE", "DELETE"].randomElement(using: &random)!
             response = try await reader.execute(
-                "mutation($id: ID!, $b: ShelfBooks, $to: ID) { deleteShelf(id: $id, books: $b, moveTo: $to) }",
+                "mutation($id: ID!, $b: ShelfBooks, $to: ID) { deleteShelf(id: $id, input: {books: $b, moveTo: $to}) { id } }",
                 ["id": shelf, "b": .string(books), "to": other])
         default:
             response = try await reader.execute(
                 number % 2 == 0
-                    ? "mutation($id: ID!) { deleteBook(id: $id) }"
-                    : "mutation($id: ID!) { deleteReview(bookId: $id) }", ["id": book])
+                    ? "mutation($id: ID!) { deleteBook(id: $id) { id } }"
+                    : "mutation($id: ID!) { deleteReview(id: $id) { book { id } } }", ["id": book])
         }
         // Deleted objects and taken names are rejected. No request fails with an internal error.
         if let code = response.code {

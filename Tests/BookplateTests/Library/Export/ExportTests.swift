@@ -21,8 +21,8 @@ import Zip
 
     private func link(_ reader: TestReader) async throws -> String {
         let url = try await reader.requireValue(
-            "mutation { exportLibrary }", .null, "exportLibrary")
-        return url.string ?? ""
+            "mutation { exportLibrary { url } }", .null, "exportLibrary")
+        return url["url"]?.string ?? ""
     }
 
     private func token(_ url: String) -> Substring {
@@ -45,7 +45,7 @@ import Zip
 
     private func imported(_ reader: TestReader, _ bytes: [UInt8]) async throws -> Value {
         let response = try await reader.app.execute(
-            "mutation($file: Upload!) { importLibrary(file: $file) { id } }",
+            "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
             ["file": UploadReference.value(0)], token: reader.token, uploads: [bytes])
         let id = try #require(response["importLibrary", "id"], "\(response.json)")
         let worker = try await TestWorker.start(
@@ -100,7 +100,7 @@ import Zip
         _ = try await from.setCover(
             """
             mutation($book: ID!, $image: Upload!) {
-              setCover(bookId: $book, source: {image: $image}) { id }
+              setCover(id: $book, input: {image: $image}) { id }
             }
             """, pictured, TestImage.png())
         let before = try await from.requireValue(Self.library, .null, "me")
@@ -181,9 +181,9 @@ import Zip
                 "This link is invalid or has expired. Request a new one.")
         ) { try await open(app, "nonsense") }
 
-        _ = try await reader.execute("mutation { signOut }")
+        _ = try await reader.execute("mutation { signOut { endedSessions } }")
         await #expect(throws: BookplateError.unauthenticated) { try await open(app, token) }
-        let response = try await reader.execute("mutation { exportLibrary }")
+        let response = try await reader.execute("mutation { exportLibrary { url } }")
         #expect(response.code == "UNAUTHENTICATED")
     }
 

@@ -10,7 +10,7 @@ import Testing
     private static let fields = "id state total done created updated failed { line message }"
     private static let mutation = """
         mutation($file: Upload!, $format: ImportFormat) {
-          importLibrary(file: $file, format: $format) { \(fields) }
+          importLibrary(input: {file: $file, format: $format}) { \(fields) }
         }
         """
     private static let library = """

@@ -1,0 +1,167 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// The arguments and payloads of mutations, and the deprecated arguments that they replace.
+@Suite struct MutationArgumentTests {
+    static let app = Shared { try await TestApp.start(catalog: TestCatalog.lines(5)) }
+
+    private struct Library {
+        let reader: TestReader
+        let shelf: Value
+        let other: Value
+        let book: Value
+        let card: Value
+
+        var variables: Value { ["shelf": shelf, "other": other, "book": book, "card": card] }
+    }
+
+    private func makeLibrary() async throws -> Library {
+        let reader = try await Self.app().makeReader()
+        let shelf = try await reader.makeShelf("One")
+        let other = try await reader.makeShelf("Two")
+        let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
+        return Library(reader: reader, shelf: shelf, other: other, book: book, card: card)
+    }
+
+    @Test(arguments: [
+        (
+            "deleteShelf(id: $shelf, input: {books: MOVE, moveTo: $other})",
+            "deleteShelf(id: $shelf, books: MOVE, moveTo: $other)", "{ shelves { name bookCount } }"
+        ),
+        (
+            "moveBook(id: $book, input: {to: $other, from: $shelf})",
+            "moveBook(id: $book, to: $other, from: $shelf)",
+            "{ book { title } leftShelves { name bookCount } joinedShelf { name bookCount } }"
+        ),
+        (
+            "reviewBook(id: $book, input: {rating: 4})",
+            "reviewBook(bookId: $book, input: {rating: 4})", "{ rating book { title } }"
+        ),
+        ("deleteReview(id: $book)", "deleteReview(bookId: $book)", "{ id book { title } }"),
+        (
+            "recordSwipes(inputs: [{cardId: $card, action: LIKE}])",
+            "recordSwipes(swipes: [{cardId: $card, action: LIKE}])", "{ recorded saved { title } }"
+        ),
+        (
+            "undoSwipe(input: {cardId: $card})", "undoSwipe(cardId: $card)",
+            "{ card { title } deletedBookId }"
+        ),
+        (
+            "setCover(id: $book, input: {search: true})",
+            "setCover(bookId: $book, source: {search: true})", "{ title coverStatus }"
+        ),
+        ("removeCover(id: $book)", "removeCover(bookId: $book)", "{ title coverStatus }"),
+    ])
+    func deprecatedArgumentsDoTheSame(call: String, old: String, selection: String) async throws {
+        var responses: [Value] = []
+        for call in [call, old] {
+            let library = try await makeLibrary()
+            let variables = ["shelf", "other", "book", "card"].filter { call.contains("$\($0)") }
+            let declarations = variables.map { "$\($0): ID!" }.joined(separator: ", ")
+            let response = try await library.reader.execute(
+                "mutation(\(declarations)) { result: \(call) \(selection) }", library.variables)
+            #expect(response.errors.isEmpty, "\(response.json)")
+            responses.append(response["result"] ?? .null)
+        }
+        #expect(responses[0] == responses[1])
+    }
+
+    @Test(arguments: [
+        (#"moveBook(id: "0198c0de-0000-7000-8000-00000000dead") { book { id } }"#, "input"),
+        ("reviewBook(input: {rating: 4}) { id }", "id"), ("deleteReview { id }", "id"),
+        ("removeCover { id }", "id"), ("recordSwipes { recorded }", "inputs"),
+        ("undoSwipe { card { id } }", "input"), ("importLibrary { id }", "input"),
+        (
+            #"deleteShelf(id: "0198c0de-0000-7000-8000-00000000dead", input: {books: MOVE}) { id }"#,
+            "moveTo"
+        ),
+    ])
+    func missingArgumentsAreNamed(call: String, field: String) async throws {
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute("mutation { \(call) }")
+        #expect(response.code == "BAD_USER_INPUT", "\(response.json)")
+        #expect(response.field == field)
+        #expect(response.message?.contains("`\(field)`") == true, "\(response.json)")
+    }
+
+    @Test func payloadsReportWhatWasDone() async throws {
+        let library = try await makeLibrary()
+        let reader = library.reader
+        try await reader.review(library.book, rating: 5)
+        let moved = try await reader.execute(
+            """
+            mutation($shelf: ID!, $other: ID!, $book: ID!) {
+              first: moveBook(id: $book, input: {to: $other, from: $shelf}) {
+                book { shelves { name } } leftShelves { name } joinedShelf { name }
+              }
+              again: moveBook(id: $book, input: {to: $other, from: $shelf}) {
+                book { shelves { name } } leftShelves { name } joinedShelf { name }
+              }
+            }
+            """,
+            ["shelf": library.shelf, "other": library.other, "book": library.book])
+        #expect(
+            moved["first"] == [
+                "book": ["shelves": [["name": "Two"]]], "leftShelves": [["name": "One"]],
+                "joinedShelf": ["name": "Two"],
+            ])
+        #expect(moved["again", "leftShelves"] == [])
+        let deleted = try await reader.execute(
+            """
+            mutation($shelf: ID!, $book: ID!) {
+              review: deleteReview(id: $book) { id book { title review { id } } }
+              noReview: deleteReview(id: $book) { id book { title } }
+              book: deleteBook(id: $book) { id shelves { name bookCount } }
+              noBook: deleteBook(id: $book) { id shelves { name } }
+              afterwards: deleteReview(id: $book) { id book { title } }
+              shelf: deleteShelf(id: $shelf) { id shelves { name position } }
+              noShelf: deleteShelf(id: $shelf) { id shelves { name position } }
+            }
+            """, ["shelf": library.shelf, "book": library.book])
+        #expect(deleted["review", "id"]?.string != nil)
+        #expect(deleted["review", "book"] == ["title": "Book", "review": .null])
+        #expect(deleted["noReview"] == ["id": .null, "book": ["title": "Book"]])
+        #expect(
+            deleted["book"] == ["id": library.book, "shelves": [["name": "Two", "bookCount": 0]]])
+        #expect(deleted["noBook"] == ["id": library.book, "shelves": []])
+        #expect(deleted["afterwards"] == ["id": .null, "book": .null])
+        let rest: Value = ["id": library.shelf, "shelves": [["name": "Two", "position": 0]]]
+        #expect(deleted["shelf"] == rest)
+        #expect(deleted["noShelf"] == rest)
+    }
+
+    @Test func movingAMissingBookIsNotFound() async throws {
+        let library = try await makeLibrary()
+        let response = try await library.reader.execute(
+            "mutation($id: ID!, $to: ID!) { moveBook(id: $id, input: {to: $to}) { book { id } } }",
+            ["id": "0198c0de-0000-7000-8000-00000000dead", "to": library.shelf])
+        #expect(response.code == "NOT_FOUND")
+    }
+
+    @Test func signInTakesTheIdentityOfOneProvider() async throws {
+        let response = try await Self.app().execute(
+            #"mutation { signIn(input: {apple: {identityToken: "x"}}) { accessToken } }"#)
+        let same = try await Self.app().execute(
+            #"mutation { signIn: signInWithApple(input: {identityToken: "x"}) { accessToken } }"#)
+        #expect(!response.errors.isEmpty)
+        #expect(response.code == same.code && response.message == same.message)
+    }
+
+    /// A failed root field leaves the others intact.
+    @Test(arguments: [
+        #"feed(after: "x") { nodes { id } }"#, "feed(first: 0) { nodes { id } }",
+        #"search(query: "") { nodes { id } }"#, #"changes(after: "x") { resetRequired }"#,
+        "nodes(ids: \(Array(repeating: #""x""#, count: 101))) { id }",
+    ])
+    func oneBadArgumentDoesNotFailTheOtherFields(field: String) async throws {
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute("{ me { id } bad: \(field) }")
+        #expect(response.code == "BAD_USER_INPUT", "\(response.json)")
+        #expect(response["me", "id"] == reader.id)
+        #expect(response["bad"] == .null)
+    }
+}
