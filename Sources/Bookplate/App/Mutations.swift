@@ -65,28 +65,6 @@ struct PlainMutation: FieldLoader {
     }
 }
 
-/// A mutation that returns a scalar or an enum value.
-struct LeafMutation: FieldLoader {
-    let perform: @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Value
-
-    init(
-        _ perform:
-            @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
-            -> Value
-    ) {
-        self.perform = perform
-    }
-
-    func prepare(_ field: SelectedField) -> any PreparedLoad {
-        @Sendable func call(
-            _ arguments: ArgumentValues, _ request: RequestContext
-        ) async throws(BookplateError) -> Children {
-            .each(of: LeafBatch([try await perform(arguments, request)]))
-        }
-        return PreparedCall(call)
-    }
-}
-
 /// A prepared mutation. Its only parent is the root object.
 struct PreparedCall: RequestLoad {
     private let isPublic: Bool
