@@ -47,7 +47,7 @@ import Testing
         #expect(after["me", "books", "totalCount"] == 1)
     }
 
-    /// The ids of other users' objects cannot be told apart from free ones.
+    /// An id of another user's object is accepted like one that nobody uses.
     @Test func idsOfOtherUsersAreFree() async throws {
         let book = try await Self.app().makeReader().makeBook("Theirs")
         let reader = try await Self.app().makeReader()
