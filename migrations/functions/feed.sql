@@ -333,14 +333,14 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT store_cold_start_deck.editions
     WHERE store_cold_start_deck.editions <> '{}'
         AND store_cold_start_deck.editions IS DISTINCT FROM (
-            SELECT d.editions FROM cold_start_decks d ORDER BY number LIMIT 1
+            SELECT d.editions FROM cold_start_decks d ORDER BY chain LIMIT 1
         );
     -- Newer decks have smaller numbers.
     DELETE FROM cold_start_decks d
     WHERE EXISTS (
         SELECT
         FROM cold_start_decks newer
-        WHERE newer.number < d.number AND newer.created_at < now() - interval '2 days'
+        WHERE newer.chain < d.chain AND newer.created_at < now() - interval '2 days'
     );
 $$;
 
@@ -413,14 +413,22 @@ BEGIN
 END
 $$;
 
--- Updates the popularity of the books, which the trigger of editions brings into their genres, and deletes old decks. A catalog
--- import takes the same lock, because both write editions and the feed's state in different orders.
+-- Updates the popularity of the books, which the trigger of editions brings into their genres, and deletes the chains whose
+-- newest deck is old. A catalog import takes the same lock, because both write editions and the feed's state in different orders.
 CREATE OR REPLACE FUNCTION refresh_feed() RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT pg_advisory_xact_lock(20261122);
     SELECT refresh_popularity();
     SELECT refresh_genres(false);
-    DELETE FROM feed_decks WHERE created_at < now() - interval '2 days';
+    DELETE FROM feed_decks d
+    WHERE d.created_at < now() - interval '2 days'
+        AND NOT EXISTS (
+            SELECT
+            FROM feed_decks newer
+            WHERE newer.user_id = d.user_id
+                AND newer.chain = d.chain
+                AND newer.created_at >= now() - interval '2 days'
+        );
 $$;
 
 -- Updates the popularity of the editions: their ratings in the catalog, and the readers' positive signals. 5,000 signals weigh as
@@ -530,7 +538,9 @@ CREATE POLICY administration ON feed_decks TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON swipes, feed_decks TO bookplate_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON swipes TO bookplate_app;
+GRANT SELECT, INSERT, DELETE ON feed_decks TO bookplate_app;
+GRANT USAGE ON SEQUENCE feed_chains TO bookplate_app;
 GRANT SELECT ON feed_state, edition_genres, cold_start_decks, edition_similar, current_swipes, reader_signals TO bookplate_app;
 
 REVOKE ALL ON FUNCTION list_genres_of_editions, refresh_genres, refresh_popularity FROM PUBLIC;

@@ -148,6 +148,9 @@ $$;
 -- record of the same volume matches. A title without its subtitle matches only an edition that has this subtitle, or
 -- none and no series: "The Hunger Games: Mockingjay" is not "The Hunger Games". Editions that another book of the
 -- reader has are left out.
+--
+-- Relies on this plan: for each book, one lookup of each key (editions_isbn13_key, edition_sources_pkey, editions_work_key) and,
+-- for each edition found, of work_records_pkey and books_edition_id. OFFSET 0 and force_generic_plan prevent other joins.
 CREATE OR REPLACE FUNCTION match_books(
     readers uuid[],
     ids uuid[],

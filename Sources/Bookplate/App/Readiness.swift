@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "3f0fe9a79b03fdcbbfbbf6b422214191f733c6205fa8a21df4f8f00eb0bde49b"
+    "02a317da2aa45daf3c26f188326edb19fb548f38c513d32818d8b43bc4a11e80"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
