@@ -48,10 +48,12 @@ CREATE TABLE users (
     email_disabled boolean NOT NULL DEFAULT false,
     display_name text,
     preferred_genres text[] NOT NULL DEFAULT '{}',
+    -- Counts the changes of swipes, books, reviews, and preferred genres that the feed learns from.
+    signals_version bigint NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (tenant_id, apple_sub)
-);
+) WITH (fillfactor = 80);
 ALTER TABLE users ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
 -- One row per sign-in.

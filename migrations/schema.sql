@@ -757,8 +757,7 @@ CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, lear
         SELECT DISTINCT user_id
         FROM sessions
         WHERE rotated_at > now() - interval '30 days'
-    ),
-    learned_editions AS MATERIALIZED (
+    ), learned_editions AS MATERIALIZED (
         SELECT id
         FROM editions
         WHERE number = ANY(learned)
@@ -1395,10 +1394,9 @@ BEGIN
     WHERE w.user_id = taken.user_id AND w.book_id = taken.book_id;
     looked_at := cardinality(ids);
     changed_readers := ARRAY(SELECT link_books(readers, ids));
-    UPDATE feed_decks d
-    SET is_outdated = true
-    FROM unnest(changed_readers) AS changed (reader)
-    WHERE d.user_id = changed.reader AND d.previous IS NULL AND NOT d.is_outdated;
+    UPDATE users
+    SET signals_version = signals_version + 1
+    WHERE id = ANY(changed_readers);
     -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
@@ -1424,8 +1422,7 @@ BEGIN
             FROM editions
             WHERE list_genres_of_editions.ids IS NULL OR id = ANY(list_genres_of_editions.ids)
         ) lists
-    ),
-    current_rows AS MATERIALIZED (
+    ), current_rows AS MATERIALIZED (
         SELECT
             g.genre_id,
             genre_position(
@@ -1441,8 +1438,7 @@ BEGIN
             CASE WHEN l.ids = '{}' THEN ARRAY[0]::smallint[] ELSE l.ids END
         ) WITH ORDINALITY AS g (genre_id, ordinal)
         WHERE list_genres_of_editions.ids IS NULL OR e.id = ANY(list_genres_of_editions.ids)
-    ),
-    deleted AS (
+    ), deleted AS (
         DELETE FROM edition_genres f
         WHERE (list_genres_of_editions.ids IS NULL OR f.edition_id = ANY(list_genres_of_editions.ids))
             AND NOT EXISTS (
@@ -2021,8 +2017,7 @@ CREATE FUNCTION public.prune_undone_swipes(older_than_days integer, rows_max int
         FROM swipes
         WHERE undone_at < now() - greatest(1, older_than_days) * interval '1 day'
         LIMIT rows_max
-    ),
-    deleted AS (
+    ), deleted AS (
         DELETE FROM swipes s
         USING old
         WHERE s.user_id = old.user_id AND s.edition_id = old.edition_id AND s.swiped_at = old.swiped_at
@@ -2277,7 +2272,15 @@ CREATE FUNCTION public.refresh_feed() RETURNS void
     SELECT pg_advisory_xact_lock(20261122);
     SELECT refresh_popularity();
     SELECT refresh_genres(false);
-    DELETE FROM feed_decks WHERE created_at < now() - interval '2 days';
+    DELETE FROM feed_decks d
+    WHERE d.created_at < now() - interval '2 days'
+        AND NOT EXISTS (
+            SELECT
+            FROM feed_decks newer
+            WHERE newer.user_id = d.user_id
+                AND newer.chain = d.chain
+                AND newer.created_at >= now() - interval '2 days'
+        );
 $$;
 
 -- Name: refresh_genres(boolean); Type: FUNCTION; Schema: public; Owner: -
@@ -2319,8 +2322,8 @@ CREATE FUNCTION public.refresh_popularity(half_life_days double precision DEFAUL
     SET search_path TO 'public', 'pg_temp'
     AS $$
 DECLARE
-    catalog_weight constant float8 := 5000;
-    catalog_ratings constant float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
+    catalog_weight CONSTANT float8 := 5000;
+    catalog_ratings CONSTANT float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
 BEGIN
     WITH own AS MATERIALIZED (
         SELECT
@@ -2329,8 +2332,7 @@ BEGIN
         FROM reader_signals
         WHERE voice > 0
         GROUP BY edition_id
-    ),
-    counted AS (
+    ), counted AS (
         SELECT e.id, e.ratings_count + coalesce(own.readers, 0) * catalog_ratings / catalog_weight AS popularity
         FROM editions e
         LEFT JOIN own ON own.edition_id = e.id
@@ -2444,7 +2446,7 @@ CREATE FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 DECLARE
-    relearned constant uuid[] := ARRAY(SELECT id FROM editions WHERE number = ANY(learned));
+    relearned CONSTANT uuid[] := ARRAY(SELECT id FROM editions WHERE number = ANY(learned));
     affected uuid[];
 BEGIN
     IF sources IS NOT NULL THEN
@@ -2470,8 +2472,7 @@ BEGIN
             FROM unnest(froms, tos, scores) AS l (from_number, to_number, score)
             JOIN editions f ON f.number = l.from_number
             JOIN editions t ON t.number = l.to_number
-        ),
-        strongest AS (
+        ), strongest AS (
             SELECT
                 *,
                 row_number() OVER (PARTITION BY edition_id ORDER BY abs(score) DESC, similar_id) AS strength
@@ -3172,14 +3173,14 @@ CREATE FUNCTION public.store_cold_start_deck(editions uuid[]) RETURNS void
     SELECT store_cold_start_deck.editions
     WHERE store_cold_start_deck.editions <> '{}'
         AND store_cold_start_deck.editions IS DISTINCT FROM (
-            SELECT d.editions FROM cold_start_decks d ORDER BY number LIMIT 1
+            SELECT d.editions FROM cold_start_decks d ORDER BY chain LIMIT 1
         );
     -- Newer decks have smaller numbers.
     DELETE FROM cold_start_decks d
     WHERE EXISTS (
         SELECT
         FROM cold_start_decks newer
-        WHERE newer.number < d.number AND newer.created_at < now() - interval '2 days'
+        WHERE newer.chain < d.chain AND newer.created_at < now() - interval '2 days'
     );
 $$;
 
@@ -3649,15 +3650,15 @@ ALTER TABLE ONLY public.checkpoints FORCE ROW LEVEL SECURITY;
 -- Name: cold_start_decks; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.cold_start_decks (
-    number bigint NOT NULL,
+    chain bigint NOT NULL,
     editions uuid[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
--- Name: cold_start_decks_number_seq; Type: SEQUENCE; Schema: public; Owner: -
+-- Name: cold_start_decks_chain_seq; Type: SEQUENCE; Schema: public; Owner: -
 
-ALTER TABLE public.cold_start_decks ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.cold_start_decks_number_seq
+ALTER TABLE public.cold_start_decks ALTER COLUMN chain ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.cold_start_decks_chain_seq
     START WITH -1
     INCREMENT BY -1
     NO MINVALUE
@@ -3844,31 +3845,28 @@ ALTER TABLE public.events ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
     CACHE 1
 );
 
--- Name: feed_decks; Type: TABLE; Schema: public; Owner: -
+-- Name: feed_chains; Type: SEQUENCE; Schema: public; Owner: -
 
-CREATE TABLE public.feed_decks (
-    user_id uuid NOT NULL,
-    number bigint NOT NULL,
-    filter smallint[] NOT NULL,
-    previous bigint,
-    depth integer NOT NULL,
-    editions uuid[] NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    is_outdated boolean DEFAULT false NOT NULL
-);
-
-ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
-
--- Name: feed_decks_number_seq; Type: SEQUENCE; Schema: public; Owner: -
-
-ALTER TABLE public.feed_decks ALTER COLUMN number ADD GENERATED BY DEFAULT AS IDENTITY (
-    SEQUENCE NAME public.feed_decks_number_seq
+CREATE SEQUENCE public.feed_chains
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
-    CACHE 1
+    CACHE 1;
+
+-- Name: feed_decks; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.feed_decks (
+    user_id uuid NOT NULL,
+    chain bigint NOT NULL,
+    number smallint NOT NULL,
+    filter smallint[] NOT NULL,
+    editions uuid[] NOT NULL,
+    signals_version bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
 );
+
+ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
 
 -- Name: feed_state; Type: TABLE; Schema: public; Owner: -
 
@@ -4231,9 +4229,11 @@ CREATE TABLE public.users (
     email_disabled boolean DEFAULT false NOT NULL,
     display_name text,
     preferred_genres text[] DEFAULT '{}'::text[] NOT NULL,
+    signals_version bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
-);
+)
+WITH (fillfactor='80');
 
 ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
 
@@ -4289,7 +4289,7 @@ ALTER TABLE ONLY public.checkpoints
 -- Name: cold_start_decks cold_start_decks_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.cold_start_decks
-    ADD CONSTRAINT cold_start_decks_pkey PRIMARY KEY (number);
+    ADD CONSTRAINT cold_start_decks_pkey PRIMARY KEY (chain);
 
 -- Name: covers covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -4334,7 +4334,7 @@ ALTER TABLE ONLY public.events
 -- Name: feed_decks feed_decks_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.feed_decks
-    ADD CONSTRAINT feed_decks_pkey PRIMARY KEY (user_id, number);
+    ADD CONSTRAINT feed_decks_pkey PRIMARY KEY (user_id, chain, number);
 
 -- Name: feed_state feed_state_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -4603,13 +4603,9 @@ CREATE INDEX events_pending ON public.events USING btree (id) WHERE (delivered_a
 
 CREATE INDEX feed_decks_created_at ON public.feed_decks USING brin (created_at);
 
--- Name: feed_decks_previous; Type: INDEX; Schema: public; Owner: -
-
-CREATE UNIQUE INDEX feed_decks_previous ON public.feed_decks USING btree (user_id, previous) WHERE (previous IS NOT NULL);
-
 -- Name: feed_decks_start; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX feed_decks_start ON public.feed_decks USING btree (user_id, filter, number DESC) WHERE ((previous IS NULL) AND (NOT is_outdated));
+CREATE INDEX feed_decks_start ON public.feed_decks USING btree (user_id, filter, chain DESC) WHERE (number = 0);
 
 -- Name: identity_token_uses_expires_at; Type: INDEX; Schema: public; Owner: -
 
@@ -5566,9 +5562,13 @@ GRANT SELECT ON TABLE public.editions TO bookplate_app;
 
 GRANT SELECT,INSERT ON TABLE public.events TO bookplate_app;
 
+-- Name: SEQUENCE feed_chains; Type: ACL; Schema: public; Owner: -
+
+GRANT USAGE ON SEQUENCE public.feed_chains TO bookplate_app;
+
 -- Name: TABLE feed_decks; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.feed_decks TO bookplate_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.feed_decks TO bookplate_app;
 
 -- Name: TABLE feed_state; Type: ACL; Schema: public; Owner: -
 

@@ -55,6 +55,8 @@ $$;
 
 -- Starts every pipelined request: sets the caller for this transaction, and fails if the session has ended. A revoked
 -- session or a deleted account therefore stops working at its next request.
+--
+-- Relies on this plan: one row of sessions by its primary key.
 CREATE OR REPLACE FUNCTION begin_request(user_id uuid, tenant_id uuid, session_id uuid, read_only boolean) RETURNS void
 LANGUAGE plpgsql
 AS $$

@@ -59,7 +59,8 @@ FROM (
 -- Adds the books of liked or bought cards to the library, under the given ids. A book that is already there stays as it is.
 CREATE OR REPLACE FUNCTION save_cards(reader uuid, cards uuid[], book_ids uuid[], fetches_covers boolean)
 RETURNS TABLE (card_id uuid, book_id uuid)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+AS $$
 BEGIN
     RETURN QUERY
     INSERT INTO books (
@@ -86,7 +87,8 @@ $$;
 -- 3. If the swipe that is current now is a like or purchase that arrived late, and so has never counted, its book is saved.
 CREATE OR REPLACE FUNCTION undo_swipe(reader uuid, card uuid, at timestamptz, fetches_covers boolean)
 RETURNS TABLE (book_id uuid, title text, author text, genre text)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+AS $$
 #variable_conflict use_column
 DECLARE
     undone swipes;
@@ -187,14 +189,14 @@ $$;
 
 -- Deletes swipes that were undone the given number of days ago, at least one. Returns their number.
 CREATE OR REPLACE FUNCTION prune_undone_swipes(older_than_days int, rows_max int) RETURNS bigint
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
     WITH old AS (
         SELECT user_id, edition_id, swiped_at
         FROM swipes
         WHERE undone_at < now() - greatest(1, older_than_days) * interval '1 day'
         LIMIT rows_max
-    ),
-    deleted AS (
+    ), deleted AS (
         DELETE FROM swipes s
         USING old
         WHERE s.user_id = old.user_id AND s.edition_id = old.edition_id AND s.swiped_at = old.swiped_at
@@ -209,7 +211,8 @@ $$;
 -- as int8, the weight in hundredths as int2). At most the newest two million signals, and the newest 2,000 of each reader and
 -- edition.
 CREATE OR REPLACE FUNCTION signals_of_readers() RETURNS TABLE (signals bytea)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
     SELECT string_agg(int8send(number) || int2send(round(weight * 100)::int2), NULL ORDER BY at DESC, number)
     FROM (
         SELECT
@@ -235,7 +238,8 @@ $$;
 
 -- The editions whose signals have changed since the similar books were learned.
 CREATE OR REPLACE FUNCTION editions_with_news() RETURNS TABLE (edition bigint)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
     SELECT e.number
     FROM editions e
     WHERE e.id IN (
@@ -271,7 +275,8 @@ $$;
 -- Returns an edition's position in its genres; smaller is earlier: two bits for the tier, 29 for the popularity, and 32 for the
 -- edition's number. The popularity is ln(1 + popularity) × 2^24, at most 2^29 - 1, subtracted from that maximum.
 CREATE OR REPLACE FUNCTION genre_position(tier int, popularity float8, number bigint) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
     SELECT
         (tier::bigint << 61)
         | ((536870911 - least(floor(ln(1 + greatest(popularity, 0)) * 16777216), 536870911)::bigint) << 32)
@@ -280,7 +285,8 @@ $$;
 
 -- Writes the rows of these editions in edition_genres; null means all editions. Rows that stay the same are not written.
 CREATE OR REPLACE FUNCTION list_genres_of_editions(ids uuid[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan
+AS $$
 BEGIN
     WITH genre_lists AS MATERIALIZED (
         -- Many editions have the same list.
@@ -290,8 +296,7 @@ BEGIN
             FROM editions
             WHERE list_genres_of_editions.ids IS NULL OR id = ANY(list_genres_of_editions.ids)
         ) lists
-    ),
-    current_rows AS MATERIALIZED (
+    ), current_rows AS MATERIALIZED (
         SELECT
             g.genre_id,
             genre_position(
@@ -307,8 +312,7 @@ BEGIN
             CASE WHEN l.ids = '{}' THEN ARRAY[0]::smallint[] ELSE l.ids END
         ) WITH ORDINALITY AS g (genre_id, ordinal)
         WHERE list_genres_of_editions.ids IS NULL OR e.id = ANY(list_genres_of_editions.ids)
-    ),
-    deleted AS (
+    ), deleted AS (
         DELETE FROM edition_genres f
         WHERE (list_genres_of_editions.ids IS NULL OR f.edition_id = ANY(list_genres_of_editions.ids))
             AND NOT EXISTS (
@@ -337,19 +341,20 @@ $$;
 -- Stores a cold-start deck, unless it is empty or equals the newest one, and deletes those that no cursor needs: they were
 -- replaced two days ago.
 CREATE OR REPLACE FUNCTION store_cold_start_deck(editions uuid[]) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
     INSERT INTO cold_start_decks (editions)
     SELECT store_cold_start_deck.editions
     WHERE store_cold_start_deck.editions <> '{}'
         AND store_cold_start_deck.editions IS DISTINCT FROM (
-            SELECT d.editions FROM cold_start_decks d ORDER BY number LIMIT 1
+            SELECT d.editions FROM cold_start_decks d ORDER BY chain LIMIT 1
         );
     -- Newer decks have smaller numbers.
     DELETE FROM cold_start_decks d
     WHERE EXISTS (
         SELECT
         FROM cold_start_decks newer
-        WHERE newer.number < d.number AND newer.created_at < now() - interval '2 days'
+        WHERE newer.chain < d.chain AND newer.created_at < now() - interval '2 days'
     );
 $$;
 
@@ -357,7 +362,8 @@ $$;
 -- for one of these editions. Until a new deck is built, the old ones start scrolls: they only lack what was learned. If everything
 -- was learned, all decks are outdated, so other readers get theirs when they return.
 CREATE OR REPLACE FUNCTION finish_learning(learned_at timestamptz, learned bigint[], is_everything boolean) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
     UPDATE feed_state
     SET similar_at = greatest(similar_at, learned_at),
         decks_valid_since = CASE WHEN is_everything THEN now() ELSE decks_valid_since END;
@@ -365,8 +371,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
         SELECT DISTINCT user_id
         FROM sessions
         WHERE rotated_at > now() - interval '30 days'
-    ),
-    learned_editions AS MATERIALIZED (
+    ), learned_editions AS MATERIALIZED (
         SELECT id
         FROM editions
         WHERE number = ANY(learned)
@@ -397,7 +402,8 @@ $$;
 -- After a catalog import, the genres of all editions are updated, too. After a change of the main language, so are they and the
 -- records of all works. Decks that are built from now on contain the changes, so older ones start no scroll.
 CREATE OR REPLACE FUNCTION refresh_genres(is_import boolean) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
 DECLARE
     has_other_language boolean;
 BEGIN
@@ -424,23 +430,34 @@ BEGIN
 END
 $$;
 
--- Updates the popularity of the books, which the trigger of editions brings into their genres, and deletes old decks. A catalog
--- import takes the same lock (CatalogImport.swift), because both write editions and the feed's state in different orders.
+-- Updates the popularity of the books, which the trigger of editions brings into their genres, and deletes the chains whose
+-- newest deck is old. A catalog import takes the same lock (CatalogImport.swift), because both write editions and the feed's
+-- state in different orders.
 CREATE OR REPLACE FUNCTION refresh_feed() RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
     SELECT pg_advisory_xact_lock(20261122);
     SELECT refresh_popularity();
     SELECT refresh_genres(false);
-    DELETE FROM feed_decks WHERE created_at < now() - interval '2 days';
+    DELETE FROM feed_decks d
+    WHERE d.created_at < now() - interval '2 days'
+        AND NOT EXISTS (
+            SELECT
+            FROM feed_decks newer
+            WHERE newer.user_id = d.user_id
+                AND newer.chain = d.chain
+                AND newer.created_at >= now() - interval '2 days'
+        );
 $$;
 
 -- Updates the popularity of the editions: their ratings in the catalog, and the readers' positive signals. 5,000 signals weigh as
 -- much as the whole catalog, and new ones up to three times as much. Small changes are not written.
 CREATE OR REPLACE FUNCTION refresh_popularity(half_life_days float8 DEFAULT 14) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
 DECLARE
-    catalog_weight constant float8 := 5000;
-    catalog_ratings constant float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
+    catalog_weight CONSTANT float8 := 5000;
+    catalog_ratings CONSTANT float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
 BEGIN
     WITH own AS MATERIALIZED (
         SELECT
@@ -449,8 +466,7 @@ BEGIN
         FROM reader_signals
         WHERE voice > 0
         GROUP BY edition_id
-    ),
-    counted AS (
+    ), counted AS (
         SELECT e.id, e.ratings_count + coalesce(own.readers, 0) * catalog_ratings / catalog_weight AS popularity
         FROM editions e
         LEFT JOIN own ON own.edition_id = e.id
@@ -473,7 +489,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
-    relearned constant uuid[] := ARRAY(SELECT id FROM editions WHERE number = ANY(learned));
+    relearned CONSTANT uuid[] := ARRAY(SELECT id FROM editions WHERE number = ANY(learned));
     affected uuid[];
 BEGIN
     IF sources IS NOT NULL THEN
@@ -499,8 +515,7 @@ BEGIN
             FROM unnest(froms, tos, scores) AS l (from_number, to_number, score)
             JOIN editions f ON f.number = l.from_number
             JOIN editions t ON t.number = l.to_number
-        ),
-        strongest AS (
+        ), strongest AS (
             SELECT
                 *,
                 row_number() OVER (PARTITION BY edition_id ORDER BY abs(score) DESC, similar_id) AS strength
@@ -522,7 +537,7 @@ BEGIN
 END
 $$;
 
--- MARK: Access
+-- MARK: Policies and grants
 
 DROP POLICY IF EXISTS owner_only ON swipes;
 CREATE POLICY owner_only ON swipes TO bookplate_app
@@ -543,7 +558,8 @@ CREATE POLICY administration ON feed_decks TO CURRENT_USER
     WITH CHECK (true);
 
 GRANT SELECT, INSERT, UPDATE ON swipes TO bookplate_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON feed_decks TO bookplate_app;
+GRANT SELECT, INSERT, DELETE ON feed_decks TO bookplate_app;
+GRANT USAGE ON SEQUENCE feed_chains TO bookplate_app;
 GRANT SELECT ON feed_state, edition_genres, cold_start_decks, edition_similar, current_swipes, reader_signals TO bookplate_app;
 
 REVOKE ALL ON FUNCTION list_genres_of_editions, refresh_genres, refresh_popularity FROM PUBLIC;

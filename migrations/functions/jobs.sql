@@ -60,6 +60,9 @@ $$;
 
 -- Claims jobs that are due, at most `capacities[i]` of the kind `kinds[i]`. Jobs whose lease has expired are ready again
 -- first, or dead if that was their last attempt. `postponed_ms` is for how long the job has been postponed.
+--
+-- Relies on this plan: for each kind, the index jobs_ready is read in its order until there are enough jobs, so the number of
+-- waiting jobs does not matter. The jobs with expired leases come from jobs_running.
 CREATE OR REPLACE FUNCTION claim_jobs(kinds text[], capacities int[], worker text, lease_ms int)
 RETURNS TABLE (
     id uuid, fence int, user_id uuid, kind text, payload jsonb, attempt int, priority int, postponed_ms bigint

@@ -82,8 +82,9 @@ $$;
 -- entries of "the" takes longer than comparing the few remaining editions. If all parts are common, many popular editions
 -- match them all, so the function reads editions in order of popularity instead.
 --
--- force_custom_plan, because the words decide which plan is cheap. enable_seqscan = off, because the planner has no
--- statistics of search_vector.
+-- Relies on this plan: a bitmap scan of editions_search_vector for the rare parts, or the first 100,000 rows of
+-- editions_popularity. force_custom_plan, because the words decide which plan is cheap. enable_seqscan = off, because the planner
+-- has no statistics of search_vector.
 CREATE OR REPLACE FUNCTION search_candidates(parts text[], counts float8[], total float8) RETURNS uuid[]
 LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_custom_plan
@@ -150,7 +151,8 @@ $$;
 -- 4. Only these candidates are compared with the query letter by letter, and ranked. `is_match` is true for
 --    those that match all parts of step 1.
 --
--- force_custom_plan, because the words decide which plan is cheap.
+-- Relies on this plan: the words by the primary key of search_words, the titles by editions_search_title, and at most a few
+-- hundred candidates by key. force_custom_plan, because the words decide which plan is cheap.
 CREATE OR REPLACE FUNCTION search_editions(folded text, rows_max int, after_score float8, after_id uuid)
 RETURNS TABLE (id uuid, score float8, is_match boolean)
 LANGUAGE plpgsql STABLE

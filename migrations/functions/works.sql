@@ -143,6 +143,9 @@ $$;
 -- record of the same volume matches. A title without its subtitle matches only an edition that has this subtitle, or
 -- none and no series: "The Hunger Games: Mockingjay" is not "The Hunger Games". Editions that another book of the
 -- reader has are left out.
+--
+-- Relies on this plan: for each book, one lookup of each key (editions_isbn13_key, edition_sources_pkey, editions_work_key) and,
+-- for each edition found, of work_records_pkey and books_edition_id. OFFSET 0 and force_generic_plan prevent other joins.
 CREATE OR REPLACE FUNCTION match_books(
     readers uuid[],
     ids uuid[],
@@ -298,10 +301,9 @@ BEGIN
     WHERE w.user_id = taken.user_id AND w.book_id = taken.book_id;
     looked_at := cardinality(ids);
     changed_readers := ARRAY(SELECT link_books(readers, ids));
-    UPDATE feed_decks d
-    SET is_outdated = true
-    FROM unnest(changed_readers) AS changed (reader)
-    WHERE d.user_id = changed.reader AND d.previous IS NULL AND NOT d.is_outdated;
+    UPDATE users
+    SET signals_version = signals_version + 1
+    WHERE id = ANY(changed_readers);
     -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3

@@ -1,21 +1,19 @@
 #!/usr/bin/env python3
 """Reads pages of feeds and prints the work that they cause in PostgreSQL. scripts/ranking/curve starts it.
 
-    curve.py URL CLUSTER BOOKS SWIPES:TOKEN...
+    curve.py URL CLUSTER BOOKS SWIPES:USER:TOKEN...
 
-CLUSTER is PostgreSQL's data folder; its log must be JSON. Each kind of page is read three times: to measure the CPU
-time of PostgreSQL's processes with the kernel's counters, the duration of the statements with the log (parse, bind, and
-execute), and the buffers and rows with auto_explain. CURVE_PSQL contains the psql command for changing settings,
+CLUSTER is PostgreSQL's data folder; its log must be JSON. Each kind of page is read three times: to measure the time
+of the client and the CPU time of PostgreSQL's processes (with the kernel's counters), the duration of the statements
+with the log (parse, bind, and execute), and the buffers with auto_explain. CURVE_PSQL contains the psql command for changing settings,
 separated by tabs.
 """
-import base64
 import collections
 import datetime
 import glob
 import json
 import os
 import re
-import struct
 import subprocess
 import sys
 import time
@@ -26,30 +24,37 @@ FEED = """query($first: Int!, $after: String, $genres: [String!]) { feed(first: 
 PAGES = 200
 KINDS = {
     "first": "first page",
-    "walk": "25 pages on end",
-    "filtered": "of one genre",
+    "walk": "40 pages on end",
     "filtered_half": "of 20 genres",
-    "relaxed_ten": "of 20 genres, all tiers",
-    "relaxed_half": "of 20 genres, all tiers, 100 cards",
-    "relaxed_all": "of 40 genres, all tiers, 100 cards",
+    "filtered_all": "of 40 genres",
+    "build": "first page, builds its deck",
 }
+
+
+def psql(*statements):
+    command = os.environ["CURVE_PSQL"].split("\t") + [f"-c{text}" for text in statements]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 class Reader:
     """Reads pages of one user's feed and records the time of each request."""
 
-    def __init__(self, url, token):
-        self.url, self.token, self.times = url, token, []
+    def __init__(self, url, user, token):
+        self.url, self.user, self.token, self.times = url, user, token, []
+        self.genres = self.execute("{ genres }")["genres"]
 
-    def page(self, first=10, **variables):
-        body = json.dumps({"query": FEED, "variables": {"first": first, **variables}}).encode()
+    def execute(self, query, **variables):
+        body = json.dumps({"query": query, "variables": variables}).encode()
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
-        start = time.time()
         with urllib.request.urlopen(urllib.request.Request(self.url, body, headers), timeout=60) as response:
-            feed = json.load(response)["data"]["feed"]
+            return json.load(response)["data"]
+
+    def page(self, **variables):
+        start = time.time()
+        feed = self.execute(FEED, first=10, **variables)["feed"]
         self.times.append((start, time.time()))
-        if len(feed["nodes"]) != first:
-            sys.exit(f"expected a page of {first} cards, got {len(feed['nodes'])}")
+        if len(feed["nodes"]) != 10:
+            sys.exit(f"expected a page of 10 cards, got {len(feed['nodes'])}")
         time.sleep(0.003)  # the timestamps in the log have a precision of 1 ms
         return feed["pageInfo"]["endCursor"]
 
@@ -58,34 +63,23 @@ class Reader:
             self.page()
 
     def walk(self):
-        for _ in range(PAGES // 25):
+        for _ in range(PAGES // 40):
             after = None
-            for _ in range(25):
+            for _ in range(40):
                 after = self.page(after=after)
-
-    def filtered(self):
-        for number in range(PAGES):
-            self.page(genres=[f"Genre {number % 32}"])
 
     def filtered_half(self):
         for _ in range(PAGES):
-            self.page(genres=[f"Genre {number}" for number in range(20, 40)])
+            self.page(genres=self.genres[20:40])
 
-    def relaxed(self, genres, first=100):
-        """Reads cards of all tiers with a constructed cursor, which says that the first tier is exhausted."""
-        position = struct.pack(">BBqiiBBHi", 5, 1, int(time.time() * 1e6), -1, 0, 0, 0, 0, 0)
-        cursor = base64.urlsafe_b64encode(position).decode().rstrip("=")
+    def filtered_all(self):
         for _ in range(PAGES):
-            self.page(first=first, after=cursor, genres=[f"Genre {number}" for number in genres])
+            self.page(genres=self.genres[:40])
 
-    def relaxed_ten(self):
-        self.relaxed(range(20, 40), first=10)
-
-    def relaxed_half(self):
-        self.relaxed(range(20, 40))
-
-    def relaxed_all(self):
-        self.relaxed(range(40))
+    def build(self):
+        for _ in range(PAGES // 4):
+            psql(f"update users set signals_version = signals_version + 1 where id = '{self.user}'")
+            self.page()
 
 
 class Cluster:
@@ -95,8 +89,7 @@ class Cluster:
             self.postmaster = file.readline().strip()
 
     def set(self, name, value):
-        statements = [f"alter system set {name} = '{value}'", "select pg_reload_conf()"]
-        subprocess.run(os.environ["CURVE_PSQL"].split("\t") + [f"-c{text}" for text in statements], check=True, stdout=subprocess.DEVNULL)
+        psql(f"alter system set {name} = '{value}'", "select pg_reload_conf()")
         time.sleep(1)
 
     def cpu(self):
@@ -128,11 +121,9 @@ class Cluster:
 
 
 def by_page(times, entries, amount):
-    """Returns for each page the sums of `amount` over its log entries. Ignores concurrent transactions, for example of
-    jobs.
-    """
+    """Returns for each page the sums of `amount` over its log entries. Ignores the transactions of jobs."""
     entries = [(at, (entry["pid"], entry["vxid"]), entry) for at, entry in entries]
-    feeds = {key for _, key, entry in entries if re.search(r"FROM (editions|feed_state|genres|swipes)\b", entry.get("statement", "") + entry["message"])}
+    jobs = {key for _, key, entry in entries if re.search(r"begin_job|claim_jobs", entry.get("statement", "") + entry["message"])}
     pages, index = [], 0
     entries.sort(key=lambda entry: entry[0])
     for start, end in times:
@@ -140,7 +131,7 @@ def by_page(times, entries, amount):
         while index < len(entries) and entries[index][0] <= end + 0.0015:
             at, key, entry = entries[index]
             index += 1
-            if at >= start - 0.001 and key in feeds:
+            if at >= start - 0.001 and key not in jobs:
                 sums.update(amount(entry))
         pages.append(sums)
     return pages
@@ -155,15 +146,8 @@ def work(entry):
     match = re.match(r"duration: [\d.]+ ms +plan:\n(.*)", entry["message"], re.DOTALL)
     if not match:
         return {}
-    sums, nodes = collections.Counter(), [json.loads(match[1])["Plan"]]
-    sums["buffers"] = nodes[0].get("Shared Hit Blocks", 0) + nodes[0].get("Shared Read Blocks", 0)
-    while nodes:
-        node = nodes.pop()
-        nodes += node.get("Plans", [])
-        if "Relation Name" in node:
-            rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
-            sums["rows"] += rows * node["Actual Loops"]
-    return sums
+    plan = json.loads(match[1])["Plan"]
+    return {"buffers": plan.get("Shared Hit Blocks", 0) + plan.get("Shared Read Blocks", 0)}
 
 
 def percentile(pages, name, part):
@@ -174,17 +158,18 @@ def percentile(pages, name, part):
 def main():
     url, cluster, books, readers = sys.argv[1], Cluster(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
     if books == 10000:
-        print("| books | swipes | | CPU, ms | p50, ms | p95, ms | buffers p50 | p95 | most | rows p50 | p95 |")
-        print("| ---: | ---: | --- " + "| ---: " * 8 + "|")
+        print("| books | swipes | page | client p50, ms | p95 | CPU, ms | SQL p50, ms | p95 | buffers p50 | p95 |")
+        print("| ---: | ---: | --- " + "| ---: " * 7 + "|")
     for name in readers:
-        swipes, token = name.split(":")
+        swipes, user, token = name.split(":")
         for kind, label in KINDS.items():
-            reader = Reader(url, token)
+            reader = Reader(url, user, token)
             read = getattr(reader, kind)
-            read()  # warm-up: prepares the statements on every connection
-            before = cluster.cpu()
+            read()  # warm-up: prepares the statements on every connection, and builds the decks
+            before, reader.times = cluster.cpu(), []
             read()
-            cpu = (cluster.cpu() - before) / PAGES / 1e6
+            cpu = (cluster.cpu() - before) / len(reader.times) / 1e6
+            clients = [{"ms": (end - start) * 1000} for start, end in reader.times]
             cluster.set("log_min_duration_statement", "0")
             reader.times = []
             read()
@@ -195,8 +180,9 @@ def main():
             read()
             cluster.set("auto_explain.log_min_duration", "-1")
             works = by_page(reader.times, cluster.log(reader.times[0][0]), work)
-            cells = [f"{cpu:.2f}", f"{percentile(times, 'ms', 0.5):.2f}", f"{percentile(times, 'ms', 0.95):.2f}"]
-            cells += [str(percentile(works, "buffers", part)) for part in (0.5, 0.95, 1)] + [str(percentile(works, "rows", part)) for part in (0.5, 0.95)]
+            cells = [f"{percentile(clients, 'ms', part):.1f}" for part in (0.5, 0.95)]
+            cells += [f"{cpu:.2f}", f"{percentile(times, 'ms', 0.5):.2f}", f"{percentile(times, 'ms', 0.95):.2f}"]
+            cells += [str(percentile(works, "buffers", part)) for part in (0.5, 0.95)]
             print(f"| {books:,} | {int(swipes):,} | {label} | " + " | ".join(cells) + " |", flush=True)
 
 

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "3c848edb975d3dbe94fdcc90547aec3029296225543fa39d30d5baba9138eeae"
+    "396bcc15409c5853dd8b716530affe7715517b21ee0614ff917ed33f6b7ad32b"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

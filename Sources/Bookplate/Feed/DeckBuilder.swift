@@ -5,16 +5,18 @@ import Ranking
 protocol DeckDatabase {
     associatedtype Failure: Error
 
-    func readDeck<Keys>(
-        _ fill: (inout Pipeline) -> Keys
+    func read<Keys>(
+        _ fill: (inout Pipeline) throws(Failure) -> Keys
     ) async throws(Failure) -> (results: PipelineResults, keys: Keys)
 
-    func writeDeck(_ fill: (inout Pipeline) -> Void) async throws(Failure)
+    func write<Keys>(
+        _ fill: (inout Pipeline) throws(Failure) -> Keys
+    ) async throws(Failure) -> (results: PipelineResults, keys: Keys)
 }
 
 /// Builds a deck: the start of a chain, or the successor of a deck.
 ///
-/// 1. Read the reader's signals, their preferred genres, and the preceding deck.
+/// 1. Read the reader's signals, their preferred genres, and the end of the preceding deck.
 /// 2. Read candidates that the reader has not seen and that no earlier deck of the chain contains (`DeckCandidates`).
 /// 3. Rank them, and store the best ones in `feed_decks`.
 ///
@@ -28,68 +30,80 @@ struct DeckBuilder {
     /// The number of positive signals from which decks have `cardsMax` cards.
     private static let signalsOfLongDecks = 10
     /// The maximum number of decks of a chain. It bounds the cost of leaving out their cards.
-    private static let depthMax: Int32 = 100
+    private static let chainDecksMax: Int32 = 100
 
     let reader: UUID
     /// Ids in ascending order; empty for all genres. Ignored if there is a preceding deck, which has the same filter.
     var filter: [Int16] = []
-    /// The number of the preceding deck; nil for the start of a chain.
-    var previous: Int64?
+    /// The preceding deck; nil for the start of a chain.
+    var previous: DeckID?
     /// Whether to build no start for a reader without signals and preferred genres, who starts with the cold-start deck.
     var skipsNewReaders = false
 
+    /// - Returns: The new deck; nil if none was stored.
+    @discardableResult
     func build<Database: DeckDatabase>(
         in database: Database
-    ) async throws(Database.Failure) {
-        var parameters = Parameters.of(reader)
-        let ofReader = parameters
-        parameters.append(int64: previous)
-        let ofPrevious = parameters
-        let (results, keys) = try await database.readDeck { pipeline in
-            let signals = pipeline.append(DeckStatements.signals, ofReader)
-            let preferred = pipeline.append(DeckStatements.preferredGenres, ofReader)
-            let genres = pipeline.append(DeckStatements.genres)
-            let previous = pipeline.append(DeckStatements.previous, ofPrevious)
-            let recent = pipeline.append(DeckStatements.lastCards, ofPrevious)
-            return (signals, preferred, genres, previous, recent)
+    ) async throws(Database.Failure) -> DeckID? {
+        let precedingDeck = precedingDeck
+        let (results, keys) = try await database.read { pipeline in
+            let profile = pipeline.append(ReaderSignals.profile, .of(reader))
+            let signals = pipeline.append(ReaderSignals.latest, .of(reader))
+            let genres = pipeline.append(DeckCandidates.genres)
+            let preceding = pipeline.append(Self.lastCards, precedingDeck)
+            return (profile: profile, signals: signals, genres: genres, preceding: preceding)
         }
-        let signals = results[keys.0]
-        let preferred = results[keys.1].map(\.id)
-        if skipsNewReaders, previous == nil, signals.isEmpty, preferred.isEmpty { return }
-        let preceding = results[keys.3].first
-        // The preceding deck was deleted.
-        if previous != nil, preceding == nil { return }
-        let depth = preceding.map { $0.depth + 1 } ?? 0
-        let filter = preceding?.filter ?? self.filter
+        guard let profile = results[keys.profile].first else { return nil }
+        let signals = results[keys.signals]
+        let preceding = results[keys.preceding]
+        if previous == nil {
+            if skipsNewReaders, signals.isEmpty, profile.preferredGenres.isEmpty { return nil }
+        } else if preceding.isEmpty {
+            return nil
+        }
         var candidates = DeckCandidates(
-            reader: reader, filter: filter, previous: previous, signals: signals,
-            preferred: preferred, genres: results[keys.2].map(\.id))
+            reader: reader, filter: preceding.first?.filter ?? filter, chain: previous?.chain,
+            signals: signals, preferred: profile.preferredGenres,
+            genres: results[keys.genres].map { Int16(truncatingIfNeeded: $0) })
+        let number = previous.map { $0.number + 1 } ?? 0
         var cards: [UUID] = []
-        if depth < Self.depthMax {
-            let count = cardsCount(signals)
-            let recent = results[keys.4].map(\.traits)
+        if number < Self.chainDecksMax {
+            let count = Self.cardsCount(signals)
             for isComplete in [false, true] where cards.count < count {
                 candidates.isComplete = isComplete
                 let parameters = candidates.parameters
-                let (results, key) = try await database.readDeck {
-                    $0.append(DeckStatements.candidates, parameters)
+                let (results, key) = try await database.read {
+                    $0.append(DeckCandidates.select, parameters)
                 }
                 cards = Self.rank(
-                    results[key], signals: signals.map(\.signal), preferred: preferred,
-                    count: count, after: recent)
+                    results[key], signals: signals.map(\.signal),
+                    preferred: profile.preferredGenres,
+                    count: count, after: preceding.map(\.traits))
             }
         }
-        try await store(cards, filter: filter, depth: depth, in: database)
+        var deck = Parameters.of(reader)
+        deck.append(int64: previous?.chain)
+        deck.append(int32: number)
+        deck.append(int32s: candidates.filter.map(Int32.init))
+        deck.append(uuids: cards)
+        deck.append(int64: profile.version)
+        let parameters = deck
+        let (stored, key) = try await database.write { pipeline in
+            let key = pipeline.append(Self.insert, parameters)
+            pipeline.append(Self.deleteUnused, .of(reader))
+            return key
+        }
+        return stored[key].first.map { DeckID(chain: $0, number: number) }
     }
 
-    private func cardsCount(_ signals: [DeckStatements.Signal]) -> Int {
+    private static func cardsCount(_ signals: [ReaderSignals.Signal]) -> Int {
         let count = signals.count { $0.signal.weight > 0 }
-        return count < Self.signalsOfLongDecks ? Self.firstCardsMax : Self.cardsMax
+        return count < signalsOfLongDecks ? firstCardsMax : cardsMax
     }
 
     /// Returns the best candidates of the first tier, then those of the next tiers.
     private static func rank(
-        _ candidates: [DeckStatements.Candidate], signals: [ReaderSignal], preferred: [Int16],
+        _ candidates: [DeckCandidates.Candidate], signals: [ReaderSignal], preferred: [Int16],
         count: Int, after recent: [BookTraits]
     ) -> [UUID] {
         var recent = recent
@@ -105,18 +119,85 @@ struct DeckBuilder {
         return cards
     }
 
-    private func store<Database: DeckDatabase>(
-        _ cards: [UUID], filter: [Int16], depth: Int32, in database: Database
-    ) async throws(Database.Failure) {
+    // MARK: - Statements
+
+    private var precedingDeck: Parameters {
         var parameters = Parameters.of(reader)
-        parameters.append(int32s: filter.map(Int32.init))
-        parameters.append(int64: previous)
-        parameters.append(int32: depth)
-        parameters.append(uuids: cards)
-        let deck = parameters
-        try await database.writeDeck { pipeline in
-            pipeline.append(DeckStatements.insert, deck)
-            pipeline.append(DeckStatements.deleteUnused, .of(reader))
+        parameters.append(int64: previous?.chain)
+        parameters.append(int32: previous?.number)
+        return parameters
+    }
+
+    private struct LastCard: RowDecodable {
+        /// The filter of the deck.
+        let filter: [Int16]
+        let traits: BookTraits
+
+        init?(_ row: inout RowReader) {
+            filter = row.int16s()
+            traits = BookTraits(&row)
         }
     }
+
+    /// The last cards of the preceding deck, in order; none if the deck was deleted or has a successor.
+    private static let lastCards = TypedStatement<LastCard>(
+        """
+        SELECT d.filter::text[], \(BookTraits.columns(of: "e"))
+        FROM (
+            SELECT filter, editions
+            FROM feed_decks
+            WHERE user_id = $1 AND chain = $2 AND number = $3
+            UNION ALL
+            SELECT '{}', editions
+            FROM cold_start_decks
+            WHERE chain = $2 AND $3 = 0
+        ) d
+        CROSS JOIN LATERAL unnest(
+            d.editions[cardinality(d.editions) - \(FeedRanking.spread - 2):]
+        ) WITH ORDINALITY c (id, ordinal)
+        CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e
+        WHERE NOT EXISTS (
+            SELECT
+            FROM feed_decks
+            WHERE user_id = $1 AND chain = $2 AND number = $3 + 1
+        )
+        ORDER BY c.ordinal
+        """)
+
+    /// A deck has one successor: of two that are built at the same time, the second is not stored.
+    private static let insert = TypedStatement<Int64>(
+        """
+        INSERT INTO feed_decks (user_id, chain, number, filter, editions, signals_version)
+        VALUES ($1, coalesce($2, nextval('feed_chains')), $3, $4::int2[], $5, $6)
+        ON CONFLICT DO NOTHING
+        RETURNING chain
+        """)
+
+    /// Deletes starts of chains without a successor. Each group of swipes leads to a new start, and most of these are never read.
+    /// All are kept for a day, because cursors may read them, but at most 500. Older ones are deleted beyond 50. Chains of
+    /// several decks are kept until `feed.refresh` deletes them.
+    ///
+    /// The array and OFFSET 0 make sure that each deck is looked at once, even if the table was never analyzed.
+    private static let deleteUnused = Statement(
+        """
+        DELETE FROM feed_decks
+        WHERE user_id = $1
+            AND number = 0
+            AND chain = ANY (ARRAY(
+                SELECT chain
+                FROM (
+                    SELECT d.chain, d.created_at, row_number() OVER (ORDER BY d.chain DESC) AS rank
+                    FROM feed_decks d
+                    WHERE d.user_id = $1
+                        AND d.number = 0
+                        AND NOT EXISTS (
+                            SELECT
+                            FROM feed_decks n
+                            WHERE n.user_id = $1 AND n.chain = d.chain AND n.number = 1
+                            OFFSET 0
+                        )
+                ) unused
+                WHERE rank > 500 OR rank > 50 AND created_at < now() - interval '1 day'
+            ))
+        """)
 }

@@ -4,10 +4,12 @@ import Ranking
 /// The selection of candidates for a deck: similar books, other books of liked authors and series, and the most popular books
 /// of the genres.
 struct DeckCandidates {
-    let reader: UUID
+    /// The reader; nil for the cold-start deck.
+    let reader: UUID?
     let filter: [Int16]
-    let previous: Int64?
-    let signals: [DeckStatements.Signal]
+    /// The chain whose cards are left out.
+    let chain: Int64?
+    let signals: [ReaderSignals.Signal]
     let preferred: [Int16]
     /// All genres, those with the most readers first.
     let genres: [Int16]
@@ -69,9 +71,10 @@ struct DeckCandidates {
     }
 
     var parameters: Parameters {
-        var parameters = Parameters.of(reader)
+        var parameters = Parameters()
+        parameters.append(uuid: reader)
         parameters.append(int32s: filter.map(Int32.init))
-        parameters.append(int64: previous)
+        parameters.append(int64: chain)
         parameters.append(uuids: signals.map(\.id))
         parameters.appendArray(of: .float8) { weights in
             for signal in signals {
@@ -87,4 +90,158 @@ struct DeckCandidates {
         parameters.append(bool: isComplete)
         return parameters
     }
+
+    // MARK: - Statements
+
+    /// All genres, those with the most readers first.
+    static let genres = TypedStatement<Int32>("SELECT id FROM genres ORDER BY readers DESC, id")
+
+    struct Candidate: RowDecodable {
+        let id: UUID
+        /// Lower tiers are shown first.
+        let tier: Int32
+        let item: FeedItem
+
+        init?(_ row: inout RowReader) {
+            guard let id = row.uuid() else { return nil }
+            self.id = id
+            tier = row.int32() ?? 0
+            let affinity = Float(row.float8() ?? 0)
+            let popularity = Float(row.float8() ?? 0)
+            item = FeedItem(
+                affinity: affinity, popularity: popularity, traits: BookTraits(&row))
+        }
+    }
+
+    /// The end of the first tier in `edition_genres`.
+    private static let firstTierEnd = "1::int8 << 61"
+
+    /// Unseen books that may come into the deck. The parameters are `$1` the reader, `$2` the filter, `$3` the chain, `$4` and
+    /// `$5` the books of the signals with their weights, `$6` and `$7` genres with the numbers of popular books, `$8` authors,
+    /// `$9` series, and `$10` whether to include the later tiers.
+    ///
+    /// Relies on this plan: the editions that the reader has seen are read once and hashed. Each genre is then read in the order
+    /// of its index, where seen editions are skipped by the hash table and the others are looked up in `work_records`, until
+    /// there are enough.
+    static let select = TypedStatement<Candidate>(
+        """
+        WITH seen AS MATERIALIZED (
+            SELECT edition_id
+            FROM swipes
+            WHERE user_id = $1
+                AND undone_at IS NULL
+                AND (NOT $10 OR action <> 'SKIP' OR least(swiped_at, recorded_at) > \(coolDown))
+            UNION ALL
+            SELECT edition_id
+            FROM books
+            WHERE user_id = $1 AND edition_id IS NOT NULL
+            UNION ALL
+            SELECT unnest(editions)
+            FROM feed_decks
+            WHERE user_id = $1 AND chain = $3
+            UNION ALL
+            SELECT unnest(editions)
+            FROM cold_start_decks
+            WHERE chain = $3
+        ),
+        -- After the cool-down, the skipped record itself is shown again, whatever its rank.
+        skipped AS MATERIALIZED (
+            SELECT DISTINCT edition_id
+            FROM swipes
+            WHERE user_id = $1 AND $10 AND undone_at IS NULL AND action = 'SKIP'
+        ),
+        suggested AS (
+            SELECT s.similar_id AS id, sum(m.weight * s.score) AS affinity
+            FROM unnest($4::uuid[], $5::float8[]) m (edition_id, weight)
+            CROSS JOIN LATERAL (
+                SELECT *
+                FROM edition_similar s
+                WHERE s.edition_id = m.edition_id
+                OFFSET 0
+            ) s
+            GROUP BY s.similar_id
+            ORDER BY affinity DESC
+            LIMIT 400
+        ),
+        related AS (
+            SELECT e.id
+            FROM unnest($8::int4[]) k (author)
+            CROSS JOIN LATERAL (
+                SELECT id
+                FROM editions e
+                WHERE e.first_author_hash = k.author
+                ORDER BY e.popularity DESC
+                LIMIT 10
+            ) e
+            UNION ALL
+            SELECT e.id
+            FROM unnest($9::int4[]) k (series)
+            CROSS JOIN LATERAL (
+                SELECT id
+                FROM editions e
+                WHERE e.series_hash = k.series AND e.series_hash <> 0
+                ORDER BY e.popularity DESC
+                LIMIT 20
+            ) e
+        ),
+        popular AS (
+            SELECT f.edition_id AS id
+            FROM unnest($6::int2[], $7::int4[]) g (genre_id, count)
+            CROSS JOIN LATERAL (
+                SELECT f.edition_id
+                FROM edition_genres f
+                WHERE f.genre_id = g.genre_id
+                    AND ($10 OR f.position < \(firstTierEnd))
+                    AND f.edition_id NOT IN (SELECT edition_id FROM seen)
+                    AND NOT ($10 AND f.edition_id IN (SELECT edition_id FROM skipped))
+                    AND \(WorkRecords.isRecordToShow("f.edition_id"))
+                ORDER BY f.position
+                LIMIT g.count
+            ) f
+        ),
+        candidates AS (
+            SELECT coalesce(first.edition_id, s.id) AS id, s.affinity
+            FROM suggested s
+            LEFT JOIN LATERAL \(WorkRecords.firstRecord(of: "s.id")) first ON true
+            UNION ALL
+            SELECT coalesce(first.edition_id, r.id), 0
+            FROM related r
+            LEFT JOIN LATERAL \(WorkRecords.firstRecord(of: "r.id")) first ON true
+            UNION ALL
+            SELECT id, 0 FROM popular
+            UNION ALL
+            SELECT edition_id, 0 FROM skipped
+        )
+        SELECT
+            c.id,
+            CASE
+                WHEN g.position < \(firstTierEnd) AND c.id IN (SELECT edition_id FROM skipped) THEN 1
+                ELSE g.position >> 61
+            END::int4,
+            c.affinity,
+            e.popularity / (SELECT greatest(max(popularity), 1) FROM editions),
+            \(BookTraits.columns(of: "e"))
+        FROM (
+            SELECT id, max(affinity)::float8 AS affinity
+            FROM candidates
+            WHERE id NOT IN (SELECT edition_id FROM seen)
+            GROUP BY id
+        ) c
+        CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e
+        CROSS JOIN LATERAL (
+            SELECT min(f.position) AS position, array_agg(f.genre_id) AS genres
+            FROM edition_genres f
+            WHERE f.edition_id = c.id
+        ) g
+        WHERE ($10 OR g.position < \(firstTierEnd))
+            AND ($2::int2[] = '{}' OR g.genres && $2::int2[])
+            AND CASE
+                WHEN c.id IN (SELECT edition_id FROM skipped)
+                    THEN \(WorkRecords.isOtherRecordUnseen("c.id", skippedAfter: coolDown))
+                ELSE \(WorkRecords.isRecordToShow("c.id"))
+            END
+        ORDER BY e.number
+        """)
+
+    private static let coolDown = "now() - interval '\(FeedPage.skipCoolDown)'"
 }

@@ -59,9 +59,12 @@ struct Feed: FieldLoader {
             let rows = try await rows(
                 names == [] ? 0 : first + 1, filter: filter, after, request)
             let count = min(first, rows.count)
-            let middle = (0..<count).last { statements.isMiddleOfLastDeck(rows, $0) }
-            if let middle {
-                await prepareSuccessor(of: statements.cursor(rows, middle).deck, request)
+            if count > 0, statements.needsSuccessor(rows, count - 1) {
+                let deck = statements.cursor(rows, count - 1).deck
+                // Without the job, a request builds the deck.
+                _ = try? await request.write { pipeline, viewer in
+                    pipeline.prepareSuccessor(of: deck, for: viewer.userID)
+                }
             }
             let page = ConnectionBatch.Page(
                 positions: 0..<Int32(count), hasNextPage: rows.count > first,
@@ -76,39 +79,37 @@ struct Feed: FieldLoader {
         private func rows(
             _ count: Int, filter: [Int16], _ after: FeedCursor?, _ request: RequestContext
         ) async throws(BookplateError) -> Rows {
-            let viewer = try request.caller()
-            var parameters = Parameters.of(viewer.userID)
-            parameters.append(int64: after?.deck)
-            parameters.append(int32: after?.index ?? 0)
-            parameters.append(int32s: filter.map(Int32.init))
-            parameters.append(timestamptz: after?.asOf)
-            let start = parameters
-            parameters.append(int32: Int32(count))
-            let page = parameters
+            let reader = try request.caller().userID
+            func parameters(at deck: DeckID?, index: Int32, asOf: Int64?) -> Parameters {
+                var parameters = Parameters.of(reader)
+                parameters.append(int64: deck?.chain)
+                parameters.append(int32: deck?.number)
+                parameters.append(int32: index)
+                parameters.append(int32s: filter.map(Int32.init))
+                parameters.append(timestamptz: asOf)
+                return parameters
+            }
+            var start = parameters(at: after?.deck, index: after?.index ?? 0, asOf: after?.asOf)
             // Each further deck has at least one card.
             var remaining = count
             while true {
-                let (results, keys) = try await request.read { pipeline, _ in
+                var page = start
+                page.append(int32: Int32(count))
+                let (results, key) = try await request.read { [page] pipeline in
                     pipeline.appendForRows(statements.page, page)
                 }
-                let rows = results[keys]
+                let rows = results[key]
                 guard rows.count < count, remaining > 0 else { return rows }
                 remaining -= 1
-                let lastDecks = try await request.read { pipeline, _ in
+                let lastDecks = try await request.read { [start] pipeline, _ in
                     pipeline.append(FeedPage.lastDeck, start)
                 }
-                if lastDecks.first?.isEnd == true { return rows }
-                let builder = DeckBuilder(
-                    reader: viewer.userID, filter: filter, previous: lastDecks.first?.number)
-                try await builder.build(in: request)
-            }
-        }
-
-        /// Enqueues the job that builds the next deck. Errors are ignored: without the job, a request builds it.
-        private func prepareSuccessor(of deck: Int64, _ request: RequestContext) async {
-            _ = try? await request.write { pipeline, viewer in
-                pipeline.enqueue(
-                    PrepareDeck.self, .init(previous: deck), for: viewer.userID, key: "successor")
+                let lastDeck = lastDecks.first
+                if lastDeck?.isEnd == true { return rows }
+                let builder = DeckBuilder(reader: reader, filter: filter, previous: lastDeck?.id)
+                let deck = try await builder.build(in: request)
+                // The new start may be outdated already, so it is named.
+                if lastDeck == nil, let deck { start = parameters(at: deck, index: 0, asOf: nil) }
             }
         }
     }

@@ -16,7 +16,13 @@ struct RefreshFeed: JobHandler {
             pipeline.allowLongStatements()
             pipeline.append(Self.refresh)
         }
-        let books = try await job.read { $0.append(DeckStatements.mostPopular) }
+        let genres = try await job.read { $0.append(DeckCandidates.genres) }
+            .map { Int16(truncatingIfNeeded: $0) }
+        // Popular books of all genres, as if the reader liked each of them.
+        let candidates = DeckCandidates(
+            reader: nil, filter: [], chain: nil, signals: [], preferred: genres, genres: genres)
+        let parameters = candidates.parameters
+        let books = try await job.read { $0.append(DeckCandidates.select, parameters) }
         let order = FeedRanking.coldStartDeck(
             books.map(\.item), count: DeckBuilder.firstCardsMax)
         try await job.write { pipeline in

@@ -3,15 +3,15 @@ import Postgres
 
 /// The statements that read a page of the feed.
 ///
-/// Both start at the deck of a cursor, or at the deck that starts a new scroll, and follow the chain of decks.
+/// Both start at the deck of a cursor, or at the deck that starts a new scroll, and continue with the next decks of its chain.
 ///
 /// The parameters are:
 /// - `$1`: the caller.
-/// - `$2`: the number of the cursor's deck; NULL for a new scroll.
-/// - `$3`: the number of cards of that deck that precede the page.
-/// - `$4`: the ids of the genres of a filtered feed in ascending order, or an empty array.
-/// - `$5`: the time until which swipes and books count, if the deck of the cursor exists; otherwise they count until now.
-/// - `$6`: the maximum number of cards. Only of `page`.
+/// - `$2`, `$3`: the chain of the cursor's deck, and its number; NULL for a new scroll.
+/// - `$4`: the number of cards of that deck that precede the page.
+/// - `$5`: the ids of the genres of a filtered feed in ascending order, or an empty array.
+/// - `$6`: the time until which swipes and books count, or NULL for now. Ignored if the cursor's deck does not exist.
+/// - `$7`: the maximum number of cards. Only of `page`.
 struct FeedPage {
     /// The time for which a skipped book is not shown.
     static let skipCoolDown = "30 days"
@@ -21,17 +21,19 @@ struct FeedPage {
 
     let page: Statement
 
-    private let deckIndex: Int
+    private let chainIndex: Int
+    private let numberIndex: Int
     private let cardIndex: Int
-    private let isMiddleIndex: Int
+    private let needsSuccessorIndex: Int
     private let nowIndex: Int
 
     /// - Parameter columns: The columns of the cards.
     init(_ columns: ColumnSet) {
         var columns = columns
-        deckIndex = columns.index(of: Column("o.deck", .integer))
+        chainIndex = columns.index(of: Column("o.chain", .integer))
+        numberIndex = columns.index(of: Column("o.number", .integer))
         cardIndex = columns.index(of: Column("o.index", .integer))
-        isMiddleIndex = columns.index(of: Column("o.is_middle", .boolean))
+        needsSuccessorIndex = columns.index(of: Column("o.needs_successor", .boolean))
         nowIndex = columns.index(of: Column("now()", .timestamp))
         page = Statement(Self.pageText(columns))
     }
@@ -39,106 +41,110 @@ struct FeedPage {
     /// Returns the cursor after a row.
     func cursor(_ rows: Rows, _ row: Int) -> FeedCursor {
         FeedCursor(
-            deck: rows.int64(row, deckIndex) ?? 0, index: rows.int32(row, cardIndex) ?? 0,
-            asOf: rows.timestamptz(row, nowIndex) ?? 0)
+            deck: DeckID(
+                chain: rows.int64(row, chainIndex) ?? 0, number: rows.int32(row, numberIndex) ?? 0),
+            index: rows.int32(row, cardIndex) ?? 0, asOf: rows.timestamptz(row, nowIndex) ?? 0)
     }
 
-    /// Returns whether the row is the card in the middle of a deck that has no successor.
-    func isMiddleOfLastDeck(_ rows: Rows, _ row: Int) -> Bool {
-        rows.bool(row, isMiddleIndex) == true
+    /// Returns whether the row is in the second half of the last deck of its chain.
+    func needsSuccessor(_ rows: Rows, _ row: Int) -> Bool {
+        rows.bool(row, needsSuccessorIndex) == true
     }
 
-    /// The condition that a deck may start a scroll.
-    static let isCurrent = """
-        NOT d.is_outdated
+    /// Returns the condition that the deck `d` of a reader may start a scroll.
+    static func isCurrent(for reader: String) -> String {
+        """
+        d.signals_version = (SELECT signals_version FROM users WHERE id = \(reader))
         AND d.created_at > greatest(
             (SELECT decks_valid_since FROM feed_state),
             now() - interval '\(startLifetime)'
         )
         """
+    }
+
+    /// Returns the condition that a reader has neither preferred genres nor signals, and so starts with the cold-start deck.
+    static func isNew(_ reader: String) -> String {
+        """
+        (SELECT preferred_genres FROM users WHERE id = \(reader)) = '{}'
+        AND NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = \(reader) AND s.undone_at IS NULL)
+        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = \(reader) AND b.edition_id IS NOT NULL)
+        """
+    }
 
     /// The deck at which to start: that of the cursor if it exists and has the same filter; otherwise the newest start of a
-    /// chain; otherwise the cold-start deck, for readers without signals and preferred genres.
-    private static let chain = """
-        requested AS MATERIALIZED (
-            SELECT d.number, d.editions, $3::int4 AS skipped, $5::timestamptz AS as_of
-            FROM feed_decks d
-            WHERE d.user_id = $1 AND d.number = $2 AND d.filter = $4::int2[]
+    /// chain; otherwise the cold-start deck, for new readers.
+    private static let start = """
+        start AS MATERIALIZED (
+            SELECT $2::int8 AS chain, $3::int4 AS number, $4::int4 AS skipped, coalesce($6::timestamptz, now()) AS as_of
+            WHERE EXISTS (
+                SELECT
+                FROM feed_decks d
+                WHERE d.user_id = $1 AND d.chain = $2 AND d.number = $3 AND d.filter = $5::int2[]
+            ) OR EXISTS (
+                SELECT
+                FROM cold_start_decks d
+                WHERE d.chain = $2 AND $3 = 0 AND $5::int2[] = '{}'
+            )
             UNION ALL
-            SELECT d.number, d.editions, $3::int4, $5::timestamptz
-            FROM cold_start_decks d
-            WHERE d.number = $2 AND $4::int2[] = '{}'
-        ),
-        newest AS (
-            SELECT d.number, d.editions
+            SELECT d.chain, 0, 0, now()
             FROM (
                 SELECT *
                 FROM feed_decks d
-                WHERE d.user_id = $1
-                    AND d.filter = $4::int2[]
-                    AND d.previous IS NULL
-                    AND NOT d.is_outdated
-                ORDER BY d.number DESC
+                WHERE d.user_id = $1 AND d.filter = $5::int2[] AND d.number = 0
+                ORDER BY d.chain DESC
                 LIMIT 1
             ) d
-            WHERE \(isCurrent)
-        ),
-        cold_start AS (
-            SELECT d.number, d.editions
-            FROM cold_start_decks d
-            WHERE $4::int2[] = '{}'
-                AND (SELECT preferred_genres FROM users WHERE id = $1) = '{}'
-                AND NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = $1 AND s.undone_at IS NULL)
-                AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id IS NOT NULL)
-            ORDER BY d.number
-            LIMIT 1
-        ),
-        chain AS (
+            WHERE \(isCurrent(for: "$1"))
+            UNION ALL
             (
-                SELECT number, editions, skipped, as_of, 0 AS depth
-                FROM requested
-                UNION ALL
-                SELECT number, editions, 0, now(), 0
-                FROM (
-                    SELECT * FROM newest
-                    UNION ALL
-                    SELECT * FROM cold_start
-                ) s
-                WHERE NOT EXISTS (SELECT FROM requested)
+                SELECT d.chain, 0, 0, now()
+                FROM cold_start_decks d
+                WHERE $5::int2[] = '{}' AND \(isNew("$1"))
+                ORDER BY d.chain
                 LIMIT 1
             )
-            UNION ALL
-            SELECT d.number, d.editions, 0, c.as_of, c.depth + 1
-            FROM chain c
-            JOIN feed_decks d ON d.user_id = $1 AND d.previous = c.number
+            LIMIT 1
         )
         """
 
     /// Relies on this plan: the deck by its key, then for each of its cards in order a lookup of the swipes, the book, and the
-    /// work, until there are enough cards; then the editions by key. PostgreSQL evaluates the recursion only as far as LIMIT
-    /// needs it, so the next deck is read only at the end of one. OFFSET 0 forces one lookup for each card. A join would read
-    /// the whole library.
+    /// work, until there are enough cards; then the editions by key. The next deck is read only at the end of one, because LIMIT
+    /// stops the nested loops. OFFSET 0 forces one lookup for each card. A join would read the whole library.
     private static func pageText(_ columns: ColumnSet) -> String {
         """
-        WITH RECURSIVE \(chain)
+        WITH \(start)
         SELECT \(columns.sql)
         FROM (
             SELECT
-                c.number AS deck,
-                c.depth,
-                (c.skipped + k.ordinal)::int4 AS index,
-                k.edition_id,
-                c.skipped + k.ordinal = (cardinality(c.editions) + 1) / 2
-                    AND NOT EXISTS (
-                        SELECT FROM feed_decks d WHERE d.user_id = $1 AND d.previous = c.number
-                    ) AS is_middle
-            FROM chain c
-            CROSS JOIN LATERAL unnest(c.editions[c.skipped + 1:]) WITH ORDINALITY k (edition_id, ordinal)
-            WHERE \(isUnseen("k.edition_id", at: "c.as_of"))
-            LIMIT $6
+                s.chain,
+                d.number,
+                c.index::int4 AS index,
+                c.edition_id,
+                c.index * 2 >= cardinality(d.editions) AND d.number >= (
+                    SELECT coalesce(max(last.number), 0)
+                    FROM feed_decks last
+                    WHERE last.user_id = $1 AND last.chain = (SELECT chain FROM start)
+                ) AS needs_successor
+            FROM start s
+            CROSS JOIN LATERAL (
+                SELECT 0 AS number, d.editions
+                FROM cold_start_decks d
+                WHERE d.chain = s.chain AND s.number = 0
+                UNION ALL
+                (
+                    SELECT d.number, d.editions
+                    FROM feed_decks d
+                    WHERE d.user_id = $1 AND d.chain = s.chain AND d.number >= s.number
+                    ORDER BY d.number
+                )
+            ) d
+            CROSS JOIN LATERAL unnest(d.editions) WITH ORDINALITY c (edition_id, index)
+            WHERE (d.number, c.index) > (s.number, s.skipped)
+                AND \(isUnseen("c.edition_id", at: "s.as_of"))
+            LIMIT $7
         ) o
         CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e
-        ORDER BY o.depth, o.index
+        ORDER BY o.number, o.index
         """
     }
 
@@ -148,14 +154,14 @@ struct FeedPage {
         """
         NOT EXISTS (
             SELECT
-            FROM swipes s
-            WHERE s.user_id = $1
-                AND s.edition_id = \(edition)
-                AND s.recorded_at <= \(time)
-                AND (s.undone_at IS NULL OR s.undone_at > \(time))
+            FROM swipes w
+            WHERE w.user_id = $1
+                AND w.edition_id = \(edition)
+                AND w.recorded_at <= \(time)
+                AND (w.undone_at IS NULL OR w.undone_at > \(time))
                 AND (
-                    s.action <> 'SKIP'
-                    OR least(s.swiped_at, s.recorded_at) > \(time) - interval '\(skipCoolDown)'
+                    w.action <> 'SKIP'
+                    OR least(w.swiped_at, w.recorded_at) > \(time) - interval '\(skipCoolDown)'
                 )
             OFFSET 0
         )
@@ -177,13 +183,13 @@ struct FeedPage {
 
     /// The last deck of a chain.
     struct LastDeck: RowDecodable {
-        let number: Int64
+        let id: DeckID
         /// Whether the feed ends with this deck.
         let isEnd: Bool
 
         init?(_ row: inout RowReader) {
-            guard let number = row.int64() else { return nil }
-            self.number = number
+            guard let chain = row.int64(), let number = row.int32() else { return nil }
+            id = DeckID(chain: chain, number: number)
             isEnd = row.bool() == true
         }
     }
@@ -191,10 +197,15 @@ struct FeedPage {
     /// Returns the last deck of the chain, or no row if there is no deck at which to start.
     static let lastDeck = TypedStatement<LastDeck>(
         """
-        WITH RECURSIVE \(chain)
-        SELECT number, editions = '{}'
-        FROM chain
-        ORDER BY depth DESC
-        LIMIT 1
+        WITH \(start)
+        SELECT s.chain, coalesce(d.number, 0)::int4, coalesce(d.editions = '{}', false)
+        FROM start s
+        LEFT JOIN LATERAL (
+            SELECT d.number, d.editions
+            FROM feed_decks d
+            WHERE d.user_id = $1 AND d.chain = s.chain
+            ORDER BY d.number DESC
+            LIMIT 1
+        ) d ON true
         """)
 }

@@ -7,8 +7,8 @@ struct PrepareDeck: JobHandler {
     static let settings = JobSettings(attemptsMax: 3)
 
     struct Payload: Codable, Sendable {
-        /// The number of the deck to continue; nil to build the start of the next scroll.
-        var previous: Int64?
+        /// The deck to continue; nil to build the start of the next scroll.
+        var previous: DeckID?
     }
 
     func run(_ payload: Payload, in job: JobContext) async throws(JobError) {
@@ -17,28 +17,25 @@ struct PrepareDeck: JobHandler {
         try await builder.build(in: job)
     }
 
-    /// Returns the condition that a reader with signals has no current deck to start with.
+    /// Returns the condition that a reader with signals or preferred genres has no deck to start with.
     static func isDeckNeeded(by reader: String) -> String {
         """
         NOT EXISTS (
             SELECT
             FROM feed_decks d
-            WHERE d.user_id = \(reader) AND d.filter = '{}' AND d.previous IS NULL AND \(FeedPage.isCurrent)
+            WHERE d.user_id = \(reader) AND d.filter = '{}' AND d.number = 0 AND \(FeedPage.isCurrent(for: reader))
         )
-        AND (
-            EXISTS (SELECT FROM swipes s WHERE s.user_id = \(reader))
-            OR EXISTS (SELECT FROM books b WHERE b.user_id = \(reader) AND b.edition_id IS NOT NULL)
-        )
+        AND NOT (\(FeedPage.isNew(reader)))
         """
     }
 }
 
 extension Pipeline {
-    private static let outdate = Statement(
+    private static let outdateDecks = Statement(
         """
-        UPDATE feed_decks
-        SET is_outdated = true
-        WHERE user_id = $1 AND previous IS NULL AND NOT is_outdated
+        UPDATE users
+        SET signals_version = signals_version + 1
+        WHERE id = $1
         """)
 
     /// Replaces the reader's deck in a few seconds, because their library or reviews have changed.
@@ -49,35 +46,30 @@ extension Pipeline {
     /// - Parameter delay: The time until the new deck is built, so that changes in quick succession lead to one deck. A scroll
     ///   that starts earlier builds it in the request.
     mutating func replaceDeck(of reader: UUID, after delay: Duration = .zero) {
-        append(Self.outdate, .of(reader))
+        append(Self.outdateDecks, .of(reader))
         enqueue(PrepareDeck.self, .init(), for: reader, key: "deck", after: delay)
     }
-}
 
-extension JobContext: DeckDatabase {
-    func readDeck<Keys>(
-        _ fill: (inout Pipeline) -> Keys
-    ) async throws(JobError) -> (results: PipelineResults, keys: Keys) {
-        let (results, keys): (PipelineResults, Keys) = try await read(fill)
-        return (results, keys)
-    }
-
-    func writeDeck(_ fill: (inout Pipeline) -> Void) async throws(JobError) {
-        try await write(fill)
+    /// Builds the successor of a deck, because a scroll has passed its middle.
+    mutating func prepareSuccessor(of deck: DeckID, for reader: UUID) {
+        enqueue(
+            PrepareDeck.self, .init(previous: deck), for: reader,
+            key: "\(deck.chain)/\(deck.number)")
     }
 }
+
+extension JobContext: DeckDatabase {}
 
 extension RequestContext: DeckDatabase {
-    func readDeck<Keys>(
-        _ fill: (inout Pipeline) -> Keys
+    func read<Keys>(
+        _ fill: (inout Pipeline) throws(BookplateError) -> Keys
     ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
-        let (results, keys): (PipelineResults, Keys) = try await read { pipeline, _ in
-            fill(&pipeline)
-        }
-        return (results, keys)
+        try await read { pipeline, _ throws(BookplateError) in try fill(&pipeline) }
     }
 
-    func writeDeck(_ fill: (inout Pipeline) -> Void) async throws(BookplateError) {
-        try await write { pipeline, _ in fill(&pipeline) }
+    func write<Keys>(
+        _ fill: (inout Pipeline) throws(BookplateError) -> Keys
+    ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
+        try await write { pipeline, _ throws(BookplateError) in try fill(&pipeline) }
     }
 }

@@ -100,6 +100,9 @@ enum Swipe {
     /// searched. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
     /// swipes of a card with the same time, the last one counts, because the rows are inserted newest first. Only the
     /// current swipe of a card saves a book, not one that arrives late.
+    ///
+    /// Relies on this plan: for each swipe, the edition by its key, the swipes of the card by the prefix of their key, and the book
+    /// by `books_edition_id`. Neither the number of swipes nor the size of the library matters.
     private static let recordSwipes = TypedStatement<Outcome>(
         """
         WITH input AS MATERIALIZED (

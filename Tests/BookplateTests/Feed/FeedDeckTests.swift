@@ -51,7 +51,7 @@ import Testing
         #expect(zip(cards, cards.dropFirst()).allSatisfy { $0["genre"] != $1["genre"] })
         #expect(try await page(app.makeReader()).nodes == first.nodes)
         #expect(
-            try await app.database.count("SELECT count(*) FROM feed_decks WHERE previous IS NULL")
+            try await app.database.count("SELECT count(*) FROM feed_decks WHERE number = 0")
                 == 0)
         // Readers with preferred genres get a deck of their own.
         _ = try await reader.execute(
@@ -103,7 +103,7 @@ import Testing
         try await app.buildDecks()
         #expect(
             try await app.database.count(
-                "SELECT count(*) FROM feed_decks WHERE previous IS NOT NULL") == 1)
+                "SELECT count(*) FROM feed_decks WHERE number > 0") == 1)
         #expect(try await page(reader, after: first.end).nodes == second.nodes)
         #expect(try await app.waitingDeckCount() == 0)
         // The end of the deck is read with the beginning of the next one.
@@ -124,7 +124,8 @@ import Testing
         #expect(try await app.waitingDeckCount() == 1)
         #expect(
             try await app.database.count(
-                "SELECT count(*) FROM feed_decks WHERE previous IS NULL AND NOT is_outdated") == 1)
+                "SELECT count(*) FROM feed_decks JOIN users u USING (signals_version) WHERE u.id = user_id"
+            ) == 1)
         // The scroll that began before the swipe is not affected.
         #expect(try await page(reader, after: before.end).nodes.count == 10)
     }
@@ -144,8 +145,14 @@ import Testing
             "mutation($id: ID!) { deleteReview(id: $id) { book { id } } }", ["id": book])
         #expect(try await app.waitingDeckCount() == 1)
         try await app.buildDecks()
-        _ = try await reader.execute(
-            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
+        for (status, expectedCount) in [("READING", 0), ("READ", 0), ("DID_NOT_FINISH", 1)] {
+            _ = try await reader.execute(
+                "mutation($id: ID!, $status: ReadingStatus!) { updateBook(id: $id, input: {status: $status}) { id } }",
+                ["id": book, "status": .string(status)])
+            #expect(try await app.waitingDeckCount() == expectedCount)
+        }
+        try await app.buildDecks()
+        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         #expect(try await app.waitingDeckCount() == 1)
     }
 
@@ -201,35 +208,6 @@ import Testing
         }
     }
 
-    /// A reader who swipes without scrolling gets many starts of scrolls. Decks that a scroll has continued are kept.
-    @Test func unusedDecksAreDeleted() async throws {
-        let app = try await Self.makeApp()
-        let reader = try await app.makeReader()
-        let scroll = try await page(reader)
-        _ = try await page(reader, after: scroll.end, first: 30)
-        let id = reader.id.string ?? ""
-        try await app.database.execute(
-            """
-            INSERT INTO feed_decks (user_id, filter, depth, editions)
-            SELECT '\(id)', '{}', 0, '{}' FROM generate_series(1, 70)
-            """)
-        _ = try await reader.swipe("SKIP", [scroll.nodes[0]["id"] ?? .null])
-        try await app.buildDecks()
-        #expect(
-            try await app.database.count("SELECT count(*) FROM feed_decks WHERE editions = '{}'")
-                == 49)
-        let again = try await page(reader, after: scroll.end)
-        #expect(again.nodes.count == 10)
-        try await app.database.execute(
-            "UPDATE feed_decks SET created_at = now() - interval '49 hours'")
-        try await app.refreshFeed()
-        #expect(try await app.database.count("SELECT count(*) FROM feed_decks") == 0)
-        // The cursor of a deleted deck starts the feed again, without the swiped card.
-        let restarted = try await page(reader, after: scroll.end)
-        #expect(restarted.nodes.count == 10)
-        #expect(restarted.nodes.allSatisfy { $0["id"] != scroll.nodes[0]["id"] })
-    }
-
     /// Everything was learned again. Active readers get their decks from jobs, and others when they return.
     @Test func backfillReplacesTheDecksOfActiveReaders() async throws {
         let app = try await Self.makeApp()
@@ -265,7 +243,7 @@ import Testing
         // Signing in also counts as returning, if the deck is outdated.
         _ = try await app.signIn(subject: inactive.subject)
         #expect(try await app.waitingDeckCount() == 0)
-        try await app.database.execute("UPDATE feed_decks SET is_outdated = true")
+        try await app.database.execute("UPDATE users SET signals_version = signals_version + 1")
         _ = try await app.signIn(subject: inactive.subject)
         #expect(try await app.waitingDeckCount() == 1)
     }

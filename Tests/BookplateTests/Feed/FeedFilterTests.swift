@@ -53,7 +53,7 @@ import Testing
             Int]
         {
             let candidates = DeckCandidates(
-                reader: UUID(high: 0, low: 1), filter: filter, previous: nil, signals: [],
+                reader: UUID(high: 0, low: 1), filter: filter, chain: nil, signals: [],
                 preferred: preferred, genres: Array(1...600), isComplete: isComplete)
             return Dictionary(uniqueKeysWithValues: candidates.shares.map { ($0.genre, $0.count) })
         }

@@ -157,7 +157,7 @@ import Testing
                 ])
             }
             // The cases above that write to the database do what the server's mutations do.
-            try await app.database.execute("UPDATE feed_decks SET is_outdated = true")
+            try await app.database.execute("UPDATE users SET signals_version = signals_version + 1")
             if hasWorker, Bool.random(using: &random) { try await app.buildDecks() }
             let first = [1, 7, 10, 50].randomElement(using: &random) ?? 10
             let genres =
@@ -188,15 +188,16 @@ import Testing
                     "SELECT set_config('app.user_id', '\(user)', false); SET plan_cache_mode = force_generic_plan"
                 )
                 let page = FeedPage(ColumnSet()).page
-                let deck = try connection.query(
-                    "SELECT max(number) FROM feed_decks WHERE user_id = '\(user)'"
+                let chain = try connection.query(
+                    "SELECT max(chain) FROM feed_decks WHERE user_id = '\(user)'"
                 ).int64(0, 0)
-                return try [nil, deck].map { deck in
+                return try [nil, chain].map { chain in
                     var parameters = Parameters.of(id)
-                    parameters.append(int64: deck)
+                    parameters.append(int64: chain)
+                    parameters.append(int32: 0)
                     parameters.append(int32: 10)
                     parameters.append(int32s: [])
-                    parameters.append(timestamptz: deck.map { _ in 4_000_000_000_000_000 })
+                    parameters.append(timestamptz: chain.map { _ in 4_000_000_000_000_000 })
                     parameters.append(int32: 11)
                     let plan = try connection.query(
                         "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) "

@@ -220,7 +220,10 @@ import Testing
         let long = try await Self.time("-40 days", in: app)
         _ = try await reader.swipe("SKIP", ids, at: long)
         try await app.database.execute(
-            "UPDATE swipes SET recorded_at = '\(long)'; UPDATE feed_decks SET is_outdated = true")
+            """
+            UPDATE swipes SET recorded_at = '\(long)';
+            UPDATE users SET signals_version = signals_version + 1
+            """)
         var pages: [(after: Value, nodes: Value)] = []
         var after = Value.null
         for action in ["LIKE", "SKIP", "DISLIKE"] {

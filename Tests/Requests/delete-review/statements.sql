@@ -5,9 +5,9 @@ DELETE FROM reviews
 WHERE user_id = $1 AND book_id = $2
 RETURNING id;
 
-UPDATE feed_decks
-SET is_outdated = true
-WHERE user_id = $1 AND previous IS NULL AND NOT is_outdated;
+UPDATE users
+SET signals_version = signals_version + 1
+WHERE id = $1;
 
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 

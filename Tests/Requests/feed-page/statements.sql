@@ -5,89 +5,95 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-WITH RECURSIVE requested AS MATERIALIZED (
-  SELECT d.number, d.editions, $3::int4 AS skipped, $5::timestamptz AS as_of
-  FROM feed_decks d
-  WHERE d.user_id = $1 AND d.number = $2 AND d.filter = $4::int2[]
+WITH start AS MATERIALIZED (
+  SELECT $2::int8 AS chain, $3::int4 AS number, $4::int4 AS skipped, coalesce($6::timestamptz, now()) AS as_of
+  WHERE EXISTS (
+    SELECT
+    FROM feed_decks d
+    WHERE d.user_id = $1 AND d.chain = $2 AND d.number = $3 AND d.filter = $5::int2[]
+  ) OR EXISTS (
+    SELECT
+    FROM cold_start_decks d
+    WHERE d.chain = $2 AND $3 = 0 AND $5::int2[] = '{}'
+  )
   UNION ALL
-  SELECT d.number, d.editions, $3::int4, $5::timestamptz
-  FROM cold_start_decks d
-  WHERE d.number = $2 AND $4::int2[] = '{}'
-), newest AS (
-  SELECT d.number, d.editions
+  SELECT d.chain, 0, 0, now()
   FROM (
     SELECT *
     FROM feed_decks d
-    WHERE d.user_id = $1 AND d.filter = $4::int2[] AND d.previous IS NULL AND NOT d.is_outdated
-    ORDER BY d.number DESC
+    WHERE d.user_id = $1 AND d.filter = $5::int2[] AND d.number = 0
+    ORDER BY d.chain DESC
     LIMIT 1
   ) d
-  WHERE NOT d.is_outdated AND d.created_at > greatest( (
+  WHERE d.signals_version = (
+    SELECT signals_version
+    FROM users
+    WHERE id = $1
+  ) AND d.created_at > greatest( (
     SELECT decks_valid_since
     FROM feed_state
   ), now() - interval '1 day' )
-), cold_start AS (
-  SELECT d.number, d.editions
-  FROM cold_start_decks d
-  WHERE $4::int2[] = '{}' AND (
-    SELECT preferred_genres
-    FROM users
-    WHERE id = $1
-  ) = '{}' AND NOT EXISTS (
-    SELECT
-    FROM swipes s
-    WHERE s.user_id = $1 AND s.undone_at IS NULL
-  ) AND NOT EXISTS (
-    SELECT
-    FROM books b
-    WHERE b.user_id = $1 AND b.edition_id IS NOT NULL
-  )
-  ORDER BY d.number
-  LIMIT 1
-), chain AS ( (
-  SELECT number, editions, skipped, as_of, 0 AS depth
-  FROM requested
-  UNION ALL
-  SELECT number, editions, 0, now(), 0
-  FROM (
-    SELECT *
-    FROM newest
-    UNION ALL
-    SELECT *
-    FROM cold_start
-  ) s
-  WHERE NOT EXISTS (
-    SELECT
-    FROM requested
+  UNION ALL (
+    SELECT d.chain, 0, 0, now()
+    FROM cold_start_decks d
+    WHERE $5::int2[] = '{}' AND (
+      SELECT preferred_genres
+      FROM users
+      WHERE id = $1
+    ) = '{}' AND NOT EXISTS (
+      SELECT
+      FROM swipes s
+      WHERE s.user_id = $1 AND s.undone_at IS NULL
+    ) AND NOT EXISTS (
+      SELECT
+      FROM books b
+      WHERE b.user_id = $1 AND b.edition_id IS NOT NULL
+    )
+    ORDER BY d.chain
+    LIMIT 1
   )
   LIMIT 1
-) UNION ALL SELECT d.number, d.editions, 0, c.as_of, c.depth + 1 FROM chain c JOIN feed_decks d ON d.user_id = $1 AND d.previous = c.number )
-SELECT e.id, e.title, e.authors[1], e.genres[1], e.average_rating, e.hook, e.isbn13, o.deck, o.index, o.is_middle, now()
+)
+SELECT e.id, e.title, e.authors[1], e.genres[1], e.average_rating, e.hook, e.isbn13, o.chain, o.number, o.index, o.needs_successor, now()
 FROM (
-  SELECT c.number AS deck, c.depth, (c.skipped + k.ordinal)::int4 AS index, k.edition_id, c.skipped + k.ordinal = (cardinality(c.editions) + 1) / 2 AND NOT EXISTS (
+  SELECT s.chain, d.number, c.index::int4 AS index, c.edition_id, c.index * 2 >= cardinality(d.editions) AND d.number >= (
+    SELECT coalesce(max(last.number), 0)
+    FROM feed_decks last
+    WHERE last.user_id = $1 AND last.chain = (
+      SELECT chain
+      FROM start
+    )
+  ) AS needs_successor
+  FROM start s
+  CROSS JOIN LATERAL (
+    SELECT 0 AS number, d.editions
+    FROM cold_start_decks d
+    WHERE d.chain = s.chain AND s.number = 0
+    UNION ALL (
+      SELECT d.number, d.editions
+      FROM feed_decks d
+      WHERE d.user_id = $1 AND d.chain = s.chain AND d.number >= s.number
+      ORDER BY d.number
+    )
+  ) d
+  CROSS JOIN LATERAL unnest(d.editions) WITH ORDINALITY c (edition_id, index)
+  WHERE (d.number, c.index) > (s.number, s.skipped) AND NOT EXISTS (
     SELECT
-    FROM feed_decks d
-    WHERE d.user_id = $1 AND d.previous = c.number
-  ) AS is_middle
-  FROM chain c
-  CROSS JOIN LATERAL unnest(c.editions[c.skipped + 1:]) WITH ORDINALITY k (edition_id, ordinal)
-  WHERE NOT EXISTS (
-    SELECT
-    FROM swipes s
-    WHERE s.user_id = $1 AND s.edition_id = k.edition_id AND s.recorded_at <= c.as_of AND (s.undone_at IS NULL OR s.undone_at > c.as_of) AND ( s.action <> 'SKIP' OR least(s.swiped_at, s.recorded_at) > c.as_of - interval '30 days' )
+    FROM swipes w
+    WHERE w.user_id = $1 AND w.edition_id = c.edition_id AND w.recorded_at <= s.as_of AND (w.undone_at IS NULL OR w.undone_at > s.as_of) AND ( w.action <> 'SKIP' OR least(w.swiped_at, w.recorded_at) > s.as_of - interval '30 days' )
     OFFSET 0
   ) AND NOT EXISTS (
     SELECT
     FROM books b
-    WHERE b.user_id = $1 AND b.edition_id = k.edition_id AND b.added_at <= c.as_of
+    WHERE b.user_id = $1 AND b.edition_id = c.edition_id AND b.added_at <= s.as_of
     OFFSET 0
   ) AND NOT EXISTS (
     SELECT
     FROM work_records w
-    WHERE w.edition_id = k.edition_id AND was_other_record_seen($1, w.edition_id, c.as_of, c.as_of - interval '30 days')
+    WHERE w.edition_id = c.edition_id AND was_other_record_seen($1, w.edition_id, s.as_of, s.as_of - interval '30 days')
     OFFSET 0
   )
-  LIMIT $6
+  LIMIT $7
 ) o
 CROSS JOIN LATERAL (
   SELECT *
@@ -95,7 +101,7 @@ CROSS JOIN LATERAL (
   WHERE e.id = o.edition_id
   OFFSET 0
 ) e
-ORDER BY o.depth, o.index;
+ORDER BY o.number, o.index;
 
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

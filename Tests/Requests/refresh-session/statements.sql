@@ -4,19 +4,27 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 SELECT refresh_hash, generation, rotated_at > now() - interval '60 s', NOT EXISTS (
   SELECT
   FROM feed_decks d
-  WHERE d.user_id = $1 AND d.filter = '{}' AND d.previous IS NULL AND NOT d.is_outdated AND d.created_at > greatest( (
+  WHERE d.user_id = $1 AND d.filter = '{}' AND d.number = 0 AND d.signals_version = (
+    SELECT signals_version
+    FROM users
+    WHERE id = $1
+  ) AND d.created_at > greatest( (
     SELECT decks_valid_since
     FROM feed_state
   ), now() - interval '1 day' )
-) AND ( EXISTS (
+) AND NOT ((
+  SELECT preferred_genres
+  FROM users
+  WHERE id = $1
+) = '{}' AND NOT EXISTS (
   SELECT
   FROM swipes s
-  WHERE s.user_id = $1
-) OR EXISTS (
+  WHERE s.user_id = $1 AND s.undone_at IS NULL
+) AND NOT EXISTS (
   SELECT
   FROM books b
   WHERE b.user_id = $1 AND b.edition_id IS NOT NULL
-) )
+))
 FROM sessions
 WHERE user_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > now() FOR UPDATE;
 

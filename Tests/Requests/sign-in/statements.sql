@@ -37,19 +37,27 @@ SELECT open_session( $1, $2, $3, to_timestamp($4), 90, 60, $5 );
 SELECT u.created_at = s.created_at, NOT EXISTS (
   SELECT
   FROM feed_decks d
-  WHERE d.user_id = u.id AND d.filter = '{}' AND d.previous IS NULL AND NOT d.is_outdated AND d.created_at > greatest( (
+  WHERE d.user_id = u.id AND d.filter = '{}' AND d.number = 0 AND d.signals_version = (
+    SELECT signals_version
+    FROM users
+    WHERE id = u.id
+  ) AND d.created_at > greatest( (
     SELECT decks_valid_since
     FROM feed_state
   ), now() - interval '1 day' )
-) AND ( EXISTS (
+) AND NOT ((
+  SELECT preferred_genres
+  FROM users
+  WHERE id = u.id
+) = '{}' AND NOT EXISTS (
   SELECT
   FROM swipes s
-  WHERE s.user_id = u.id
-) OR EXISTS (
+  WHERE s.user_id = u.id AND s.undone_at IS NULL
+) AND NOT EXISTS (
   SELECT
   FROM books b
   WHERE b.user_id = u.id AND b.edition_id IS NOT NULL
-) )
+))
 FROM users u
 JOIN sessions s ON s.user_id = u.id
 WHERE u.id = app_user_id() AND s.id = $1;

@@ -57,9 +57,9 @@ LEFT JOIN saved s ON s.card_id = liked.edition_id
 LEFT JOIN books b ON b.user_id = $1 AND b.edition_id = liked.edition_id
 ORDER BY liked.n;
 
-UPDATE feed_decks
-SET is_outdated = true
-WHERE user_id = $1 AND previous IS NULL AND NOT is_outdated;
+UPDATE users
+SET signals_version = signals_version + 1
+WHERE id = $1;
 
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 

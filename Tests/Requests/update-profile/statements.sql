@@ -24,9 +24,9 @@ UPDATE users
 SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END, updated_at = now()
 WHERE id = $1;
 
-UPDATE feed_decks
-SET is_outdated = true
-WHERE user_id = $1 AND previous IS NULL AND NOT is_outdated;
+UPDATE users
+SET signals_version = signals_version + 1
+WHERE id = $1;
 
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 

@@ -4,6 +4,9 @@ import Postgres
 
 /// The paginated lists of books: those of a library and those of a shelf.
 extension Book {
+    /// Relies on this plan: in the orders by date, a page is read from `books_added_at`, starting after the cursor, and a count
+    /// reads only `books_status`. The other orders, `shelfId`, and `search` read all books of the reader. A page of a rare status
+    /// also does, because PostgreSQL compares enums after row-level security, and so not with an index.
     static let ofUser = RowConnection(
         type, key: User.id, orders: BookOrder.of("b.added_at", "b.id"),
         source: { arguments, order throws(BookplateError) in

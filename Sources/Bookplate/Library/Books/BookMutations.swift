@@ -115,8 +115,7 @@ extension Book {
         do throws(BookplateError) {
             (results, _) = try await request.write { pipeline, viewer in
                 update.append(to: &pipeline, for: viewer, book: id)
-                // The book may be linked to another edition now.
-                if update.changesWork { pipeline.replaceDeckSoon(of: viewer.userID) }
+                if update.changesFeed { pipeline.replaceDeckSoon(of: viewer.userID) }
                 if let isbn = update.isbn, !request.services.bookSources.names.isEmpty {
                     pipeline.enqueueCompletion(of: isbn, for: viewer)
                 }

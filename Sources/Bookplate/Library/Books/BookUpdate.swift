@@ -10,6 +10,10 @@ struct BookUpdate {
     private var shelfIDs: [UUID]?
     /// Whether the book may be another one of the catalog now.
     let changesWork: Bool
+    /// Whether the update changes what the feed learns from the book. The difference between the other statuses is small, and
+    /// counts from the next deck.
+    var changesFeed: Bool { changesWork || isAbandoned }
+    private var isAbandoned = false
     /// The new ISBN.
     private(set) var isbn: ISBN?
 
@@ -37,6 +41,7 @@ struct BookUpdate {
                 throw .badUserInput(field: "status", "A book always has a status.")
             }
             set("status = $?::reading_status") { $0.append(text: status, as: .inferred) }
+            isAbandoned = status == "DID_NOT_FINISH"
             // A status that stays the same changes no date.
             switch status {
             case "READING":
@@ -96,6 +101,8 @@ struct BookUpdate {
     /// The statements by their assignments. Their number is limited by the number of combinations of input fields.
     private static let statements = Mutex<[[String]: Statement]>([:])
 
+    /// Relies on this plan: the book by its primary key. An update that changes no indexed column, such as the current page, is
+    /// a HOT update.
     private static func statement(_ assignments: [String]) -> Statement {
         statements.withLock { statements in
             if let statement = statements[assignments] { return statement }

@@ -65,6 +65,9 @@ struct ChangePage {
     }
 
     /// Returns the changes after `$2`. If there are none, the result is one row without a change.
+    ///
+    /// Relies on this plan: the head by its key, and the changes from the primary key's index in its order, so neither the length
+    /// of the log nor the number of older changes matters.
     static let select = TypedStatement<Row>(
         """
         SELECT

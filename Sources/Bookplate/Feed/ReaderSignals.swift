@@ -1,0 +1,103 @@
+import Postgres
+import Ranking
+
+/// The statements that read what the feed knows about a reader. `$1` is the reader.
+enum ReaderSignals {
+    struct Profile: RowDecodable {
+        /// Changes with the reader's signals and preferred genres. Read it before the signals, so that they are not older.
+        let version: Int64
+        let preferredGenres: [Int16]
+
+        init?(_ row: inout RowReader) {
+            guard let version = row.int64() else { return nil }
+            self.version = version
+            preferredGenres = row.int16s()
+        }
+    }
+
+    static let profile = TypedStatement<Profile>(
+        """
+        SELECT signals_version, genre_ids(preferred_genres)::text[]
+        FROM users
+        WHERE id = $1
+        """)
+
+    struct Signal: RowDecodable {
+        let id: UUID
+        let signal: ReaderSignal
+
+        init?(_ row: inout RowReader) {
+            guard let id = row.uuid() else { return nil }
+            self.id = id
+            let weight = Float(row.float8() ?? 0)
+            let newer = Float(row.float8() ?? 0)
+            signal = ReaderSignal(weight: weight, newer: newer, traits: BookTraits(&row))
+        }
+    }
+
+    /// The reader's last 300 signals, newest first. `newer` is the number of positive signals that are newer, counting those of
+    /// the same time by half.
+    ///
+    /// Relies on this plan: the reader's reviews, swipes, and books by the prefix of their keys, then the 300 editions by key.
+    static let latest = TypedStatement<Signal>(
+        """
+        SELECT s.edition_id, s.voice::float8, s.newer, \(BookTraits.columns(of: "e"))
+        FROM (
+            SELECT
+                edition_id,
+                voice,
+                at,
+                greatest(
+                    0,
+                    (
+                        count(*) FILTER (WHERE voice > 0) OVER until_then
+                        + count(*) FILTER (WHERE voice > 0) OVER later
+                        - 1
+                    ) / 2.0
+                )::float8 AS newer
+            FROM (
+                SELECT edition_id, voice, at
+                FROM reader_signals
+                WHERE user_id = $1
+                ORDER BY at DESC
+                LIMIT 300
+            ) latest
+            WINDOW
+                until_then AS (ORDER BY at DESC),
+                later AS (ORDER BY at DESC RANGE UNBOUNDED PRECEDING EXCLUDE GROUP)
+        ) s
+        CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = s.edition_id OFFSET 0) e
+        ORDER BY s.at DESC
+        """)
+}
+
+extension BookTraits {
+    /// The columns of an edition that the initializer reads. Only a plain number counts as a position in a series.
+    static func columns(of edition: String) -> String {
+        """
+        ARRAY(
+            SELECT f.genre_id::text
+            FROM edition_genres f
+            WHERE f.edition_id = \(edition).id AND f.genre_id <> 0
+            ORDER BY f.ordinal
+        ),
+        \(edition).first_author_hash,
+        \(edition).series_hash,
+        substring(\(edition).series_position FROM '^\\s*([0-9]{1,6}(?:\\.[0-9]{1,3})?)\\s*$')::float8
+        """
+    }
+
+    init(_ row: inout RowReader) {
+        let genres = row.int16s()
+        let author = row.int32() ?? 0
+        let series = row.int32() ?? 0
+        self.init(
+            genres: genres, author: author, series: series,
+            seriesPosition: row.float8().map { Float($0) })
+    }
+}
+
+extension RowReader {
+    /// Reads an array of genres, as text.
+    mutating func int16s() -> [Int16] { (texts() ?? []).compactMap { Int16($0) } }
+}
