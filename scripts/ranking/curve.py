@@ -8,14 +8,12 @@ time of PostgreSQL's processes with the kernel's counters, the duration of the s
 execute), and the buffers and rows with auto_explain. CURVE_PSQL contains the psql command for changing settings,
 separated by tabs.
 """
-import base64
 import collections
 import datetime
 import glob
 import json
 import os
 import re
-import struct
 import subprocess
 import sys
 import time
@@ -29,9 +27,8 @@ KINDS = {
     "walk": "25 pages on end",
     "filtered": "of one genre",
     "filtered_half": "of 20 genres",
-    "relaxed_ten": "of 20 genres, all tiers",
-    "relaxed_half": "of 20 genres, all tiers, 100 cards",
-    "relaxed_all": "of 40 genres, all tiers, 100 cards",
+    "filtered_all": "of 40 genres",
+    "long": "of 20 genres, 100 cards",
 }
 
 
@@ -40,13 +37,17 @@ class Reader:
 
     def __init__(self, url, token):
         self.url, self.token, self.times = url, token, []
+        self.genres = self.request("{ genres }", {})["genres"]
+
+    def request(self, query, variables):
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
+        with urllib.request.urlopen(urllib.request.Request(self.url, body, headers), timeout=60) as response:
+            return json.load(response)["data"]
 
     def page(self, first=10, **variables):
-        body = json.dumps({"query": FEED, "variables": {"first": first, **variables}}).encode()
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
         start = time.time()
-        with urllib.request.urlopen(urllib.request.Request(self.url, body, headers), timeout=60) as response:
-            feed = json.load(response)["data"]["feed"]
+        feed = self.request(FEED, {"first": first, **variables})["feed"]
         self.times.append((start, time.time()))
         if len(feed["nodes"]) != first:
             sys.exit(f"expected a page of {first} cards, got {len(feed['nodes'])}")
@@ -65,27 +66,19 @@ class Reader:
 
     def filtered(self):
         for number in range(PAGES):
-            self.page(genres=[f"Genre {number % 32}"])
+            self.page(genres=[self.genres[number % 32]])
 
     def filtered_half(self):
         for _ in range(PAGES):
-            self.page(genres=[f"Genre {number}" for number in range(20, 40)])
+            self.page(genres=self.genres[20:40])
 
-    def relaxed(self, genres, first=100):
-        """Reads cards of all tiers with a constructed cursor, which says that the first tier is exhausted."""
-        position = struct.pack(">BBqiiBBHi", 5, 1, int(time.time() * 1e6), -1, 0, 0, 0, 0, 0)
-        cursor = base64.urlsafe_b64encode(position).decode().rstrip("=")
+    def filtered_all(self):
         for _ in range(PAGES):
-            self.page(first=first, after=cursor, genres=[f"Genre {number}" for number in genres])
+            self.page(genres=self.genres[:40])
 
-    def relaxed_ten(self):
-        self.relaxed(range(20, 40), first=10)
-
-    def relaxed_half(self):
-        self.relaxed(range(20, 40))
-
-    def relaxed_all(self):
-        self.relaxed(range(40))
+    def long(self):
+        for _ in range(PAGES):
+            self.page(first=100, genres=self.genres[20:40])
 
 
 class Cluster:
@@ -132,7 +125,7 @@ def by_page(times, entries, amount):
     jobs.
     """
     entries = [(at, (entry["pid"], entry["vxid"]), entry) for at, entry in entries]
-    feeds = {key for _, key, entry in entries if re.search(r"FROM (editions|feed_state|genres|swipes)\b", entry.get("statement", "") + entry["message"])}
+    feeds = {key for _, key, entry in entries if re.search(r"FROM (editions|feed_decks|feed_state|genres|swipes)\b", entry.get("statement", "") + entry["message"])}
     pages, index = [], 0
     entries.sort(key=lambda entry: entry[0])
     for start, end in times:
