@@ -75,6 +75,18 @@ private func likes(_ count: Int) -> [ReaderSignal] {
         #expect(Self.catalog[after[0]].traits.firstGenre == 7)
     }
 
+    /// Ten books of other genres have links from the liked books, so that genres count by half.
+    @Test func likedGenresCountBesideLinks() {
+        let items = Self.catalog.enumerated().map { number, item in
+            var item = item
+            if number % 12 != 6 && number < 11 { item.affinity = 0.1 }
+            return item
+        }
+        let signals = (0..<5).map { ReaderSignal(weight: 1, newer: Float($0), traits: book(7)) }
+        let order = rank(items, signals, count: 20)
+        #expect(Self.share(of: 7, in: order) >= 6, "\(order)")
+    }
+
     @Test func dislikesOfOneGenreMakeItRecede() {
         let signals = (0..<5).map { _ in ReaderSignal(weight: -0.3, newer: 0, traits: book(7)) }
         let after = rank(Self.catalog, signals, count: 20)

@@ -4,7 +4,7 @@
 
 FOLDER contains `books.jsonl.gz` (one book per line: goodbooks_id, genres, authors, ratings_count) and
 `interactions/ratings-train.csv.gz` (user_id, seq, book_id, rating). The data are not part of this repository; observe
-their licenses.
+their licenses. Genres become the canonical ones, as in the catalog.
 
 The script scores the product's own code, the module Ranking, through `ranking-tool`. A ranking shows ten books to a
 reader. A book counts as found if the reader has a held-out rating of 4 or 5 for it. Books with known ratings are not
