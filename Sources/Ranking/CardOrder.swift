@@ -5,8 +5,8 @@
 ///
 /// 1. `sameOrigin`: Neighbours have different authors and different series.
 /// 2. `sameGenre`: Neighbours have different first genres.
-/// 3. `frequentOrigin`: Ten consecutive cards contain at most two books of an author, and one volume of a series (two
-///    if the reader liked an earlier volume).
+/// 3. `frequentOrigin`: Ten consecutive cards contain at most two books of an author, and one volume of a series. The
+///    maximum is three if the reader liked a book of the author, or an earlier volume.
 /// 4. `notPreferred`: At least every second card has a preferred genre among its first three, beginning with the first.
 /// 5. `fewGenres`: Ten consecutive cards have at least `genresMin` different first genres.
 ///
@@ -30,19 +30,29 @@ struct CardOrder {
         let series: Int32
         let genre: Int16
         let isPreferred: Bool
+        /// The maximum number of books of its author among ten cards.
+        let booksMax: Int
         /// The maximum number of volumes of its series among ten cards.
         let volumesMax: Int
 
-        init(_ book: BookTraits, preferred: Set<Int16>, volumesMax: Int) {
+        init(_ book: BookTraits, preferred: Set<Int16>, liked: LikedOrigins) {
             author = book.author
             series = book.series
             genre = book.firstGenre
             isPreferred = book.hasLeadingGenre(in: preferred)
-            self.volumesMax = volumesMax
+            booksMax =
+                liked.containsAuthor(of: book)
+                ? CardOrder.likedOriginMax : CardOrder.booksOfAuthorMax
+            volumesMax =
+                liked.containsEarlierVolume(of: book)
+                ? CardOrder.likedOriginMax : CardOrder.volumesOfSeriesMax
         }
     }
 
     private static let booksOfAuthorMax = 2
+    private static let volumesOfSeriesMax = 1
+    /// More than three increase the recall of readers' next ratings, but fill half of the cards with sequels.
+    private static let likedOriginMax = 3
 
     private let genresMin: Int
     private let hasPreferred: Bool
@@ -54,17 +64,16 @@ struct CardOrder {
     private let series: SeriesOrder
 
     init(
-        _ books: [BookTraits], series: SeriesOrder, preferred: Set<Int16>, genresMin: Int,
+        _ books: [BookTraits], signals: [ReaderSignal], preferred: Set<Int16>, genresMin: Int,
         after recent: [BookTraits]
     ) {
-        self.series = series
+        series = SeriesOrder(books, signals)
         self.genresMin = genresMin
         hasPreferred = !preferred.isEmpty
-        cards = books.indices.map { index in
-            Card(books[index], preferred: preferred, volumesMax: series.volumesMax(of: index))
-        }
+        let liked = LikedOrigins(signals)
+        cards = books.map { Card($0, preferred: preferred, liked: liked) }
         self.recent = recent.suffix(FeedRanking.spread - 1).map {
-            Card($0, preferred: preferred, volumesMax: 1)
+            Card($0, preferred: preferred, liked: liked)
         }
         recentGenres = Set(self.recent.map(\.genre)).count
     }
@@ -107,9 +116,7 @@ struct CardOrder {
             if card.series != 0 && other.series == card.series { volumes += 1 }
             if other.genre == card.genre { isNewGenre = false }
         }
-        if books >= Self.booksOfAuthorMax || volumes >= card.volumesMax {
-            broken |= Rule.frequentOrigin
-        }
+        if books >= card.booksMax || volumes >= card.volumesMax { broken |= Rule.frequentOrigin }
         let genres = recentGenres + (isNewGenre ? 1 : 0)
         if recent.count + 1 - genres > FeedRanking.spread - genresMin { broken |= Rule.fewGenres }
         if hasPreferred && !card.isPreferred && recent.last?.isPreferred != true {
@@ -124,5 +131,31 @@ struct CardOrder {
             }
         }
         return broken
+    }
+}
+
+/// The authors and series of the books that a reader likes.
+private struct LikedOrigins {
+    private var authors: Set<Int32> = []
+    /// The first liked volume of each series; 0 for a book without a number.
+    private var volumes: [Int32: Float] = [:]
+
+    init(_ signals: [ReaderSignal]) {
+        for signal in signals where signal.weight > 0 {
+            let book = signal.traits
+            let volume = book.seriesPosition ?? 0
+            authors.insert(book.author)
+            volumes[book.series] = min(volumes[book.series] ?? volume, volume)
+        }
+        authors.remove(0)
+        volumes[0] = nil
+    }
+
+    func containsAuthor(of book: BookTraits) -> Bool { authors.contains(book.author) }
+
+    /// Returns true for a book without a number if any volume of its series is liked.
+    func containsEarlierVolume(of book: BookTraits) -> Bool {
+        guard let first = volumes[book.series] else { return false }
+        return first <= book.seriesPosition ?? first
     }
 }

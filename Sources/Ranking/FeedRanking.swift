@@ -5,30 +5,28 @@ import Glibc
 /// **Score.** The score of a book is `affinity + w * prior`. The affinity is what other readers' signals say, and the
 /// prior is what is known without them: popularity, genres, author, and series.
 ///
-/// - `w = 0.19 * 2^(-signals / 8)`, where `signals` is the number of positive signals. The affinity grows with each
+/// - `w = 0.12 * 2^(-signals / 16)`, where `signals` is the number of positive signals. The affinity grows with each
 ///   signal, and the prior fades. On a new installation all affinities are 0, so the prior alone decides, whatever
 ///   its weight.
 /// - The prior of a book is `popularity * e^(c * genres + origin)`, three times that in a preferred genre.
 ///   `genres` is the similarity of its genres to those of the reader's books, from -1 to 1, and `origin` is what the
 ///   reader's signals say about its author and its series (`Taste`). All priors are then multiplied by the same factor,
 ///   so that their sum is that of the popularities. Without signals and preferred genres, the prior is the popularity.
-/// - `c = 5 * 0.05 / (0.05 + evidence)`, where `evidence` is the mean of the ten highest affinities. Genres count
-///   fully as long as there are no links from the reader's books, and by half when the evidence is 0.05.
+/// - `c = 5 * 0.1 / (0.1 + evidence)`, where `evidence` is the mean of the ten highest affinities. Genres count
+///   fully as long as there are no links from the reader's books, and by half when the evidence is 0.1.
 ///
 /// docs/benchmarks.md describes the measurements from which the constants were chosen.
 package enum FeedRanking {
     /// The weight of the prior for a reader without signals.
     ///
-    /// The value is a compromise between the data splits in docs/benchmarks.md. At half this value, new readers
-    /// in some splits find less than by popularity alone. At 1.5 times this value, readers with a history find less than
-    /// with EASE.
-    private static let priorWeight: Float = 0.19
+    /// The recall changes little between 0.1 and 0.3.
+    private static let priorWeight: Float = 0.12
     /// The number of signals after which the weight of the prior has halved.
-    private static let priorHalfLife: Float = 8
+    private static let priorHalfLife: Float = 16
     /// The exponent of the factor for a book that has exactly the genres that the reader likes.
     private static let genresWeight: Float = 5
     /// The evidence at which the weight of genres has halved.
-    private static let evidenceHalf: Float = 0.05
+    private static let evidenceHalf: Float = 0.1
     /// The number of affinities whose mean is the evidence.
     private static let evidenceCount = 10
     /// The factor for the prior of books in preferred genres.
@@ -68,7 +66,7 @@ package enum FeedRanking {
         }
         let best = items.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }
         var order = CardOrder(
-            books, series: SeriesOrder(books, signals), preferred: preferred,
+            books, signals: signals, preferred: preferred,
             genresMin: genresMin(signalCount: signalCount), after: recent)
         return order.select(from: best, count: count)
     }

@@ -5,31 +5,19 @@
 /// and prequels, such as volume 1.5 and volume 0, and books without a number may come at any time after the volume
 /// that they follow.
 struct SeriesOrder {
-    /// The maximum number of volumes of a series among ten cards.
-    private static let volumesOfNewSeriesMax = 1
-    /// The same if the reader liked an earlier volume.
-    private static let volumesOfLikedSeriesMax = 2
-
     /// The volume that must come before each book.
     private var predecessors: [Int?]
-    private var volumesMax: [Int]
 
     init(_ books: [BookTraits], _ signals: [ReaderSignal]) {
         var passed: [Int32: Float] = [:]
-        var liked: [Int32: Float] = [:]
         for signal in signals where signal.traits.series != 0 {
             let series = signal.traits.series
             let position = signal.traits.seriesPosition ?? 0
             passed[series] = max(passed[series] ?? position, position)
-            if signal.weight > 0 { liked[series] = min(liked[series] ?? position, position) }
         }
         predecessors = [Int?](repeating: nil, count: books.count)
-        volumesMax = [Int](repeating: Self.volumesOfNewSeriesMax, count: books.count)
         var volumes: [Int32: [(position: Float, index: Int)]] = [:]
         for (index, book) in books.enumerated() where book.series != 0 {
-            if let earliest = liked[book.series], earliest <= book.seriesPosition ?? earliest {
-                volumesMax[index] = Self.volumesOfLikedSeriesMax
-            }
             if let position = book.seriesPosition, position > passed[book.series] ?? -.infinity {
                 volumes[book.series, default: []].append((position, index))
             }
@@ -39,9 +27,6 @@ struct SeriesOrder {
 
     /// Returns the volume that must come before a book, if any. That volume may have a predecessor, too.
     func predecessor(of book: Int) -> Int? { predecessors[book] }
-
-    /// Returns the maximum number of volumes of a book's series among ten cards: 2 if the reader liked an earlier one.
-    func volumesMax(of book: Int) -> Int { volumesMax[book] }
 
     private mutating func chain(_ volumes: [(position: Float, index: Int)]) {
         // Volumes with the same number do not wait for each other. The following ones wait for the first in `volumes`.

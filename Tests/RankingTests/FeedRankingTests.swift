@@ -75,6 +75,18 @@ private func likes(_ count: Int) -> [ReaderSignal] {
         #expect(Self.catalog[after[0]].traits.firstGenre == 7)
     }
 
+    /// Ten books of other genres have links from the liked books, so that genres count by half.
+    @Test func likedGenresCountBesideLinks() {
+        let items = Self.catalog.enumerated().map { number, item in
+            var item = item
+            if number % 12 != 6 && number < 11 { item.affinity = 0.1 }
+            return item
+        }
+        let signals = (0..<5).map { ReaderSignal(weight: 1, newer: Float($0), traits: book(7)) }
+        let order = rank(items, signals, count: 20)
+        #expect(Self.share(of: 7, in: order) >= 6, "\(order)")
+    }
+
     @Test func dislikesOfOneGenreMakeItRecede() {
         let signals = (0..<5).map { _ in ReaderSignal(weight: -0.3, newer: 0, traits: book(7)) }
         let after = rank(Self.catalog, signals, count: 20)
@@ -204,6 +216,20 @@ private func likes(_ count: Int) -> [ReaderSignal] {
         }
     }
 
+    @Test func likedAuthorsAppearAtMostThreeTimesInTenCards() {
+        let items = Self.popular.filter { $0.traits.series == 0 }
+        let liked = ReaderSignal(weight: 1, newer: 0, traits: book(9, author: 2))
+        let disliked = ReaderSignal(weight: -0.3, newer: 0, traits: book(9, author: 3))
+        let authors = rank(items, [liked, disliked], count: 40).map { items[$0].traits.author }
+        #expect(authors.prefix(10).count { $0 == 2 } == 3, "\(authors)")
+        #expect(zip(authors, authors.dropFirst()).allSatisfy { $0 != $1 })
+        for end in 10...40 {
+            let ten = authors[(end - 10)..<end]
+            #expect(ten.count { $0 == 2 } <= 3, "\(authors)")
+            #expect(ten.count { $0 == 1 } <= 2 && ten.count { $0 == 3 } <= 2, "\(authors)")
+        }
+    }
+
     @Test func rulesAreRelaxedInOrder() {
         let one = item(0, 0, book(1, author: 5))
         #expect(FeedRanking.coldStartDeck([one, one, one], count: 10) == [0, 1, 2])
@@ -253,9 +279,12 @@ private func likes(_ count: Int) -> [ReaderSignal] {
         let order = rank(items, [liked], count: 35)
         let later = Self.positions(order, items).filter { $0 > 3 }
         #expect(later == [4, 5, 6])
-        // Two volumes in ten cards, and not as neighbours.
+        // Not as neighbours.
         let offsets = order.enumerated().filter { $0.element >= 2 && $0.element < 5 }.map(\.offset)
-        #expect(offsets[0] == 0 && offsets[1] == 2 && offsets[2] >= 10)
+        #expect(offsets == [0, 2, 4])
+        // Volume 1 comes before the liked one, so volumes 1 and 2 are not both among ten cards.
+        let earlier = order.enumerated().filter { $0.element < 2 }.map(\.offset)
+        #expect(earlier.count == 2 && earlier[1] - earlier[0] >= 10, "\(earlier)")
     }
 
     @Test func volumesThatTheReaderHasPassedAreNotWaitedFor() {

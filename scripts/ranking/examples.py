@@ -1,4 +1,4 @@
-"""Prints the first 20 cards of five invented readers. scripts/ranking/examples describes it."""
+"""Prints the first 20 cards of invented readers. scripts/ranking/examples describes it."""
 
 import pathlib
 import sys
@@ -7,36 +7,45 @@ from measure import Product, popularities, read
 
 LIKE, DISLIKE = 1.0, -0.3  # reader_signals.voice
 
+# The likes and dislikes, the preferred genres, and the genres of the books that suit the reader.
 READERS = {
     "a fantasy reader": (
-        {
-            "The Name of the Wind": LIKE,
-            "The Final Empire": LIKE,
-            "The Lies of Locke Lamora": LIKE,
-            "Assassin's Apprentice": LIKE,
-            "The Eye of the World": LIKE,
-        },
+        ["The Name of the Wind", "The Final Empire", "The Lies of Locke Lamora", "Assassin's Apprentice", "The Eye of the World"],
         [],
+        [],
+        {"Fantasy"},
     ),
     "a crime reader": (
-        {
-            "The Girl with the Dragon Tattoo": LIKE,
-            "In the Woods": LIKE,
-            "And Then There Were None": LIKE,
-            "The Cuckoo's Calling": LIKE,
-            "The Silence of the Lambs": LIKE,
-        },
+        ["The Girl with the Dragon Tattoo", "In the Woods", "And Then There Were None", "The Cuckoo's Calling", "The Silence of the Lambs"],
         [],
+        [],
+        {"Mystery & Crime", "Thriller", "True Crime"},
+    ),
+    "a romance reader": (
+        ["The Notebook", "Me Before You", "Outlander", "The Duke and I", "Vision in White"],
+        [],
+        [],
+        {"Romance"},
+    ),
+    "a reader of science": (
+        ["A Brief History of Time", "Cosmos", "The Selfish Gene", "A Short History of Nearly Everything", "The Double Helix"],
+        [],
+        [],
+        {"Science & Nature", "Technology & Computing", "Psychology & Health", "Philosophy", "History"},
+    ),
+    "a reader of classics": (
+        ["Jane Eyre", "Crime and Punishment", "Great Expectations", "Anna Karenina", "Wuthering Heights"],
+        [],
+        [],
+        {"Classics"},
     ),
     "a reader with only dislikes": (
-        {"Twilight": DISLIKE, "City of Bones": DISLIKE, "Divergent": DISLIKE, "Hush, Hush": DISLIKE, "Fallen": DISLIKE},
         [],
+        ["Twilight", "City of Bones", "Divergent", "Hush, Hush", "Fallen"],
+        [],
+        {"Young Adult", "Paranormal"},
     ),
-    "a reader who prefers Poetry and Science Fiction": ({}, ["Poetry", "Science Fiction"]),
-    "a reader of many kinds, who prefers History": (
-        {"Pride and Prejudice": LIKE, "Dune": LIKE, "Gone Girl": LIKE, "The Hobbit": LIKE, "Twilight": DISLIKE},
-        ["History"],
-    ),
+    "a reader who prefers Poetry and Science Fiction": ([], [], ["Poetry", "Science Fiction"], {"Poetry", "Science Fiction"}),
 }
 
 
@@ -58,11 +67,12 @@ def main():
     train = [[(book, rating) for _, book, rating in history] for history in readers.values()]
     world, own = popularities(books, train)
     products = {"fresh": Product(tool, books, world, []), "trained": Product(tool, books, own, train)}
-    for name, (opinions, preferred) in READERS.items():
-        signals = [(find(books, title), weight) for title, weight in opinions.items()]
+    for name, (likes, dislikes, preferred, suitable) in READERS.items():
+        signals = [(find(books, title), LIKE) for title in likes] + [(find(books, title), DISLIKE) for title in dislikes]
         for installation, product in products.items():
             [cards] = product.rank([signals], 20, preferred)
-            print(f"\n## {name[0].upper()}{name[1:]}, {installation}\n")
+            near = sum(bool(suitable & set(books[card]["genres"][:3])) for card in cards)
+            print(f"\n## {name[0].upper()}{name[1:]}, {installation}: {near} of 20 in {', '.join(sorted(suitable))}\n")
             print("\n".join(f"{position:2}. {line(books[card])}" for position, card in enumerate(cards, 1)))
 
 

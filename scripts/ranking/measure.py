@@ -4,7 +4,7 @@
 
 FOLDER contains `books.jsonl.gz` (one book per line: goodbooks_id, genres, authors, ratings_count) and
 `interactions/ratings-train.csv.gz` (user_id, seq, book_id, rating). The data are not part of this repository; observe
-their licenses.
+their licenses. Genres become the canonical ones, as in the catalog.
 
 The script scores the product's own code, the module Ranking, through `ranking-tool`. A ranking shows ten books to a
 reader. A book counts as found if the reader has a held-out rating of 4 or 5 for it. Books with known ratings are not
@@ -37,6 +37,7 @@ import csv
 import gzip
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -54,12 +55,34 @@ COMPARED = (
 )
 
 
+def canonical_genres():
+    """Returns the canonical genre of each name as (name, whether it is a general one), from the migration that creates them."""
+    [text] = [path.read_text() for path in pathlib.Path("migrations").glob("*_create_catalog.sql")]
+    genres = {}
+    for name, general, aliases in re.findall(r"\(\d+, '(.+)', (true|false), (?:true|false), '([^']*)'\)", text):
+        for alias in aliases.split(","):
+            genres[fold(alias)] = (name, general == "true")
+    return genres
+
+
+def fold(name):
+    return re.sub("[^a-z0-9]+", " ", name.lower().replace("'", "").replace("&", " and ")).strip()
+
+
+def genres_of(book, canonical):
+    """Returns the genres as `genre_ids` assigns them to editions. A general genre counts only if there is no other."""
+    found = [canonical[fold(name)] for name in book.get("genres") or [] if fold(name) in canonical]
+    chosen = [name for name, general in found if not general] or [name for name, _ in found][:1]
+    return list(dict.fromkeys(chosen))
+
+
 def read(folder):
-    books = {}
+    books, canonical = {}, canonical_genres()
     with gzip.open(folder / "books.jsonl.gz", "rt") as lines:
         for line in lines:
             book = json.loads(line)
             if book.get("goodbooks_id"):
+                book["genres"] = genres_of(book, canonical)
                 books[book["goodbooks_id"]] = book
     readers = {}
     with gzip.open(folder / "interactions/ratings-train.csv.gz", "rt") as lines:
