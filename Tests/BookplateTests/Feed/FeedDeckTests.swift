@@ -152,7 +152,8 @@ import Testing
             #expect(try await app.waitingDeckCount() == expectedCount)
         }
         try await app.buildDecks()
-        _ = try await reader.execute("mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         #expect(try await app.waitingDeckCount() == 1)
     }
 
