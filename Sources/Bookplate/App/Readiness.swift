@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "3f0fe9a79b03fdcbbfbbf6b422214191f733c6205fa8a21df4f8f00eb0bde49b"
+    "8626e97dc9cf5ecfe42d8bd9a898f17bfa910505be53e31404fd0a3b62ad811b"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
