@@ -66,6 +66,15 @@ AS $$
 DECLARE
     ignored text;
 BEGIN
+    IF change = 'DELETED' THEN
+        -- The log of a deleted account is deleted, too.
+        PERFORM
+        FROM users u
+        WHERE u.id = owner;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+    END IF;
     -- PL/pgSQL evaluates assignments without an executor, which PERFORM starts.
     ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
@@ -214,8 +223,6 @@ END
 $$;
 
 -- Deletes the log of a deleted user. It is a trigger, because a foreign key would lock the user's row for each entry.
--- PostgreSQL first deletes the rows of the user that have one, whose triggers still add entries: the names of its own
--- triggers begin with a capital letter, and triggers run in the order of their names.
 CREATE OR REPLACE FUNCTION delete_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

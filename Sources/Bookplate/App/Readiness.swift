@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "8626e97dc9cf5ecfe42d8bd9a898f17bfa910505be53e31404fd0a3b62ad811b"
+    "4711ea2370d184e846cd5302ec5127688e32ebc82306b2a05b85d1b2b379bc70"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
