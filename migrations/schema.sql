@@ -24,6 +24,31 @@ CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
 
 COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
 
+-- Name: book_author; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_author AS text
+	CONSTRAINT books_author_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500)));
+
+-- Name: book_category; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_category AS text
+	CONSTRAINT books_category_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 100)));
+
+-- Name: book_current_page; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_current_page AS integer
+	CONSTRAINT books_current_page_check CHECK ((VALUE >= 0));
+
+-- Name: book_genre; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_genre AS text
+	CONSTRAINT books_genre_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 100)));
+
+-- Name: book_isbn13; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_isbn13 AS text
+	CONSTRAINT books_isbn13_check CHECK ((VALUE ~ '^97[89][0-9]{10}$'::text));
+
 -- Name: book_link; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.book_link AS ENUM (
@@ -32,6 +57,16 @@ CREATE TYPE public.book_link AS ENUM (
     'SOURCE',
     'TITLE'
 );
+
+-- Name: book_page_count; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_page_count AS integer
+	CONSTRAINT books_page_count_check CHECK ((VALUE > 0));
+
+-- Name: book_title; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_title AS text
+	CONSTRAINT books_title_check CHECK (((VALUE = btrim(VALUE)) AND ((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500))));
 
 -- Name: change_kind; Type: TYPE; Schema: public; Owner: -
 
@@ -127,6 +162,70 @@ CREATE FUNCTION public.app_user_id() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
     SELECT nullif(current_setting('app.user_id', true), '')::uuid
+$$;
+
+-- Name: append_change(uuid, public.change_kind, text, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF change = 'DELETED' THEN
+        -- The log of a deleted account is deleted, too.
+        PERFORM
+        FROM users u
+        WHERE u.id = owner;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+    END IF;
+    -- PL/pgSQL evaluates assignments without an executor, which PERFORM starts.
+    ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
+    INSERT INTO changes (user_id, seq, kind, typename, id, at)
+    SELECT owner, newest.seq + 1, change, append_change.typename, object, clock_timestamp()
+    FROM (
+        SELECT c.seq, c.xmin, c.at
+        FROM changes c
+        WHERE c.user_id = owner
+        ORDER BY c.seq DESC
+        LIMIT 1
+    ) newest
+    WHERE change <> 'UPDATED' OR newest.xmin <> pg_current_xact_id()::xid OR newest.at < now();
+    IF NOT FOUND THEN
+        ignored := append_changes(owner, change, append_change.typename, ARRAY[object]);
+    END IF;
+END
+$$;
+
+-- Name: append_changes(uuid, public.change_kind, text, uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM lock_user(owner);
+    INSERT INTO changes (user_id, seq, kind, typename, id, at)
+    SELECT
+        owner,
+        (SELECT coalesce(max(c.seq), 0) FROM changes c WHERE c.user_id = owner)
+            + row_number() OVER (ORDER BY changed.index),
+        change,
+        append_changes.typename,
+        changed.id,
+        clock_timestamp()
+    FROM unnest(ids) WITH ORDINALITY AS changed (id, index)
+    WHERE change <> 'UPDATED'
+        OR changed.id NOT IN (
+            SELECT c.id
+            FROM changes c
+            WHERE c.user_id = owner
+                AND c.seq > (SELECT last_committed_change(owner))
+                AND c.typename = append_changes.typename
+                AND c.kind <> 'DELETED'
+        );
+END
 $$;
 
 -- Name: author_key(text); Type: FUNCTION; Schema: public; Owner: -
@@ -387,6 +486,19 @@ CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
 $$;
 
+-- Name: delete_changes(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_changes() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM changes
+    WHERE user_id = OLD.id;
+    RETURN NULL;
+END
+$$;
+
 -- Name: delete_removed_covers(uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) RETURNS void
@@ -634,7 +746,7 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT b.user_id, b.id
         FROM books b
-        WHERE b.link_keys @> ARRAY[k.key]
+        WHERE b.edition_id IS NULL AND book_link_keys(b.isbn13, b.title, b.author) @> ARRAY[k.key]
         OFFSET 0
     ) b
     ON CONFLICT DO NOTHING;
@@ -1312,17 +1424,44 @@ CREATE FUNCTION public.isbn_key(isbn13 text) RETURNS bigint
     SELECT hashtextextended('isbn ' || isbn13, 0)
 $$;
 
+-- Name: last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.last_committed_change(owner uuid) RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT coalesce(
+        (
+            SELECT c.seq
+            FROM changes c
+            WHERE c.user_id = owner
+                -- Transaction ids repeat after 4 billion transactions, so the time is compared too.
+                AND NOT (c.xmin = pg_current_xact_id()::xid AND c.at >= now())
+            ORDER BY c.seq DESC
+            LIMIT 1
+        ),
+        0
+    )
+$$;
+
 -- Name: library_positions(uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.library_positions(users uuid[]) RETURNS TABLE(user_id uuid, place bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-  select asked.id,
-      coalesce((select h.last_seq from change_heads h where h.user_id = asked.id), 0)
-      + coalesce((select max(e.id) from events e where e.user_id = asked.id), 0)
-      + coalesce((select (extract(epoch from max(i.updated_at)) * 1000000)::bigint from imports i where i.user_id = asked.id), 0)
-    from unnest(users) as asked (id);
+    SELECT
+        given.id,
+        coalesce((SELECT max(c.seq) FROM changes c WHERE c.user_id = given.id), 0)
+            + coalesce((SELECT max(e.id) FROM events e WHERE e.user_id = given.id), 0)
+            + coalesce(
+                (
+                    SELECT (extract(epoch FROM max(i.updated_at)) * 1000000)::bigint
+                    FROM imports i
+                    WHERE i.user_id = given.id
+                ),
+                0
+            )
+    FROM unnest(users) AS given (id)
 $$;
 
 -- Name: link_books(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: -
@@ -1470,94 +1609,97 @@ CREATE FUNCTION public.lock_user(user_id uuid) RETURNS void
     SELECT pg_advisory_xact_lock(hashtextextended(user_id::text, 0))
 $$;
 
--- Name: log_objects(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: log_book(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.log_objects() RETURNS trigger
+CREATE FUNCTION public.log_book() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
-declare
-  owner uuid;
-  ids uuid[];
-begin
-  if tg_op = 'INSERT' then
-    for owner, ids in select user_id, array_agg(id) from written group by user_id order by user_id loop
-      perform record_changes(owner, 'CREATED', tg_argv[0], ids);
-    end loop;
-  elsif tg_op = 'UPDATE' then
-    for owner, ids in
-      select w.user_id, array_agg(w.id) from written w join replaced r on (r.user_id, r.id) = (w.user_id, w.id)
-        where w is distinct from r group by w.user_id order by w.user_id
-    loop
-      perform record_changes(owner, 'UPDATED', tg_argv[0], ids);
-    end loop;
-  else
-    for owner, ids in select user_id, array_agg(id) from replaced group by user_id order by user_id loop
-      perform record_changes(owner, 'DELETED', tg_argv[0], ids);
-    end loop;
-  end if;
-  return null;
-end
+DECLARE
+    ignored text;
+    review uuid;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
+        RETURN NULL;
+    ELSIF TG_OP = 'DELETE' THEN
+        ignored := append_change(OLD.user_id, 'DELETED', 'Book', OLD.id);
+        RETURN NULL;
+    ELSIF NEW IS NOT DISTINCT FROM OLD THEN
+        RETURN NULL;
+    END IF;
+    ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
+    IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
+        SELECT r.id INTO review
+        FROM reviews r
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+        IF FOUND THEN
+            IF NEW.status = 'READ' THEN
+                ignored := append_change(NEW.user_id, 'CREATED', 'Review', review);
+            ELSE
+                ignored := append_change(NEW.user_id, 'DELETED', 'Review', review);
+            END IF;
+        END IF;
+    END IF;
+    IF NEW.cover_status <> OLD.cover_status AND NEW.cover_status NOT IN ('READY', 'FETCHING') THEN
+        INSERT INTO events (user_id, kind, payload)
+        VALUES (
+            NEW.user_id,
+            'cover_changed',
+            jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
+        );
+    END IF;
+    RETURN NULL;
+END
 $$;
 
--- Name: log_reviews(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: log_review(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.log_reviews() RETURNS trigger
+CREATE FUNCTION public.log_review() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
-declare
-  owner uuid;
-  ids uuid[];
-  book_ids uuid[];
-begin
-  if tg_op = 'DELETE' then
-    for owner, ids, book_ids in
-      select t.user_id, array_agg(t.id), array_agg(b.id) filter (where b.id is not null)
-        from replaced t left join books b on (b.user_id, b.id) = (t.user_id, t.book_id)
-        group by 1 order by 1
-    loop
-      perform record_changes(owner, 'DELETED', 'Review', ids);
-      if book_ids is not null then perform record_changes(owner, 'UPDATED', 'Book', book_ids); end if;
-    end loop;
-  else
-    for owner, ids, book_ids in
-      select t.user_id, array_agg(t.id), array_agg(t.book_id) from written t group by 1 order by 1
-    loop
-      perform record_changes(
-        owner, case tg_op when 'INSERT' then 'CREATED' else 'UPDATED' end::change_kind, 'Review', ids);
-      perform record_changes(owner, 'UPDATED', 'Book', book_ids);
-    end loop;
-  end if;
-  return null;
-end
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        ignored := append_change(OLD.user_id, 'DELETED', 'Review', OLD.id);
+        PERFORM
+        FROM books b
+        WHERE b.user_id = OLD.user_id AND b.id = OLD.book_id;
+        IF FOUND THEN
+            ignored := append_change(OLD.user_id, 'UPDATED', 'Book', OLD.book_id);
+        END IF;
+    ELSE
+        IF TG_OP = 'INSERT' THEN
+            ignored := append_change(NEW.user_id, 'CREATED', 'Review', NEW.id);
+        ELSE
+            ignored := append_change(NEW.user_id, 'UPDATED', 'Review', NEW.id);
+        END IF;
+        ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.book_id);
+    END IF;
+    RETURN NULL;
+END
 $$;
 
--- Name: log_reviews_of_books(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: log_shelf(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.log_reviews_of_books() RETURNS trigger
+CREATE FUNCTION public.log_shelf() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
-declare
-  owner uuid;
-  is_shown boolean;
-  ids uuid[];
-begin
-  for owner, is_shown, ids in
-    select w.user_id, w.status = 'READ', array_agg(v.id)
-      from written w join replaced r on (r.user_id, r.id) = (w.user_id, w.id)
-        join reviews v on (v.user_id, v.book_id) = (w.user_id, w.id)
-      where (w.status = 'READ') <> (r.status = 'READ') group by 1, 2 order by 1, 2
-  loop
-    perform record_changes(
-      owner, case when is_shown then 'CREATED' else 'DELETED' end::change_kind, 'Review', ids);
-  end loop;
-  return null;
-end
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'Shelf', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        ignored := append_change(OLD.user_id, 'DELETED', 'Shelf', OLD.id);
+    ELSIF NEW IS DISTINCT FROM OLD THEN
+        ignored := append_change(NEW.user_id, 'UPDATED', 'Shelf', NEW.id);
+    END IF;
+    RETURN NULL;
+END
 $$;
 
 -- Name: log_shelf_books(); Type: FUNCTION; Schema: public; Owner: -
@@ -1567,24 +1709,31 @@ CREATE FUNCTION public.log_shelf_books() RETURNS trigger
     SET search_path TO 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
-declare
-  owner uuid;
-  ids uuid[];
-begin
-  for owner, ids in
-    select b.user_id, array_agg(b.id) from books b
-      where (b.user_id, b.id) in (select t.user_id, t.book_id from moved t) group by 1 order by 1
-  loop
-    perform record_changes(owner, 'UPDATED', 'Book', ids);
-  end loop;
-  for owner, ids in
-    select s.user_id, array_agg(s.id) from shelves s
-      where (s.user_id, s.id) in (select t.user_id, t.shelf_id from moved t) group by 1 order by 1
-  loop
-    perform record_changes(owner, 'UPDATED', 'Shelf', ids);
-  end loop;
-  return null;
-end
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+BEGIN
+    FOR owner, ids IN
+        SELECT b.user_id, array_agg(b.id)
+        FROM books b
+        WHERE (b.user_id, b.id) IN (SELECT m.user_id, m.book_id FROM moved_rows m)
+        GROUP BY b.user_id
+        ORDER BY b.user_id
+    LOOP
+        ignored := append_changes(owner, 'UPDATED', 'Book', ids);
+    END LOOP;
+    FOR owner, ids IN
+        SELECT s.user_id, array_agg(s.id)
+        FROM shelves s
+        WHERE (s.user_id, s.id) IN (SELECT m.user_id, m.shelf_id FROM moved_rows m)
+        GROUP BY s.user_id
+        ORDER BY s.user_id
+    LOOP
+        ignored := append_changes(owner, 'UPDATED', 'Shelf', ids);
+    END LOOP;
+    RETURN NULL;
+END
 $$;
 
 -- Name: mark_events_delivered(uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
@@ -1593,9 +1742,12 @@ CREATE FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]) RETU
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-  update events e set delivered_at = clock_timestamp()
-    from unnest(user_ids, ids) as told (user_id, id)
-    where e.user_id = told.user_id and e.id = told.id and e.delivered_at is null;
+    UPDATE events e
+    SET delivered_at = clock_timestamp()
+    FROM unnest(user_ids, ids) AS delivered (user_id, id)
+    WHERE e.user_id = delivered.user_id
+        AND e.id = delivered.id
+        AND e.delivered_at IS NULL
 $$;
 
 -- Name: mark_versions_removed(uuid, uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -1867,8 +2019,11 @@ CREATE FUNCTION public.pending_events(rows_max integer) RETURNS TABLE(user_id uu
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-  select e.user_id, e.id, e.kind, e.payload, e.created_at from events e
-    where e.delivered_at is null order by e.id limit rows_max;
+    SELECT e.user_id, e.id, e.kind, e.payload, e.created_at
+    FROM events e
+    WHERE e.delivered_at IS NULL
+    ORDER BY e.id
+    LIMIT rows_max
 $$;
 
 -- Name: possible_work_keys(text, text); Type: FUNCTION; Schema: public; Owner: -
@@ -1943,32 +2098,32 @@ CREATE FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_
     RETURNING true
 $$;
 
--- Name: prune_changes(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+-- Name: prune_changes(integer, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.prune_changes(older_than_days integer, rows_max integer) RETURNS bigint
+CREATE FUNCTION public.prune_changes(older_than_days integer, after_user uuid, users_max integer) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-declare
-  pruned bigint := 0;
-  owner uuid;
-  last bigint;
-  count bigint;
-begin
-  for owner, last in
-    select old.user_id, max(old.seq) from (
-      select c.user_id, c.seq from changes c
-        where c.at < now() - older_than_days * interval '1 day' limit rows_max) old
-      group by 1 order by 1
-  loop
-    -- First the log's head: a reader who sees rows missing sees that they were pruned.
-    update change_heads h set pruned_seq = greatest(h.pruned_seq, last) where h.user_id = owner;
-    delete from changes c where c.user_id = owner and c.seq <= last;
-    get diagnostics count = row_count;
-    pruned := pruned + count;
-  end loop;
-  return pruned;
-end
+DECLARE
+    cutoff timestamptz := now() - older_than_days * interval '1 day';
+    owner uuid;
+BEGIN
+    FOR owner IN
+        SELECT u.id
+        FROM users u
+        WHERE after_user IS NULL OR u.id > after_user
+        ORDER BY u.id
+        LIMIT users_max
+    LOOP
+        IF cutoff > (SELECT c.at FROM changes c WHERE c.user_id = owner ORDER BY c.seq LIMIT 1) THEN
+            DELETE FROM changes c
+            WHERE c.user_id = owner
+                AND c.at < cutoff
+                AND c.seq < (SELECT max(n.seq) FROM changes n WHERE n.user_id = owner);
+        END IF;
+    END LOOP;
+    RETURN owner;
+END
 $$;
 
 -- Name: prune_events(integer, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -1977,10 +2132,19 @@ CREATE FUNCTION public.prune_events(older_than_days integer, rows_max integer) R
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-  with old as (select e.user_id, e.id from events e
-      where e.created_at < now() - older_than_days * interval '1 day' limit rows_max),
-    gone as (delete from events e using old where e.user_id = old.user_id and e.id = old.id returning 1)
-  select count(*) from gone;
+    WITH old AS (
+        SELECT e.user_id, e.id
+        FROM events e
+        WHERE e.created_at < now() - older_than_days * interval '1 day'
+        LIMIT rows_max
+    ), deleted AS (
+        DELETE FROM events e
+        USING old
+        WHERE e.user_id = old.user_id AND e.id = old.id
+        RETURNING 1
+    )
+    SELECT count(*)
+    FROM deleted
 $$;
 
 -- Name: prune_imports(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -2119,70 +2283,59 @@ CREATE FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, re
     RETURNING t.apple_token_revoked
 $$;
 
--- Name: record_changes(uuid, public.change_kind, text, uuid[]); Type: FUNCTION; Schema: public; Owner: -
+-- Name: record_cover(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.record_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) RETURNS void
+CREATE FUNCTION public.record_cover() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
     AS $$
-declare
-  head change_heads;
-  fresh uuid[] := ids;
-begin
-  select h.* into head from change_heads h join users u on u.id = h.user_id
-    where h.user_id = owner for no key update of h;
-  if not found then
-    -- Its first change, unless the account is going, and its log with it.
-    insert into change_heads (user_id, last_seq, base_seq) select u.id, 0, 0 from users u where u.id = owner
-      on conflict (user_id) do update set last_seq = change_heads.last_seq returning * into head;
-    if not found then return; end if;
-  elsif head.xact <> pg_current_xact_id() then
-    head.base_seq := head.last_seq;
-  elsif change = 'UPDATED' then
-    select array_agg(listed.id) into fresh from unnest(ids) as listed (id)
-      where not exists (select from changes c where c.user_id = owner and c.seq > head.base_seq
-        and c.id = listed.id and c.typename = record_changes.typename and c.kind <> 'DELETED');
-    if fresh is null then return; end if;
-  end if;
-  update change_heads h
-    set last_seq = head.last_seq + cardinality(fresh), base_seq = head.base_seq, xact = pg_current_xact_id()
-    where h.user_id = owner;
-  insert into changes (user_id, seq, kind, typename, id, at)
-    select owner, head.last_seq + listed.place, change, record_changes.typename, listed.id, clock_timestamp()
-    from unnest(fresh) with ordinality as listed (id, place);
-end
-$$;
-
--- Name: record_cover_event(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.record_cover_event() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
+DECLARE
+    is_stored boolean := TG_OP = 'INSERT';
+    is_removed boolean := TG_OP = 'DELETE';
 BEGIN
-    INSERT INTO events (user_id, kind, payload)
-    VALUES (
-        NEW.user_id,
-        'cover_changed',
-        jsonb_build_object(
-            'book_id', NEW.book_id, 'status', 'READY', 'source', NEW.source, 'version', NEW.version)
-    );
-    RETURN NULL;
-END
-$$;
-
--- Name: record_cover_status_event(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.record_cover_status_event() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    INSERT INTO events (user_id, kind, payload)
-    VALUES (
-        NEW.user_id,
-        'cover_changed',
-        jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
-    );
+    IF TG_OP = 'UPDATE' THEN
+        is_stored := NEW.version <> OLD.version;
+        is_removed := is_stored;
+    END IF;
+    IF is_stored THEN
+        IF EXISTS (
+            SELECT
+            FROM removed_covers r
+            WHERE r.user_id = NEW.user_id AND r.book_id = NEW.book_id AND r.version = NEW.version
+        ) THEN
+            RAISE EXCEPTION 'The image arrived too late to be stored. Send it again.' USING ERRCODE = 'BP409';
+        END IF;
+        INSERT INTO events (user_id, kind, payload)
+        VALUES (
+            NEW.user_id,
+            'cover_changed',
+            jsonb_build_object(
+                'book_id', NEW.book_id, 'status', 'READY', 'source', NEW.source, 'version', NEW.version)
+        );
+    END IF;
+    IF is_removed THEN
+        INSERT INTO removed_covers (user_id, book_id, version)
+        SELECT OLD.user_id, OLD.book_id, OLD.version
+        WHERE EXISTS (
+            SELECT
+            FROM users u
+            WHERE u.id = OLD.user_id
+        )
+        ON CONFLICT DO NOTHING;
+    END IF;
+    IF TG_OP <> 'INSERT' THEN
+        UPDATE tenant_storage t
+        SET bytes = t.bytes - cover_bytes(OLD.byte_counts),
+            covers = t.covers - 1
+        WHERE t.tenant_id = OLD.tenant_id AND t.part = abs(hashtext(OLD.user_id::text) % 16);
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
+        VALUES (NEW.tenant_id, abs(hashtext(NEW.user_id::text) % 16), cover_bytes(NEW.byte_counts), 1)
+        ON CONFLICT (tenant_id, part) DO UPDATE
+        SET bytes = t.bytes + excluded.bytes,
+            covers = t.covers + 1;
+    END IF;
     RETURN NULL;
 END
 $$;
@@ -2202,24 +2355,6 @@ CREATE FUNCTION public.record_missing_edition_cover(id uuid, days integer) RETUR
         WHERE d.id = record_missing_edition_cover.id AND d.cover_version IS NULL
         FOR UPDATE SKIP LOCKED
     )
-$$;
-
--- Name: record_removed_cover(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.record_removed_cover() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    INSERT INTO removed_covers (user_id, book_id, version)
-    SELECT OLD.user_id, OLD.book_id, OLD.version
-    WHERE EXISTS (
-        SELECT
-        FROM users u
-        WHERE u.id = OLD.user_id
-    )
-    ON CONFLICT DO NOTHING;
-    RETURN NULL;
-END
 $$;
 
 -- Name: record_source_misses(text[], text[], integer); Type: FUNCTION; Schema: public; Owner: -
@@ -2381,30 +2516,14 @@ BEGIN
 END
 $$;
 
--- Name: reject_removed_version(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.reject_removed_version() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    IF EXISTS (
-        SELECT
-        FROM removed_covers r
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.book_id AND r.version = NEW.version
-    ) THEN
-        RAISE EXCEPTION 'The image arrived too late to be stored. Send it again.' USING ERRCODE = 'BP409';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
 -- Name: release_events(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.release_events(holder uuid) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-  delete from leases l where l.name = 'events' and l.holder = release_events.holder;
+    DELETE FROM leases l
+    WHERE l.name = 'events' AND l.holder = release_events.holder
 $$;
 
 -- Name: release_jobs(uuid[], integer[]); Type: FUNCTION; Schema: public; Owner: -
@@ -3284,16 +3403,19 @@ CREATE FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integ
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-begin
-  insert into leases as l (name, holder, lease_until)
-    values ('events', take_events.holder, clock_timestamp() + lease_ms * interval '1 millisecond')
-    on conflict (name) do update
-      set holder = excluded.holder, lease_until = excluded.lease_until
-      where l.holder = excluded.holder or l.lease_until < clock_timestamp();
-  if found then
-    return query select * from pending_events(rows_max);
-  end if;
-end
+BEGIN
+    INSERT INTO leases AS l (name, holder, lease_until)
+    VALUES ('events', take_events.holder, clock_timestamp() + lease_ms * interval '1 millisecond')
+    ON CONFLICT (name) DO UPDATE
+    SET holder = excluded.holder,
+        lease_until = excluded.lease_until
+    WHERE l.holder = excluded.holder OR l.lease_until < clock_timestamp();
+    IF FOUND THEN
+        RETURN QUERY
+        SELECT *
+        FROM pending_events(rows_max);
+    END IF;
+END
 $$;
 
 -- Name: title_key(text); Type: FUNCTION; Schema: public; Owner: -
@@ -3389,7 +3511,8 @@ BEGIN
                 AND NOT EXISTS (
                     SELECT FROM reviews r WHERE r.user_id = reader AND r.book_id = b.id
                 )
-            RETURNING b.id, b.title, b.author, b.genre;
+            -- RETURN QUERY requires the exact types, and these columns have domains.
+            RETURNING b.id, b.title::text, b.author::text, b.genre::text;
         END IF;
     END IF;
 
@@ -3416,30 +3539,6 @@ BEGIN
         FROM save_cards(reader, ARRAY[card], ARRAY[gen_random_uuid()], fetches_covers) saved
         WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = current.swiped_at;
     END IF;
-END
-$$;
-
--- Name: update_tenant_storage(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.update_tenant_storage() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF TG_OP <> 'INSERT' THEN
-        UPDATE tenant_storage t
-        SET bytes = t.bytes - cover_bytes(OLD.byte_counts),
-            covers = t.covers - 1
-        WHERE t.tenant_id = OLD.tenant_id AND t.part = abs(hashtext(OLD.user_id::text) % 16);
-    END IF;
-    IF TG_OP <> 'DELETE' THEN
-        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
-        VALUES (NEW.tenant_id, abs(hashtext(NEW.user_id::text) % 16), cover_bytes(NEW.byte_counts), 1)
-        ON CONFLICT (tenant_id, part) DO UPDATE
-        SET bytes = t.bytes + excluded.bytes,
-            covers = t.covers + 1;
-    END IF;
-    RETURN NULL;
 END
 $$;
 
@@ -3563,17 +3662,17 @@ CREATE TABLE public.books (
     id uuid NOT NULL,
     edition_id uuid,
     linked_by public.book_link DEFAULT 'CARD'::public.book_link NOT NULL,
-    title text NOT NULL,
-    author text,
-    isbn13 text,
+    title public.book_title NOT NULL,
+    author public.book_author,
+    isbn13 public.book_isbn13,
     publisher text,
     published_date text,
-    page_count integer,
-    category text,
-    genre text,
+    page_count public.book_page_count,
+    category public.book_category,
+    genre public.book_genre,
     description text,
     status public.reading_status DEFAULT 'WANT_TO_READ'::public.reading_status NOT NULL,
-    current_page integer,
+    current_page public.book_current_page,
     added_at timestamp with time zone DEFAULT now() NOT NULL,
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
@@ -3581,20 +3680,9 @@ CREATE TABLE public.books (
     cover_status public.cover_status DEFAULT 'NONE'::public.cover_status NOT NULL,
     cover_requested_at timestamp with time zone,
     cover_not_found_at timestamp with time zone,
-    search_text text GENERATED ALWAYS AS (public.search_fold(((title || ' '::text) || COALESCE(author, ''::text)))) STORED,
-    link_keys bigint[] GENERATED ALWAYS AS (
-CASE
-    WHEN (edition_id IS NULL) THEN public.book_link_keys(isbn13, title, author)
-    ELSE NULL::bigint[]
-END) STORED,
-    CONSTRAINT books_author_check CHECK (((char_length(author) >= 1) AND (char_length(author) <= 500))),
-    CONSTRAINT books_category_check CHECK (((char_length(category) >= 1) AND (char_length(category) <= 100))),
-    CONSTRAINT books_current_page_check CHECK ((current_page >= 0)),
-    CONSTRAINT books_genre_check CHECK (((char_length(genre) >= 1) AND (char_length(genre) <= 100))),
-    CONSTRAINT books_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text)),
-    CONSTRAINT books_page_count_check CHECK ((page_count > 0)),
-    CONSTRAINT books_title_check CHECK (((title = btrim(title)) AND ((char_length(title) >= 1) AND (char_length(title) <= 500))))
-);
+    search_text text GENERATED ALWAYS AS (public.search_fold((((title)::text || ' '::text) || COALESCE((author)::text, ''::text)))) STORED
+)
+WITH (fillfactor='85');
 
 ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
 
@@ -3606,19 +3694,6 @@ CREATE TABLE public.books_to_link (
 );
 
 ALTER TABLE ONLY public.books_to_link FORCE ROW LEVEL SECURITY;
-
--- Name: change_heads; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.change_heads (
-    user_id uuid NOT NULL,
-    last_seq bigint NOT NULL,
-    pruned_seq bigint DEFAULT 0 NOT NULL,
-    xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    base_seq bigint NOT NULL
-)
-WITH (fillfactor='50');
-
-ALTER TABLE ONLY public.change_heads FORCE ROW LEVEL SECURITY;
 
 -- Name: changes; Type: TABLE; Schema: public; Owner: -
 
@@ -4271,11 +4346,6 @@ ALTER TABLE ONLY public.books
 ALTER TABLE ONLY public.books_to_link
     ADD CONSTRAINT books_to_link_pkey PRIMARY KEY (user_id, book_id);
 
--- Name: change_heads change_heads_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.change_heads
-    ADD CONSTRAINT change_heads_pkey PRIMARY KEY (user_id);
-
 -- Name: changes changes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.changes
@@ -4521,19 +4591,11 @@ CREATE UNIQUE INDEX books_isbn13 ON public.books USING btree (user_id, isbn13) W
 
 -- Name: books_link_keys; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX books_link_keys ON public.books USING gin (link_keys) WITH (fastupdate=off) WHERE (link_keys IS NOT NULL);
+CREATE INDEX books_link_keys ON public.books USING gin (public.book_link_keys((isbn13)::text, (title)::text, (author)::text)) WITH (fastupdate=off) WHERE (edition_id IS NULL);
 
 -- Name: books_of_edition; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (edition_id IS NOT NULL);
-
--- Name: books_status; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX books_status ON public.books USING btree (user_id, status, added_at, id);
-
--- Name: changes_at; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX changes_at ON public.changes USING brin (at);
 
 -- Name: documents_sha256; Type: INDEX; Schema: public; Owner: -
 
@@ -4675,6 +4737,10 @@ CREATE INDEX swipes_undone_at ON public.swipes USING btree (undone_at) WHERE (un
 
 CREATE INDEX work_records_work ON public.work_records USING btree (work_key, volume, rank) INCLUDE (edition_id);
 
+-- Name: users delete_changes; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER delete_changes AFTER DELETE ON public.users FOR EACH ROW EXECUTE FUNCTION public.delete_changes();
+
 -- Name: editions index_changed_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER index_changed_editions AFTER UPDATE ON public.editions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_changed_editions();
@@ -4687,53 +4753,25 @@ CREATE TRIGGER index_deleted_editions AFTER DELETE ON public.editions REFERENCIN
 
 CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_new_editions();
 
--- Name: books log_delete; Type: TRIGGER; Schema: public; Owner: -
+-- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS replaced FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Book');
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
 
--- Name: reviews log_delete; Type: TRIGGER; Schema: public; Owner: -
+-- Name: reviews log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_delete AFTER DELETE ON public.reviews REFERENCING OLD TABLE AS replaced FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews();
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.log_review();
+
+-- Name: shelves log_changes; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FOR EACH ROW EXECUTE FUNCTION public.log_shelf();
 
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
-
--- Name: shelves log_delete; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_delete AFTER DELETE ON public.shelves REFERENCING OLD TABLE AS replaced FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Shelf');
-
--- Name: books log_insert; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_insert AFTER INSERT ON public.books REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Book');
-
--- Name: reviews log_insert; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_insert AFTER INSERT ON public.reviews REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews();
+CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
 
 -- Name: shelf_books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
-
--- Name: shelves log_insert; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_insert AFTER INSERT ON public.shelves REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Shelf');
-
--- Name: books log_update; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_update AFTER UPDATE ON public.books REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Book');
-
--- Name: reviews log_update; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_update AFTER UPDATE ON public.reviews REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews();
-
--- Name: shelves log_update; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_update AFTER UPDATE ON public.shelves REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_objects('Shelf');
-
--- Name: books log_update_of_reviews; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_update_of_reviews AFTER UPDATE ON public.books REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews_of_books();
+CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
 
 -- Name: sessions notify_session_ended_on_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4743,37 +4781,9 @@ CREATE TRIGGER notify_session_ended_on_delete AFTER DELETE ON public.sessions FO
 
 CREATE TRIGGER notify_session_ended_on_update AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.notify_session_ended();
 
--- Name: covers record_cover_event_on_insert; Type: TRIGGER; Schema: public; Owner: -
+-- Name: covers record_cover; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER record_cover_event_on_insert AFTER INSERT ON public.covers FOR EACH ROW EXECUTE FUNCTION public.record_cover_event();
-
--- Name: covers record_cover_event_on_update; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER record_cover_event_on_update AFTER UPDATE OF version ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.record_cover_event();
-
--- Name: books record_cover_status_event; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER record_cover_status_event AFTER UPDATE OF cover_status ON public.books FOR EACH ROW WHEN (((old.cover_status <> new.cover_status) AND (new.cover_status <> ALL (ARRAY['READY'::public.cover_status, 'FETCHING'::public.cover_status])))) EXECUTE FUNCTION public.record_cover_status_event();
-
--- Name: covers record_removed_cover_on_delete; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER record_removed_cover_on_delete AFTER DELETE ON public.covers FOR EACH ROW EXECUTE FUNCTION public.record_removed_cover();
-
--- Name: covers record_removed_cover_on_update; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER record_removed_cover_on_update AFTER UPDATE ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.record_removed_cover();
-
--- Name: covers reject_removed_version_on_insert; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER reject_removed_version_on_insert BEFORE INSERT ON public.covers FOR EACH ROW EXECUTE FUNCTION public.reject_removed_version();
-
--- Name: covers reject_removed_version_on_update; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER reject_removed_version_on_update BEFORE UPDATE OF version ON public.covers FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION public.reject_removed_version();
-
--- Name: covers update_tenant_storage; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER update_tenant_storage AFTER INSERT OR DELETE OR UPDATE OF byte_counts ON public.covers FOR EACH ROW EXECUTE FUNCTION public.update_tenant_storage();
+CREATE TRIGGER record_cover AFTER INSERT OR DELETE OR UPDATE ON public.covers FOR EACH ROW EXECUTE FUNCTION public.record_cover();
 
 -- Name: apple_grants apple_grants_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -4794,16 +4804,6 @@ ALTER TABLE ONLY public.books_to_link
 
 ALTER TABLE ONLY public.books
     ADD CONSTRAINT books_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
-
--- Name: change_heads change_heads_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.change_heads
-    ADD CONSTRAINT change_heads_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
-
--- Name: changes changes_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.changes
-    ADD CONSTRAINT changes_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: covers covers_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -4942,10 +4942,6 @@ CREATE POLICY administration ON public.books TO bookplate_owner USING (true) WIT
 
 CREATE POLICY administration ON public.books_to_link TO bookplate_owner USING (true) WITH CHECK (true);
 
--- Name: change_heads administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.change_heads TO bookplate_owner USING (true) WITH CHECK (true);
-
 -- Name: changes administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.changes TO bookplate_owner USING (true) WITH CHECK (true);
@@ -5022,10 +5018,6 @@ ALTER TABLE public.books ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.books_to_link ENABLE ROW LEVEL SECURITY;
 
--- Name: change_heads; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.change_heads ENABLE ROW LEVEL SECURITY;
-
 -- Name: changes; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.changes ENABLE ROW LEVEL SECURITY;
@@ -5069,10 +5061,6 @@ CREATE POLICY owner_only ON public.apple_grants TO bookplate_app USING ((user_id
 -- Name: books owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
-
--- Name: change_heads owner_only; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY owner_only ON public.change_heads TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: changes owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -5162,6 +5150,14 @@ ALTER TABLE public.users ENABLE ROW LEVEL SECURITY;
 
 GRANT USAGE ON SCHEMA public TO bookplate_app;
 
+-- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid) FROM PUBLIC;
+
+-- Name: FUNCTION append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
+
 -- Name: FUNCTION begin_job(id uuid, fence integer, read_only boolean); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) FROM PUBLIC;
@@ -5195,6 +5191,10 @@ REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
+
+-- Name: FUNCTION delete_changes(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.delete_changes() FROM PUBLIC;
 
 -- Name: FUNCTION delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
 
@@ -5294,17 +5294,17 @@ GRANT ALL ON FUNCTION public.link_waiting_books(count integer, OUT looked_at int
 
 REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
 
--- Name: FUNCTION log_objects(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION log_book(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.log_objects() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 
--- Name: FUNCTION log_reviews(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION log_review(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.log_reviews() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.log_review() FROM PUBLIC;
 
--- Name: FUNCTION log_reviews_of_books(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION log_shelf(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.log_reviews_of_books() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.log_shelf() FROM PUBLIC;
 
 -- Name: FUNCTION log_shelf_books(); Type: ACL; Schema: public; Owner: -
 
@@ -5339,10 +5339,10 @@ GRANT ALL ON FUNCTION public.postpone_edition_cover(id uuid, delay_ms bigint) TO
 REVOKE ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) TO bookplate_app;
 
--- Name: FUNCTION prune_changes(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION prune_changes(older_than_days integer, after_user uuid, users_max integer); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.prune_changes(older_than_days integer, rows_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.prune_changes(older_than_days integer, rows_max integer) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.prune_changes(older_than_days integer, after_user uuid, users_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_changes(older_than_days integer, after_user uuid, users_max integer) TO bookplate_app;
 
 -- Name: FUNCTION prune_events(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -5383,9 +5383,9 @@ REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) TO bookplate_app;
 
--- Name: FUNCTION record_changes(owner uuid, change public.change_kind, typename text, ids uuid[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION record_cover(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.record_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.record_cover() FROM PUBLIC;
 
 -- Name: FUNCTION record_missing_edition_cover(id uuid, days integer); Type: ACL; Schema: public; Owner: -
 
@@ -5489,10 +5489,6 @@ GRANT ALL ON FUNCTION public.sweep_checkpoint() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) TO bookplate_app;
 
--- Name: FUNCTION update_tenant_storage(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.update_tenant_storage() FROM PUBLIC;
-
 -- Name: FUNCTION withdraw_jobs(ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) FROM PUBLIC;
@@ -5513,10 +5509,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.apple_notifications TO bookpla
 -- Name: TABLE books; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.books TO bookplate_app;
-
--- Name: TABLE change_heads; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT ON TABLE public.change_heads TO bookplate_app;
 
 -- Name: TABLE changes; Type: ACL; Schema: public; Owner: -
 

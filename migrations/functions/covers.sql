@@ -9,10 +9,49 @@ AS $$
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
 $$;
 
-CREATE OR REPLACE FUNCTION update_tenant_storage() RETURNS trigger
+-- After a cover is stored, replaced, or removed, whatever does it:
+-- 1. Rejects a version whose files may be removed already, however late the transaction comes.
+-- 2. Records an event for devices and brokers if the book has another version now.
+-- 3. Records the version that lost its row, so that its files are deleted later. Deleting an account records none, because it
+--    removes the user's folder.
+-- 4. Updates the storage that the tenant uses.
+CREATE OR REPLACE FUNCTION record_cover() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+DECLARE
+    is_stored boolean := TG_OP = 'INSERT';
+    is_removed boolean := TG_OP = 'DELETE';
 BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        is_stored := NEW.version <> OLD.version;
+        is_removed := is_stored;
+    END IF;
+    IF is_stored THEN
+        IF EXISTS (
+            SELECT
+            FROM removed_covers r
+            WHERE r.user_id = NEW.user_id AND r.book_id = NEW.book_id AND r.version = NEW.version
+        ) THEN
+            RAISE EXCEPTION 'The image arrived too late to be stored. Send it again.' USING ERRCODE = 'BP409';
+        END IF;
+        INSERT INTO events (user_id, kind, payload)
+        VALUES (
+            NEW.user_id,
+            'cover_changed',
+            jsonb_build_object(
+                'book_id', NEW.book_id, 'status', 'READY', 'source', NEW.source, 'version', NEW.version)
+        );
+    END IF;
+    IF is_removed THEN
+        INSERT INTO removed_covers (user_id, book_id, version)
+        SELECT OLD.user_id, OLD.book_id, OLD.version
+        WHERE EXISTS (
+            SELECT
+            FROM users u
+            WHERE u.id = OLD.user_id
+        )
+        ON CONFLICT DO NOTHING;
+    END IF;
     IF TG_OP <> 'INSERT' THEN
         UPDATE tenant_storage t
         SET bytes = t.bytes - cover_bytes(OLD.byte_counts),
@@ -30,10 +69,11 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE TRIGGER update_tenant_storage
-AFTER INSERT OR DELETE OR UPDATE OF byte_counts ON covers
+-- A trigger, because covers also disappear with their books and accounts, which no statement here deletes.
+CREATE OR REPLACE TRIGGER record_cover
+AFTER INSERT OR UPDATE OR DELETE ON covers
 FOR EACH ROW
-EXECUTE FUNCTION update_tenant_storage();
+EXECUTE FUNCTION record_cover();
 
 -- MARK: Storing a cover
 
@@ -286,55 +326,6 @@ $$;
 
 -- MARK: Events
 
--- Records the event of a new or replaced cover, for devices and brokers.
-CREATE OR REPLACE FUNCTION record_cover_event() RETURNS trigger
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    INSERT INTO events (user_id, kind, payload)
-    VALUES (
-        NEW.user_id,
-        'cover_changed',
-        jsonb_build_object(
-            'book_id', NEW.book_id, 'status', 'READY', 'source', NEW.source, 'version', NEW.version)
-    );
-    RETURN NULL;
-END
-$$;
-
-CREATE OR REPLACE TRIGGER record_cover_event_on_insert
-AFTER INSERT ON covers
-FOR EACH ROW
-EXECUTE FUNCTION record_cover_event();
-
-CREATE OR REPLACE TRIGGER record_cover_event_on_update
-AFTER UPDATE OF version ON covers
-FOR EACH ROW
-WHEN (OLD.version <> NEW.version)
-EXECUTE FUNCTION record_cover_event();
-
--- Records that a search found nothing, or that the cover was removed. READY is recorded with the cover, and FETCHING by
--- enqueue_cover_searches.
-CREATE OR REPLACE FUNCTION record_cover_status_event() RETURNS trigger
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    INSERT INTO events (user_id, kind, payload)
-    VALUES (
-        NEW.user_id,
-        'cover_changed',
-        jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
-    );
-    RETURN NULL;
-END
-$$;
-
-CREATE OR REPLACE TRIGGER record_cover_status_event
-AFTER UPDATE OF cover_status ON books
-FOR EACH ROW
-WHEN (OLD.cover_status <> NEW.cover_status AND NEW.cover_status NOT IN ('READY', 'FETCHING'))
-EXECUTE FUNCTION record_cover_status_event();
-
 -- Records that a search is over and the previous cover stays.
 CREATE OR REPLACE FUNCTION record_unchanged_cover_event(user_id uuid, book_id uuid) RETURNS void
 LANGUAGE sql
@@ -349,62 +340,6 @@ AS $$
 $$;
 
 -- MARK: Removed versions
-
--- Records every version that loses its row, whatever removes it: a new cover, or the removal of a cover or book. Deleting
--- an account records none, because it removes the user's folder.
-CREATE OR REPLACE FUNCTION record_removed_cover() RETURNS trigger
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    INSERT INTO removed_covers (user_id, book_id, version)
-    SELECT OLD.user_id, OLD.book_id, OLD.version
-    WHERE EXISTS (
-        SELECT
-        FROM users u
-        WHERE u.id = OLD.user_id
-    )
-    ON CONFLICT DO NOTHING;
-    RETURN NULL;
-END
-$$;
-
-CREATE OR REPLACE TRIGGER record_removed_cover_on_delete
-AFTER DELETE ON covers
-FOR EACH ROW
-EXECUTE FUNCTION record_removed_cover();
-
-CREATE OR REPLACE TRIGGER record_removed_cover_on_update
-AFTER UPDATE ON covers
-FOR EACH ROW
-WHEN (OLD.version <> NEW.version)
-EXECUTE FUNCTION record_removed_cover();
-
--- Rejects a version whose files may be removed already, however late the transaction comes.
-CREATE OR REPLACE FUNCTION reject_removed_version() RETURNS trigger
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    IF EXISTS (
-        SELECT
-        FROM removed_covers r
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.book_id AND r.version = NEW.version
-    ) THEN
-        RAISE EXCEPTION 'The image arrived too late to be stored. Send it again.' USING ERRCODE = 'BP409';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE OR REPLACE TRIGGER reject_removed_version_on_insert
-BEFORE INSERT ON covers
-FOR EACH ROW
-EXECUTE FUNCTION reject_removed_version();
-
-CREATE OR REPLACE TRIGGER reject_removed_version_on_update
-BEFORE UPDATE OF version ON covers
-FOR EACH ROW
-WHEN (OLD.version <> NEW.version)
-EXECUTE FUNCTION reject_removed_version();
 
 -- Returns those of the given versions that no row names, and marks them as removed: from now on no row can name them.
 CREATE OR REPLACE FUNCTION mark_versions_removed(user_id uuid, book_ids uuid[], versions text[])
@@ -511,7 +446,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON covers, removed_covers TO bookplate_app;
 GRANT SELECT ON tenant_storage, installation TO bookplate_app;
 
 -- Only its trigger calls this function.
-REVOKE ALL ON FUNCTION update_tenant_storage FROM PUBLIC;
+REVOKE ALL ON FUNCTION record_cover FROM PUBLIC;
 REVOKE ALL ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, expired_removed_covers,
     delete_removed_covers, public_cover_version, public_book_title FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, expired_removed_covers,

@@ -157,7 +157,8 @@ BEGIN
                 AND NOT EXISTS (
                     SELECT FROM reviews r WHERE r.user_id = reader AND r.book_id = b.id
                 )
-            RETURNING b.id, b.title, b.author, b.genre;
+            -- RETURN QUERY requires the exact types, and these columns have domains.
+            RETURNING b.id, b.title::text, b.author::text, b.genre::text;
         END IF;
     END IF;
 

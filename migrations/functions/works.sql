@@ -335,7 +335,7 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT b.user_id, b.id
         FROM books b
-        WHERE b.link_keys @> ARRAY[k.key]
+        WHERE b.edition_id IS NULL AND book_link_keys(b.isbn13, b.title, b.author) @> ARRAY[k.key]
         OFFSET 0
     ) b
     ON CONFLICT DO NOTHING;

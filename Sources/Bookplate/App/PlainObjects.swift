@@ -149,6 +149,9 @@ struct RowsByID: Sendable {
     private let layout: RowLayout
     private let idIndex: Int
     private let statement: Statement
+    /// The columns for the `RETURNING` of a statement that changes the type's table under its alias; nil if some are computed
+    /// from other rows, which a statement sees as they were before it.
+    let returning: String?
 
     /// - Parameter key: The column of the IDs; nil for the type's `id`.
     init(_ type: RowType, _ selection: PlannedSelection, key: Column? = nil) {
@@ -156,6 +159,7 @@ struct RowsByID: Sendable {
         var columns = ColumnSet()
         idIndex = columns.index(of: key)
         layout = RowLayout(selection, of: type, columns: &columns)
+        returning = columns.sql.contains("(") ? nil : columns.sql
         statement = Statement(
             """
             SELECT \(columns.sql)

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "396bcc15409c5853dd8b716530affe7715517b21ee0614ff917ed33f6b7ad32b"
+    "a29f7e6804a45a9a54ec5da6352eca23715a8cb4ec1f087ede1ba154bbd13809"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

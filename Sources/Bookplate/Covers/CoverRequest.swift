@@ -100,11 +100,9 @@ private let requestForNewBooks = Statement(
     UPDATE books b
     SET cover_status = 'FETCHING', cover_requested_at = now()
     FROM changes c
-    JOIN change_heads h ON h.user_id = c.user_id
-    WHERE h.user_id = $1
-        -- The head belongs to this transaction, so changes after its base are this transaction's.
-        AND h.xact = pg_current_xact_id()
-        AND c.seq > h.base_seq
+    WHERE c.user_id = $1
+        -- The changes of this transaction.
+        AND c.seq > (SELECT last_committed_change($1))
         AND c.typename = 'Book'
         AND c.kind = 'CREATED'
         AND b.user_id = $1

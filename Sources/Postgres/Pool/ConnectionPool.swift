@@ -209,6 +209,7 @@ extension ConnectionPool {
                 } catch {
                     // Notifications are only hints: their receivers also poll the tables.
                 }
+                try? await Task.sleep(for: NotificationQueue.interval)
             }
         }
     }

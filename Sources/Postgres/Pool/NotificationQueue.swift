@@ -16,14 +16,19 @@ struct Notification: Hashable, Sendable {
 /// Notifications that arrive while a batch is being sent are merged into the next one, and equal
 /// notifications are sent once.
 ///
-/// Example: A commits and starts the sender. B and C commit while A's batch is in flight. The sender
-/// then sends B and C together, finds nothing more, and ends.
+/// The first batch is sent at once. The sender then waits for `interval` after each batch, so that a busy
+/// server does not pay for a transaction and a wake-up of every listener per commit.
+///
+/// Example: A commits and starts the sender. B and C commit within `interval` after A's batch. The sender
+/// then sends B and C together, finds nothing more after another `interval`, and ends.
 struct NotificationQueue {
     private var waiting: Set<Notification> = []
     private var isSending = false
 
     /// The maximum number of notifications in one statement.
     private static let batchMax = 1000
+    /// The time between two batches.
+    static let interval = Duration.milliseconds(10)
     /// Notifications that are not sent within this time are dropped: by then receivers have polled.
     private static let timeout = Duration.seconds(2)
     private static let send = Statement(

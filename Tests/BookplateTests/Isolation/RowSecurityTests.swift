@@ -32,7 +32,7 @@ import Testing
         }
         #expect(
             names == [
-                "apple_grants", "books", "change_heads", "changes", "covers", "events",
+                "apple_grants", "books", "changes", "covers", "events",
                 "feed_decks", "import_failures", "imports", "removed_covers",
                 "reviews", "sessions", "shelf_books", "shelves", "swipes", "users",
             ])

@@ -94,8 +94,9 @@ import Testing
         let user = reader.id.string ?? ""
         try await app.database.execute(
             """
-            UPDATE change_heads SET pruned_seq = last_seq WHERE user_id = '\(user)';
-            DELETE FROM changes WHERE user_id = '\(user)'
+            DELETE FROM changes c
+            WHERE c.user_id = '\(user)'
+                AND c.seq < (SELECT max(n.seq) FROM changes n WHERE n.user_id = '\(user)')
             """)
         let live = try await reader.subscribe(Self.live, ["after": start])
         let error = await live.next()["errors", 0]

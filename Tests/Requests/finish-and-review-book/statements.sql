@@ -1,13 +1,10 @@
 -- round trip 1
 SELECT begin_request($1, $2, $3, $4);
 
-UPDATE books
+UPDATE books b
 SET status = $3::reading_status, finished_at = CASE WHEN status = 'READ' THEN finished_at ELSE now() END, updated_at = now()
-WHERE user_id = $1 AND id = $2;
-
-SELECT b.id, b.status, b.finished_at
-FROM books b
-WHERE b.user_id = $1 AND b.id = ANY($2);
+WHERE user_id = $1 AND id = $2
+RETURNING b.id, b.status, b.finished_at;
 
 -- round trip 2
 SELECT begin_request($1, $2, $3, $4);

@@ -5,11 +5,12 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-SELECT coalesce(h.last_seq, 0), coalesce(h.pruned_seq, 0), c.seq, c.kind, c.typename, c.id, c.at
+SELECT log.last_seq, log.pruned_seq, c.seq, c.kind, c.typename, c.id, c.at
 FROM (
-  SELECT
-) AS one
-LEFT JOIN change_heads h ON h.user_id = $1
+  SELECT coalesce(max(seq), 0) AS last_seq, coalesce(min(seq) - 1, 0) AS pruned_seq
+  FROM changes
+  WHERE user_id = $1
+) log
 LEFT JOIN LATERAL (
   SELECT *
   FROM changes

@@ -1,10 +1,7 @@
 -- round trip 1
 SELECT begin_request($1, $2, $3, $4);
 
-UPDATE books
+UPDATE books b
 SET genre = $3, status = $4::reading_status, finished_at = CASE WHEN status = 'READ' THEN finished_at ELSE now() END, current_page = $5, updated_at = now()
-WHERE user_id = $1 AND id = $2;
-
-SELECT b.id, b.status, b.finished_at
-FROM books b
-WHERE b.user_id = $1 AND b.id = ANY($2);
+WHERE user_id = $1 AND id = $2
+RETURNING b.id, b.status, b.finished_at;

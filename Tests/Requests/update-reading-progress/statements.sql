@@ -1,10 +1,7 @@
 -- round trip 1
 SELECT begin_request($1, $2, $3, $4);
 
-UPDATE books
+UPDATE books b
 SET status = $3::reading_status, started_at = CASE WHEN status = 'READING' THEN started_at ELSE now() END, current_page = $4, updated_at = now()
-WHERE user_id = $1 AND id = $2;
-
-SELECT b.id, b.status, b.current_page, b.started_at
-FROM books b
-WHERE b.user_id = $1 AND b.id = ANY($2);
+WHERE user_id = $1 AND id = $2
+RETURNING b.id, b.status, b.current_page, b.started_at;

@@ -83,11 +83,27 @@ struct BookUpdate {
         assignments.append(parts.joined(separator: "$\(2 + bindings.count)"))
     }
 
+    /// Appends one statement that updates the book and returns columns of it, if the update needs no other statement.
+    ///
+    /// - Returns: Whether the statement was appended.
+    func append(
+        to pipeline: inout Pipeline, for viewer: Viewer, book id: UUID, returning columns: String
+    ) -> Bool {
+        guard !assignments.isEmpty, !changesWork, shelfIDs == nil else { return false }
+        pipeline.append(
+            Self.statement(assignments, returning: columns), parameters(viewer, id))
+        return true
+    }
+
+    private func parameters(_ viewer: Viewer, _ id: UUID) -> Parameters {
+        var parameters = Parameters.of(viewer.userID, id)
+        for bind in bindings { bind(&parameters) }
+        return parameters
+    }
+
     func append(to pipeline: inout Pipeline, for viewer: Viewer, book id: UUID) {
         if !assignments.isEmpty {
-            var parameters = Parameters.of(viewer.userID, id)
-            for bind in bindings { bind(&parameters) }
-            pipeline.append(Self.statement(assignments), parameters)
+            pipeline.append(Self.statement(assignments), parameters(viewer, id))
             if changesWork { pipeline.append(Self.link, .of(viewer.userID, id)) }
         }
         if let shelfIDs {
@@ -98,21 +114,27 @@ struct BookUpdate {
         }
     }
 
-    /// The statements by their assignments. Their number is limited by the number of combinations of input fields.
+    /// The statements by their assignments and returned columns. Clients choose the columns, so the number of statements is
+    /// limited.
     private static let statements = Mutex<[[String]: Statement]>([:])
+    private static let statementsMax = 1000
 
     /// Relies on this plan: the book by its primary key. An update that changes no indexed column, such as the current page, is
     /// a HOT update.
-    private static func statement(_ assignments: [String]) -> Statement {
+    private static func statement(
+        _ assignments: [String], returning columns: String? = nil
+    ) -> Statement {
         statements.withLock { statements in
-            if let statement = statements[assignments] { return statement }
-            let statement = Statement(
-                """
-                UPDATE books
+            let key = assignments + [columns ?? ""]
+            if let statement = statements[key] { return statement }
+            let text = """
+                UPDATE books b
                 SET \(assignments.joined(separator: ", ")), updated_at = now()
                 WHERE user_id = $1 AND id = $2
-                """)
-            statements[assignments] = statement
+                """
+            let statement = Statement(columns.map { "\(text)\nRETURNING \($0)" } ?? text)
+            if statements.count >= statementsMax { statements.removeAll() }
+            statements[key] = statement
             return statement
         }
     }

@@ -70,10 +70,13 @@ struct ChangePage {
     /// of the log nor the number of older changes matters.
     static let select = TypedStatement<Row>(
         """
-        SELECT
-          coalesce(h.last_seq, 0), coalesce(h.pruned_seq, 0), c.seq, c.kind, c.typename, c.id, c.at
-        FROM (SELECT) AS one
-        LEFT JOIN change_heads h ON h.user_id = $1
+        SELECT log.last_seq, log.pruned_seq, c.seq, c.kind, c.typename, c.id, c.at
+        FROM (
+          -- Pruning deletes the oldest entries, and never the newest one.
+          SELECT coalesce(max(seq), 0) AS last_seq, coalesce(min(seq) - 1, 0) AS pruned_seq
+          FROM changes
+          WHERE user_id = $1
+        ) log
         LEFT JOIN LATERAL (
           SELECT *
           FROM changes

@@ -15,17 +15,40 @@ struct PruneChanges: JobHandler {
     /// The maximum number of rows deleted in one transaction. It is small because writers of these libraries wait for
     /// the transaction.
     private static let rowsMax: Int32 = 5_000
+    /// The maximum number of users whose changes are pruned in one transaction.
+    private static let usersMax: Int32 = 1_000
 
-    private static let pruneChanges = TypedStatement<Int64>("SELECT prune_changes($1, $2)")
+    private static let pruneChanges = TypedStatement<UUID>(
+        """
+        SELECT last_user
+        FROM prune_changes($1, $2, $3) AS last_user
+        WHERE last_user IS NOT NULL
+        """)
     private static let pruneEvents = TypedStatement<Int64>("SELECT prune_events($1, $2)")
     private static let pruneSwipes = TypedStatement<Int64>("SELECT prune_undone_swipes($1, $2)")
     private static let forgetSessions = Statement("SELECT clear_tombstone_sessions()")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
-        try await prune(Self.pruneChanges, olderThanDays: Self.changesKeptDays, job)
+        try await pruneChanges(job)
         try await prune(Self.pruneEvents, olderThanDays: Self.eventsKeptDays, job)
         try await prune(Self.pruneSwipes, olderThanDays: Self.undoneSwipesKeptDays, job)
         try await job.write { $0.append(Self.forgetSessions) }
+    }
+
+    /// Deletes the old changes of all users.
+    private func pruneChanges(_ job: JobContext) async throws(JobError) {
+        var lastUser: UUID?
+        while !Task.isCancelled {
+            let users = try await job.write { pipeline in
+                var parameters = Parameters()
+                parameters.append(int32: Self.changesKeptDays)
+                parameters.append(uuid: lastUser)
+                parameters.append(int32: Self.usersMax)
+                return pipeline.append(Self.pruneChanges, parameters)
+            }
+            guard let user = users.first else { return }
+            lastUser = user
+        }
     }
 
     /// Runs a statement that deletes at most `rowsMax` rows until it returns that it has deleted none.
