@@ -38,3 +38,4 @@ CREATE TABLE leases (
     holder uuid NOT NULL,
     lease_until timestamptz NOT NULL
 );
+ALTER TABLE leases ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;

@@ -606,7 +606,7 @@ BEGIN
     FOR owner IN
         SELECT DISTINCT b.user_id
         FROM books b
-        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - seconds * interval '1 second'
+        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - greatest(1, seconds) * interval '1 second'
         LIMIT users_max
     LOOP
         -- The lock of lock_user.
@@ -623,7 +623,7 @@ BEGIN
                 END::cover_status
             WHERE b.user_id = owner
                 AND b.cover_status = 'FETCHING'
-                AND b.cover_requested_at < now() - seconds * interval '1 second'
+                AND b.cover_requested_at < now() - greatest(1, seconds) * interval '1 second'
             RETURNING b.id, b.cover_status
         )
         SELECT array_agg(e.id) FILTER (WHERE e.cover_status = 'READY') INTO with_cover
@@ -2105,7 +2105,7 @@ CREATE FUNCTION public.prune_changes(older_than_days integer, after_user uuid, u
     SET search_path TO 'public', 'pg_temp'
     AS $$
 DECLARE
-    cutoff timestamptz := now() - older_than_days * interval '1 day';
+    cutoff timestamptz := now() - greatest(1, older_than_days) * interval '1 day';
     owner uuid;
 BEGIN
     FOR owner IN
@@ -2135,7 +2135,7 @@ CREATE FUNCTION public.prune_events(older_than_days integer, rows_max integer) R
     WITH old AS (
         SELECT e.user_id, e.id
         FROM events e
-        WHERE e.created_at < now() - older_than_days * interval '1 day'
+        WHERE e.created_at < now() - greatest(1, older_than_days) * interval '1 day'
         LIMIT rows_max
     ), deleted AS (
         DELETE FROM events e
@@ -4066,6 +4066,8 @@ CREATE TABLE public.leases (
     lease_until timestamp with time zone NOT NULL
 );
 
+ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
+
 -- Name: reviews; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.reviews (
@@ -4974,6 +4976,10 @@ CREATE POLICY administration ON public.imports TO bookplate_owner USING (true) W
 
 CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: leases administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: removed_covers administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.removed_covers TO bookplate_owner USING (true) WITH CHECK (true);
@@ -5054,6 +5060,10 @@ ALTER TABLE public.imports ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 
+-- Name: leases; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.leases ENABLE ROW LEVEL SECURITY;
+
 -- Name: apple_grants owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.apple_grants TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -5068,7 +5078,7 @@ CREATE POLICY owner_only ON public.changes TO bookplate_app USING ((user_id = pu
 
 -- Name: covers owner_only; Type: POLICY; Schema: public; Owner: -
 
-CREATE POLICY owner_only ON public.covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+CREATE POLICY owner_only ON public.covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK (((user_id = public.app_user_id()) AND (tenant_id = public.app_tenant_id())));
 
 -- Name: events owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -5327,7 +5337,6 @@ REVOKE ALL ON FUNCTION public.match_records(keys bigint[]) FROM PUBLIC;
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.pending_events(rows_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.pending_events(rows_max integer) TO bookplate_app;
 
 -- Name: FUNCTION postpone_edition_cover(id uuid, delay_ms bigint); Type: ACL; Schema: public; Owner: -
 
@@ -5604,7 +5613,7 @@ GRANT SELECT ON TABLE public.reader_signals TO bookplate_app;
 
 -- Name: TABLE removed_covers; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.removed_covers TO bookplate_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.removed_covers TO bookplate_app;
 
 -- Name: TABLE schema_migrations; Type: ACL; Schema: public; Owner: -
 

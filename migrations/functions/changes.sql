@@ -1,4 +1,4 @@
--- requires: accounts, library
+-- requires: accounts
 -- The change log of each library, and the outbox for brokers and live subscriptions.
 
 -- MARK: Appending to the log
@@ -269,7 +269,7 @@ EXECUTE FUNCTION delete_changes();
 
 -- MARK: Pruning
 
--- Deletes old entries of at most `users_max` users, in the order of their ids. The newest entry of a user remains, because
+-- Deletes entries older than the given number of days, at least one, of at most `users_max` users, in the order of their ids. The newest entry of a user remains, because
 -- it has the last number of the log. Returns the last of these users, or null if there are no more.
 --
 -- The log has no index on the time, which every write would have to update. The primary key finds the oldest entry of each
@@ -278,7 +278,7 @@ CREATE OR REPLACE FUNCTION prune_changes(older_than_days int, after_user uuid, u
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
-    cutoff timestamptz := now() - older_than_days * interval '1 day';
+    cutoff timestamptz := now() - greatest(1, older_than_days) * interval '1 day';
     owner uuid;
 BEGIN
     FOR owner IN
@@ -358,7 +358,7 @@ AS $$
     WITH old AS (
         SELECT e.user_id, e.id
         FROM events e
-        WHERE e.created_at < now() - older_than_days * interval '1 day'
+        WHERE e.created_at < now() - greatest(1, older_than_days) * interval '1 day'
         LIMIT rows_max
     ), deleted AS (
         DELETE FROM events e
@@ -409,6 +409,12 @@ CREATE POLICY administration ON events TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
+-- Only functions access the table.
+DROP POLICY IF EXISTS administration ON leases;
+CREATE POLICY administration ON leases TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
 -- Triggers write the log.
 GRANT SELECT ON changes TO bookplate_app;
 GRANT SELECT, INSERT ON events TO bookplate_app;
@@ -417,5 +423,5 @@ REVOKE ALL ON FUNCTION append_changes, append_change, log_shelf, log_book, log_r
     FROM PUBLIC;
 REVOKE ALL ON FUNCTION prune_changes, pending_events, take_events, release_events, mark_events_delivered, prune_events,
     library_positions FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION prune_changes, pending_events, take_events, release_events, mark_events_delivered, prune_events,
+GRANT EXECUTE ON FUNCTION prune_changes, take_events, release_events, mark_events_delivered, prune_events,
     library_positions TO bookplate_app;

@@ -1,4 +1,4 @@
--- requires: accounts, jobs, changes
+-- requires: accounts
 -- Covers of readers' books: storing, searching, removal, and the storage that they use.
 
 -- MARK: Storage use
@@ -279,8 +279,8 @@ BEGIN
 END
 $$;
 
--- Ends the waiting for covers that were requested more than `seconds` ago: their status becomes NOT_FOUND, or READY if there
--- is a previous cover. The searches continue and can still set a cover. Returns the users of the books.
+-- Ends the waiting for covers that were requested more than `seconds` ago, at least one: their status becomes NOT_FOUND, or
+-- READY if there is a previous cover. The searches continue and can still set a cover. Returns the users of the books.
 --
 -- Skips users with a running transaction, so that this never waits. The next call handles them.
 CREATE OR REPLACE FUNCTION end_overdue_cover_waits(seconds int, users_max int) RETURNS SETOF uuid
@@ -294,7 +294,7 @@ BEGIN
     FOR owner IN
         SELECT DISTINCT b.user_id
         FROM books b
-        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - seconds * interval '1 second'
+        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - greatest(1, seconds) * interval '1 second'
         LIMIT users_max
     LOOP
         -- The lock of lock_user.
@@ -311,7 +311,7 @@ BEGIN
                 END::cover_status
             WHERE b.user_id = owner
                 AND b.cover_status = 'FETCHING'
-                AND b.cover_requested_at < now() - seconds * interval '1 second'
+                AND b.cover_requested_at < now() - greatest(1, seconds) * interval '1 second'
             RETURNING b.id, b.cover_status
         )
         SELECT array_agg(e.id) FILTER (WHERE e.cover_status = 'READY') INTO with_cover
@@ -425,9 +425,10 @@ $$;
 -- MARK: Policies and grants
 
 DROP POLICY IF EXISTS owner_only ON covers;
+-- The tenant pays for the storage of the cover, so it must be the user's own.
 CREATE POLICY owner_only ON covers TO bookplate_app
     USING (user_id = app_user_id())
-    WITH CHECK (user_id = app_user_id());
+    WITH CHECK (user_id = app_user_id() AND tenant_id = app_tenant_id());
 DROP POLICY IF EXISTS administration ON covers;
 CREATE POLICY administration ON covers TO CURRENT_USER
     USING (true)
@@ -442,7 +443,8 @@ CREATE POLICY administration ON removed_covers TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON covers, removed_covers TO bookplate_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON covers TO bookplate_app;
+GRANT SELECT, INSERT, DELETE ON removed_covers TO bookplate_app;
 GRANT SELECT ON tenant_storage, installation TO bookplate_app;
 
 -- Only its trigger calls this function.

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "a29f7e6804a45a9a54ec5da6352eca23715a8cb4ec1f087ede1ba154bbd13809"
+    "255f3ec60f6040f5e2a2cb2edf7c4f878d83c3b9337903b2996c5a6bef55295c"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -67,11 +67,35 @@ import Testing
         "SELECT refresh_search_words()", "DELETE FROM swipes", "DELETE FROM imports",
         "UPDATE import_failures SET line = 1", "DELETE FROM import_failures",
         "UPDATE shelf_books SET added_at = now()",
+        "UPDATE removed_covers SET kept_until = now()", "SELECT pending_events(1)",
+        "SELECT * FROM leases",
     ])
     func serverRoleHasNoPrivilege(sql: String) async throws {
         let sqlState = try await Self.fixture().database.withConnection(as: TestCluster.app) {
             connection in
             try connection.undoing { try connection.sqlState(of: sql) }
+        }
+        #expect(sqlState == "42501")
+    }
+
+    /// A cover uses the storage of its user's tenant.
+    @Test func coverCannotUseTheStorageOfAnotherTenant() async throws {
+        let fixture = try await Self.fixture()
+        let sqlState = try await fixture.database.withConnection(as: nil) { connection in
+            try connection.undoing {
+                try connection.execute(
+                    """
+                    SELECT set_config('app.user_id', id::text, true),
+                      set_config('app.tenant_id', tenant_id::text, true)
+                    FROM users WHERE id = '\(fixture.user)';
+                    SET LOCAL ROLE bookplate_app
+                    """)
+                return try connection.sqlState(
+                    of: """
+                        UPDATE covers
+                        SET tenant_id = (SELECT id FROM tenants WHERE id <> app_tenant_id() LIMIT 1)
+                        """)
+            }
         }
         #expect(sqlState == "42501")
     }
