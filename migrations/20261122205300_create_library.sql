@@ -15,8 +15,8 @@ CREATE TYPE book_link AS ENUM ('CARD', 'ISBN', 'SOURCE', 'TITLE');
 
 -- Returns the keys that a work may have in the catalog according to a title and an author that a person or an application
 -- has written. They differ from `work_key` in two ways: the text may name several authors, of which each may be the first in
--- the catalog, and the title may contain the subtitle. `rest` is the text after the colon for keys of the text before it, and null
--- for keys of the whole title.
+-- the catalog, and the title may contain the subtitle. `rest` is the text after the colon for keys of the text before it, and
+-- null for keys of the whole title.
 CREATE FUNCTION possible_work_keys(title text, author text) RETURNS TABLE (key bigint, rest text)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE ROWS 2
 AS $$

@@ -269,8 +269,9 @@ EXECUTE FUNCTION delete_changes();
 
 -- MARK: Pruning
 
--- Deletes entries older than the given number of days, at least one, of at most `users_max` users, in the order of their ids. The newest entry of a user remains, because
--- it has the last number of the log. Returns the last of these users, or null if there are no more.
+-- Deletes entries older than the given number of days, at least one, of at most `users_max` users, in the order of their
+-- ids. The newest entry of a user remains, because it has the last number of the log. Returns the last of these users, or
+-- null if there are no more.
 --
 -- The log has no index on the time, which every write would have to update. The primary key finds the oldest entry of each
 -- user, and the time of that entry tells whether there is anything to delete.

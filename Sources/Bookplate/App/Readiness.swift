@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "255f3ec60f6040f5e2a2cb2edf7c4f878d83c3b9337903b2996c5a6bef55295c"
+    "eb9c577cb8cdcc317cb7e55b533661666a5e8dd1c668e84dee243017e6e48f1d"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
