@@ -480,19 +480,31 @@ BEGIN
 END
 $$;
 
--- Returns the title without what differs between records of one work: brackets, a leading article, marks, case, and
--- punctuation.
+-- Returns the title without what differs between records of one work: brackets, a leading article, marks, case, punctuation, and
+-- a subtitle that only names the kind of the book or of the edition, such as ": A Novel" or ": 50th Anniversary Edition". A
+-- graphic novel is another work.
 CREATE FUNCTION title_key(title text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
+    main_title text := title;
     folded text;
 BEGIN
-    IF title ~ '[(\[]' THEN
-        folded := public.search_fold(regexp_replace(title, '\([^)]*\)|\[[^]]*\]', '', 'g'));
-    ELSE
-        folded := public.search_fold(title);
+    IF main_title ~ '[(\[]' THEN
+        main_title := regexp_replace(main_title, '\([^)]*\)|\[[^]]*\]', '', 'g');
     END IF;
+    IF main_title ~ '[:;–—]' THEN
+        main_title := regexp_replace(
+            main_title,
+            '\s*[:;–—]\s*(?!(?:\w+\s+)*graphic\M)(?:'
+                '(?:an?|the)\s+(?:\w+\s+){0,4}(?:novel|novella|memoir|thriller|mystery)(?:\s+(?:of|in|about|from)\s[^:]*)?'
+                '|novel|stories|poems|essays|(?:\w+\s+){0,3}edition|(?:movie\s+)?tie-in|(?:un)?abridged'
+                ')\s*$',
+            '',
+            'i'
+        );
+    END IF;
+    folded := public.search_fold(main_title);
     IF split_part(folded, ' ', 1) IN ('the', 'a', 'an') THEN
         folded := substring(folded FROM position(' ' IN folded) + 1);
     END IF;

@@ -3422,21 +3422,32 @@ $$;
 
 CREATE FUNCTION public.title_key(title text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    AS $$
+    AS $_$
 DECLARE
+    main_title text := title;
     folded text;
 BEGIN
-    IF title ~ '[(\[]' THEN
-        folded := public.search_fold(regexp_replace(title, '\([^)]*\)|\[[^]]*\]', '', 'g'));
-    ELSE
-        folded := public.search_fold(title);
+    IF main_title ~ '[(\[]' THEN
+        main_title := regexp_replace(main_title, '\([^)]*\)|\[[^]]*\]', '', 'g');
     END IF;
+    IF main_title ~ '[:;–—]' THEN
+        main_title := regexp_replace(
+            main_title,
+            '\s*[:;–—]\s*(?!(?:\w+\s+)*graphic\M)(?:'
+                '(?:an?|the)\s+(?:\w+\s+){0,4}(?:novel|novella|memoir|thriller|mystery)(?:\s+(?:of|in|about|from)\s[^:]*)?'
+                '|novel|stories|poems|essays|(?:\w+\s+){0,3}edition|(?:movie\s+)?tie-in|(?:un)?abridged'
+                ')\s*$',
+            '',
+            'i'
+        );
+    END IF;
+    folded := public.search_fold(main_title);
     IF split_part(folded, ' ', 1) IN ('the', 'a', 'an') THEN
         folded := substring(folded FROM position(' ' IN folded) + 1);
     END IF;
     RETURN nullif(folded, '');
 END
-$$;
+$_$;
 
 -- Name: undo_swipe(uuid, uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
 

@@ -81,6 +81,9 @@ import Testing
         ("The Left Hand of Darkness (Hainish Cycle, #4)", "Le Guin, Ursula K."),
         ("THE LEFT HAND OF DARKNESS [paperback]", "U. K. Le Guin"),
         ("The Left-Hand of Darkness!", "Ursulá K. Lé Guin"),
+        ("The Left Hand of Darkness: A Novel", "Ursula K. Le Guin"),
+        ("The Left Hand of Darkness – A Hainish Novel of the Ekumen", "Ursula K. Le Guin"),
+        ("The Left Hand of Darkness: 50th Anniversary Edition", "Ursula K. Le Guin"),
     ])
     func recordsWithTheSameTitleAndAuthorAreOneWork(title: String, author: String) async throws {
         let app = try await Self.makeApp([Record(), Record(title: title, author: author)])
@@ -90,6 +93,8 @@ import Testing
     @Test(arguments: [
         ("The Right Hand of Darkness", "Ursula K. Le Guin"),
         ("The Left Hand of Darkness: A Study", "Ursula K. Le Guin"),
+        ("The Left Hand of Darkness: The Graphic Novel", "Ursula K. Le Guin"),
+        ("The Left Hand of Darkness: A Novel in Pictures: Part 2", "Ursula K. Le Guin"),
         ("The Left Hand of Darkness", "Ada Palmer"),
         ("The Left Hand of Darkness", "Peter Le Guin"),
         ("The Left Hand of Darkness", nil),

@@ -98,6 +98,7 @@ import Testing
             ("left hand of darkness", "Le Guin, Ursula K.", 1),
             ("The Left Hand of Darkness (Hainish Cycle, #4)", "Ursula Le Guin", 1),
             ("THE LEFT-HAND OF DARKNESS [paperback]", "U. K. Lé Guin", 1),
+            ("The Left Hand of Darkness: A Novel", "Ursula K. Le Guin", 1),
             ("Good Omens", "Terry Pratchett", 2),
             ("Good Omens", "Terry Pratchett, Neil Gaiman", 2),
             ("Good Omens", "Neil Gaiman & Terry Pratchett", 2),
