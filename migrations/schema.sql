@@ -186,13 +186,14 @@ BEGIN
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT owner, newest.seq + 1, change, append_change.typename, object, clock_timestamp()
     FROM (
-        SELECT c.seq, c.xmin, c.at
+        SELECT c.seq, c.at
         FROM changes c
         WHERE c.user_id = owner
         ORDER BY c.seq DESC
         LIMIT 1
     ) newest
-    WHERE change <> 'UPDATED' OR newest.xmin <> pg_current_xact_id()::xid OR newest.at < now();
+    -- Older than this transaction, so it has not logged the object yet.
+    WHERE change <> 'UPDATED' OR newest.at < now();
     IF NOT FOUND THEN
         ignored := append_changes(owner, change, append_change.typename, ARRAY[object]);
     END IF;
@@ -1434,8 +1435,14 @@ CREATE FUNCTION public.last_committed_change(owner uuid) RETURNS bigint
             SELECT c.seq
             FROM changes c
             WHERE c.user_id = owner
-                -- Transaction ids repeat after 4 billion transactions, so the time is compared too.
-                AND NOT (c.xmin = pg_current_xact_id()::xid AND c.at >= now())
+                -- A visible row of a transaction in progress belongs to the current one or to a part of it that has its own id,
+                -- such as a block with EXCEPTION. xmin is the lower half of the id.
+                AND NOT (
+                    c.at >= now()
+                    AND pg_xact_status(
+                        ((pg_current_xact_id()::text::bigint >> 32 << 32) + c.xmin::text::bigint)::text::xid8
+                    ) = 'in progress'
+                )
             ORDER BY c.seq DESC
             LIMIT 1
         ),

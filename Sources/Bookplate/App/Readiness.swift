@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "eb9c577cb8cdcc317cb7e55b533661666a5e8dd1c668e84dee243017e6e48f1d"
+    "9fe9d2db551cf6b748b41cc4daadb1f6fd7ad7fefd703a8b21921e61e25c310c"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -90,7 +90,7 @@ import Testing
         let app = try await Self.app()
         let reader = try await app.makeReader()
         let start = try await Self.cursor(reader)
-        _ = try await reader.makeBook("Old")
+        _ = try await reader.makeBooks(2)
         let user = reader.id.string ?? ""
         try await app.database.execute(
             """
