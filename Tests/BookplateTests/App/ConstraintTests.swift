@@ -14,8 +14,12 @@ import Testing
         let names = try await Self.app().database.withConnection { connection in
             let rows = try connection.query(
                 """
-                SELECT conname::text FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
-                WHERE contype = 'c' AND t.relname IN ('shelves', 'books', 'reviews')
+                SELECT c.conname::text
+                FROM pg_constraint c
+                LEFT JOIN pg_class t ON t.oid = c.conrelid
+                LEFT JOIN pg_type d ON d.oid = c.contypid
+                WHERE c.contype = 'c'
+                    AND (t.relname IN ('shelves', 'books', 'reviews') OR d.typname LIKE 'book\\_%')
                 """)
             return (0..<rows.count).compactMap { rows.text($0, 0) }
         }

@@ -168,7 +168,7 @@ import Testing
         _ = try await reader.swipe("DISLIKE", [card])
         #expect(try await jobCountAfterSignIn() == 1)
         _ = try await reader.execute(
-            "mutation($id: ID!) { undoSwipe(cardId: $id) { id } }", ["id": card])
+            "mutation($id: ID!) { undoSwipe(input: {cardId: $id}) { card { id } } }", ["id": card])
         #expect(try await jobCountAfterSignIn() == 0)
         _ = try await reader.execute(
             #"mutation { updateProfile(input: {preferredGenres: ["Horror"]}) { id } }"#)

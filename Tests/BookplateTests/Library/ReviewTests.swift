@@ -91,7 +91,7 @@ import Testing
         let book = try await reader.makeBook("Book", status: status)
         let response = try await reader.execute(Self.write, ["book": book, "input": ["rating": 5]])
         #expect(response.code == "BAD_USER_INPUT")
-        #expect(response.field == "bookId")
+        #expect(response.field == "id")
         #expect(
             response.message
                 == "Only books with the status READ can be reviewed. Change the book's status first."

@@ -89,7 +89,7 @@ struct BookUpdate {
     func append(
         to pipeline: inout Pipeline, for viewer: Viewer, book id: UUID, returning columns: String
     ) -> Bool {
-        guard !assignments.isEmpty, !changesWork, shelfIDs == nil else { return false }
+        guard !assignments.isEmpty, !changesFeed, shelfIDs == nil else { return false }
         pipeline.append(
             Self.statement(assignments, returning: columns), parameters(viewer, id))
         return true

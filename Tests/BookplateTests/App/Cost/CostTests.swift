@@ -180,14 +180,14 @@ import Testing
             name: "status",
             query:
                 "mutation($book: ID!) { updateBook(id: $book, input: {status: READING}) { id status } }",
-            statements: 3, roundTrips: 1),
+            statements: 2, roundTrips: 1),
         Case(
             name: "status with relations",
             query: """
                 mutation($book: ID!) { updateBook(id: $book, input: {status: READ}) {
                   id shelves { name } review { rating }
                 } }
-                """, statements: 6, roundTrips: 2),
+                """, statements: 5, roundTrips: 2),
         Case(
             name: "review",
             query: """
@@ -204,7 +204,7 @@ import Testing
             statements: 3, roundTrips: 1),
         Case(
             name: "delete", query: "mutation($book: ID!) { deleteBook(id: $book) { id } }",
-            statements: 5,
+            statements: 6,
             roundTrips: 1),
     ]
 
