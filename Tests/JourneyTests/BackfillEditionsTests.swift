@@ -42,16 +42,16 @@ import Testing
         let dry = try await run("--dry-run")
         #expect(
             dry == [
-                "remaining": 5, "lookedUp": 0, "asked": 0, "found": 0, "unavailable": 0,
-                "dryRun": true,
+                "remaining": 5, "lookedUp": 0, "found": 0, "unavailable": 0,
+                "dryRun": true, "asked": 0,
             ])
         #expect(server.requests.isEmpty)
 
         let first = try await run("--limit", "2")
         #expect(
             first == [
-                "remaining": 3, "lookedUp": 2, "asked": 2, "found": 1, "unavailable": 0,
-                "dryRun": false,
+                "remaining": 3, "lookedUp": 2, "found": 1, "unavailable": 0,
+                "dryRun": false, "asked": 2,
             ])
         #expect(Set(isbns(server)) == [TestCatalog.isbn(1), TestCatalog.isbn(2)])
 
