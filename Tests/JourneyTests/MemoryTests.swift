@@ -39,7 +39,9 @@ import Testing
                     group.addTask {
                         let response = try await client.execute(query, token: token)
                         #expect(
-                            response["errors", 0, "extensions", "code"] == "RESPONSE_TOO_LARGE")
+                            response["errors", 0, "extensions", "code"] == "RESPONSE_TOO_LARGE",
+                            "\(response["errors", 0] ?? .null) \(server.program.errors.suffix(3000))"
+                        )
                     }
                 }
                 try await group.waitForAll()
