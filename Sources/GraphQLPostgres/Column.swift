@@ -13,6 +13,9 @@ package struct Column: Hashable, Sendable {
 }
 
 /// The PostgreSQL type of a cell, which determines its binary form and its JSON.
+///
+/// The types are uuid, text or an enum, smallint, integer or bigint, double precision, boolean, timestamptz, and text[]. Only the
+/// length of a cell is checked, so an expression of another type, such as numeric, returns a wrong value or a field error.
 package enum CellFormat: Sendable {
     case uuid, text, integer, float, boolean, timestamp, texts
 }
