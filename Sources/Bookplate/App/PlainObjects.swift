@@ -149,8 +149,8 @@ struct RowsByID: Sendable {
     private let layout: RowLayout
     private let idIndex: Int
     private let statement: Statement
-    /// The columns for the `RETURNING` of a statement that changes the type's table under its alias; nil if some are computed
-    /// from other rows, which a statement sees as they were before it.
+    /// The columns for the `RETURNING` of a statement that changes the type's table under its alias. Nil if a column may
+    /// contain a subquery, that is, a parenthesis: subqueries in `RETURNING` see the rows from before the statement.
     let returning: String?
 
     /// - Parameter key: The column of the IDs; nil for the type's `id`.

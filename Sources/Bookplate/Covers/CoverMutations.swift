@@ -7,11 +7,7 @@ import Postgres
 extension Cover {
     static let set = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in
         let id = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
-        let given = ["input", "source"].lazy.compactMap { arguments[$0] }.first { !$0.isNull }
-        guard let given else {
-            throw .badUserInput(field: "input", "Send the argument `input`.")
-        }
-        let input = InputObject(given)
+        let input = InputObject(try arguments.value("input", replacing: "source"))
         if let search = input["search"], !search.isNull {
             guard search == .boolean(true) else {
                 throw .badUserInput(

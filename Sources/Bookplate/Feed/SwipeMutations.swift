@@ -12,9 +12,7 @@ enum Swipe {
     private static let deckDelay = Duration.seconds(2)
 
     static let record = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        guard let swipes = arguments["inputs"]?.list ?? arguments["swipes"]?.list else {
-            throw .badUserInput(field: "inputs", "Send the argument `inputs`.")
-        }
+        let swipes = try arguments.value("inputs", replacing: "swipes").list ?? []
         guard swipes.count <= batchMax else {
             throw .badUserInput(field: "inputs", "At most \(batchMax) swipes are allowed.")
         }

@@ -58,15 +58,15 @@ extension Sessions {
     static let signIn = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
         // `SignInInput` has exactly one field.
-        try await signInByApple(InputObject(arguments["input"]?["apple"]), request)
+        try await acceptAppleSignIn(InputObject(arguments["input"]?["apple"]), request)
     }
 
     static let signInWithApple = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
-        try await signInByApple(InputObject(arguments["input"]), request)
+        try await acceptAppleSignIn(InputObject(arguments["input"]), request)
     }
 
-    private static func signInByApple(
+    private static func acceptAppleSignIn(
         _ input: InputObject, _ request: RequestContext
     ) async throws(BookplateError) -> [PlainObject] {
         try request.services.rates.takeSignIn(from: request.address)
@@ -82,8 +82,8 @@ extension Sessions {
             input.text("identityToken") ?? "", nonce: input.text("nonce"),
             among: try await request.services.accounts.tenants.all(for: request),
             requestID: request.requestID)
-        let signIn = try await openSession(
-            of: identity, code: code, displayName: displayName, request)
+        let signIn = try await startSession(
+            for: identity, code: code, displayName: displayName, request)
         if signIn.isFirst, !code.isEmpty, identity.isFromApple {
             await AppleGrant.exchangeAndStore(code: code, identity, for: signIn.viewer, request)
         }
@@ -102,8 +102,9 @@ extension Sessions {
     /// The session's ID and secret are derived from the identity token and the authorization code. Repeating the sign-in
     /// within the grace period therefore returns the same session. A token that was already used in another sign-in
     /// is rejected.
-    private static func openSession(
-        of identity: VerifiedIdentity, code: String, displayName: String?, _ request: RequestContext
+    private static func startSession(
+        for identity: VerifiedIdentity, code: String, displayName: String?,
+        _ request: RequestContext
     ) async throws(BookplateError) -> SignIn {
         let keys = request.services.accounts.sessionKeys
         let seed = keys.derive(identity.claims.tokenHash + Array(code.utf8), for: "sign-in")

@@ -114,13 +114,9 @@ extension Book {
         let results: PipelineResults
         do throws(BookplateError) {
             (results, _) = try await request.write { pipeline, viewer in
-                if let returning = book.returning,
-                    update.append(
-                        to: &pipeline, for: viewer, book: id, returning: returning)
-                {
-                    return
-                }
-                update.append(to: &pipeline, for: viewer, book: id)
+                let returning = update.isOneStatement ? book.returning : nil
+                update.append(to: &pipeline, for: viewer, book: id, returning: returning)
+                guard returning == nil else { return }
                 if update.changesFeed { pipeline.replaceDeckSoon(of: viewer.userID) }
                 if let isbn = update.isbn, !request.services.bookSources.names.isEmpty {
                     pipeline.enqueueCompletion(of: isbn, for: viewer)

@@ -9,7 +9,7 @@ struct BookUpdate {
     private var bindings: [(inout Parameters) -> Void] = []
     private var shelfIDs: [UUID]?
     /// Whether the book may be another one of the catalog now.
-    let changesWork: Bool
+    private let changesWork: Bool
     /// Whether the update changes what the feed learns from the book. The difference between the other statuses is small, and
     /// counts from the next deck.
     var changesFeed: Bool { changesWork || isAbandoned }
@@ -83,27 +83,19 @@ struct BookUpdate {
         assignments.append(parts.joined(separator: "$\(2 + bindings.count)"))
     }
 
-    /// Appends one statement that updates the book and returns columns of it, if the update needs no other statement.
+    /// Whether the update needs only one statement, which can return the book.
+    var isOneStatement: Bool { !assignments.isEmpty && !changesFeed && shelfIDs == nil }
+
+    /// Appends the statements of the update.
     ///
-    /// - Returns: Whether the statement was appended.
+    /// - Parameter columns: The columns of the book that an update of one statement returns.
     func append(
-        to pipeline: inout Pipeline, for viewer: Viewer, book id: UUID, returning columns: String
-    ) -> Bool {
-        guard !assignments.isEmpty, !changesFeed, shelfIDs == nil else { return false }
-        pipeline.append(
-            Self.statement(assignments, returning: columns), parameters(viewer, id))
-        return true
-    }
-
-    private func parameters(_ viewer: Viewer, _ id: UUID) -> Parameters {
-        var parameters = Parameters.of(viewer.userID, id)
-        for bind in bindings { bind(&parameters) }
-        return parameters
-    }
-
-    func append(to pipeline: inout Pipeline, for viewer: Viewer, book id: UUID) {
+        to pipeline: inout Pipeline, for viewer: Viewer, book id: UUID, returning columns: String?
+    ) {
         if !assignments.isEmpty {
-            pipeline.append(Self.statement(assignments), parameters(viewer, id))
+            var parameters = Parameters.of(viewer.userID, id)
+            for bind in bindings { bind(&parameters) }
+            pipeline.append(Self.statement(assignments, returning: columns), parameters)
             if changesWork { pipeline.append(Self.link, .of(viewer.userID, id)) }
         }
         if let shelfIDs {
@@ -122,7 +114,7 @@ struct BookUpdate {
     /// Relies on this plan: the book by its primary key. An update that changes no indexed column, such as the current page, is
     /// a HOT update.
     private static func statement(
-        _ assignments: [String], returning columns: String? = nil
+        _ assignments: [String], returning columns: String?
     ) -> Statement {
         statements.withLock { statements in
             let key = assignments + [columns ?? ""]
