@@ -2125,8 +2125,11 @@ BEGIN
         IF cutoff > (SELECT c.at FROM changes c WHERE c.user_id = owner ORDER BY c.seq LIMIT 1) THEN
             DELETE FROM changes c
             WHERE c.user_id = owner
-                AND c.at < cutoff
-                AND c.seq < (SELECT max(n.seq) FROM changes n WHERE n.user_id = owner);
+                AND c.seq < (
+                    SELECT coalesce(min(n.seq) FILTER (WHERE n.at >= cutoff), max(n.seq))
+                    FROM changes n
+                    WHERE n.user_id = owner
+                );
         END IF;
     END LOOP;
     RETURN owner;

@@ -277,8 +277,10 @@ EXECUTE FUNCTION delete_changes();
 -- MARK: Pruning
 
 -- Deletes entries older than the given number of days, at least one, of at most `users_max` users, in the order of their
--- ids. The newest entry of a user remains, because it has the last number of the log. Returns the last of these users, or
--- null if there are no more.
+-- ids. Returns the last of these users, or null if there are no more.
+--
+-- Only the beginning of a log is deleted, up to its first newer entry: a gap would hide changes from clients. The newest entry
+-- of a user remains, because it has the last number of the log.
 --
 -- The log has no index on the time, which every write would have to update. The primary key finds the oldest entry of each
 -- user, and the time of that entry tells whether there is anything to delete.
@@ -299,8 +301,11 @@ BEGIN
         IF cutoff > (SELECT c.at FROM changes c WHERE c.user_id = owner ORDER BY c.seq LIMIT 1) THEN
             DELETE FROM changes c
             WHERE c.user_id = owner
-                AND c.at < cutoff
-                AND c.seq < (SELECT max(n.seq) FROM changes n WHERE n.user_id = owner);
+                AND c.seq < (
+                    SELECT coalesce(min(n.seq) FILTER (WHERE n.at >= cutoff), max(n.seq))
+                    FROM changes n
+                    WHERE n.user_id = owner
+                );
         END IF;
     END LOOP;
     RETURN owner;

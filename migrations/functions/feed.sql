@@ -359,8 +359,8 @@ AS $$
     );
 $$;
 
--- Stores that similar books were learned, and enqueues decks for the readers who were active in the last 30 days and have signals
--- for one of these editions. Until a new deck is built, the old ones start scrolls: they only lack what was learned. If
+-- Records that similar books were learned. Enqueues decks for the readers who were active in the last 30 days and have signals
+-- for one of the learned editions. Until a new deck is built, the old ones start scrolls: they only lack what was learned. If
 -- everything was learned, all decks are outdated, so other readers get theirs when they return.
 CREATE OR REPLACE FUNCTION finish_learning(learned_at timestamptz, learned bigint[], is_everything boolean) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "9fe9d2db551cf6b748b41cc4daadb1f6fd7ad7fefd703a8b21921e61e25c310c"
+    "a54b61ae14ba3201bafb508140484f2b21e81cec3e60d567bb188c9d69e9e149"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

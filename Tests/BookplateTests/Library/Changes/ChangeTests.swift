@@ -179,6 +179,32 @@ import Testing
         #expect(future["resetRequired"] == true)
     }
 
+    /// The clock of the database may be set back, so a later entry can have an earlier time.
+    @Test func pruningLeavesNoGap() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        for number in 1...5 { _ = try await reader.makeShelf("\(number)") }
+        try await app.database.execute(
+            "UPDATE changes SET at = at - interval '100 days' WHERE seq IN (1, 3)")
+        try await app.database.withConnection(as: TestCluster.app) {
+            _ = try $0.query("SELECT prune_changes(90, NULL, 100)")
+        }
+        let left = try await app.database.text(
+            "SELECT string_agg(seq::text, ' ' ORDER BY seq) FROM changes")
+        #expect(left == "2 3 4 5")
+    }
+
+    /// Zero or a negative number of days counts as one day.
+    @Test(arguments: [0, -90]) func pruningKeepsTheLastDay(days: Int) async throws {
+        let app = try await TestApp.start(catalog: [])
+        _ = try await app.makeReader().makeShelf("One")
+        let before = try await app.database.count("SELECT count(*) FROM changes")
+        try await app.database.withConnection(as: TestCluster.app) {
+            _ = try $0.query("SELECT prune_changes(\(days), NULL, 100), prune_events(\(days), 100)")
+        }
+        #expect(try await app.database.count("SELECT count(*) FROM changes") == before)
+    }
+
     @Test func changesOfOtherUsersAreHidden() async throws {
         let app = try await Self.app()
         let (mine, other) = (try await app.makeReader(), try await app.makeReader(.beta))
