@@ -51,7 +51,7 @@ struct CardOrder {
 
     private static let booksOfAuthorMax = 2
     private static let volumesOfSeriesMax = 1
-    /// More than three increase the recall of readers' next ratings, but fill half of the cards with sequels.
+    /// A higher maximum increases the recall of readers' next ratings, but fills half of the cards with sequels.
     private static let likedOriginMax = 3
 
     private let genresMin: Int

@@ -47,7 +47,7 @@ import Testing
         #expect(after["me", "books", "totalCount"] == 1)
     }
 
-    /// An id of another user's object is accepted like one that nobody uses.
+    /// Ids are unique per user, so the id of another user's object can be chosen.
     @Test func idsOfOtherUsersAreFree() async throws {
         let book = try await Self.app().makeReader().makeBook("Theirs")
         let reader = try await Self.app().makeReader()
