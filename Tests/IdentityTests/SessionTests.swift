@@ -194,6 +194,26 @@ private let claims = AccessClaims(
         }
     }
 
+    /// An operator replaces the keys as root, and the server runs as another user.
+    @Test func replacingTheFileKeepsItsOwnerGroupAndPermissions() throws {
+        try withFolder { path in
+            let keys = SessionKeys.generate()
+            try keys.create(file: path)
+            chmod(path, 0o640)
+            // Only root may give the file to another user.
+            if geteuid() == 0 { chown(path, 65534, 65534) }
+            var before = stat()
+            stat(path, &before)
+            try keys.rotated(keeping: 1).replace(file: path)
+            var after = stat()
+            stat(path, &after)
+            #expect(after.st_mode == before.st_mode)
+            #expect(after.st_uid == before.st_uid)
+            #expect(after.st_gid == before.st_gid)
+            #expect(after.st_ino != before.st_ino)
+        }
+    }
+
     @Test(arguments: [
         (0o600, true), (0o400, true), (0o440, true), (0o644, false), (0o604, false), (0o602, false),
     ])

@@ -24,6 +24,11 @@ enum KeysCheck {
             return .wrong(
                 check, "other users of this machine can read \(file)",
                 "run chmod 600 on it, and then bookplate-admin keys rotate")
+        } catch .system(errno: EACCES) {
+            return .wrong(
+                check, "this user may not read \(file)",
+                "run doctor as the user of the server; if the server cannot read the file, make that user its owner with chown"
+            )
         } catch {
             return .wrong(
                 check, "\(file): \(error)",

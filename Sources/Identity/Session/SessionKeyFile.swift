@@ -13,6 +13,8 @@ package enum SessionKeysError: Error, Equatable, Sendable {
     case system(errno: Int32)
     /// `create` found an existing file.
     case exists
+    /// `replace` may not give the new file the owner and the group of the old one.
+    case cannotKeepOwner
 }
 
 extension SessionKeysError: CustomStringConvertible {
@@ -25,6 +27,8 @@ extension SessionKeysError: CustomStringConvertible {
         case .tooLong: "the file is larger than 64 KB"
         case .system(let code): String(cString: strerror(code))
         case .exists: "the file already exists"
+        case .cannotKeepOwner:
+            "the new file cannot have the owner and group of the old one; run the command as root or as the owner"
         }
     }
 }
@@ -70,8 +74,21 @@ extension SessionKeys {
     }
 
     /// Replaces the key file atomically: a reader sees either the old keys or the new ones.
+    ///
+    /// The new file has the owner, the group, and the permissions of the old one, so that a running server can still read it
+    /// when root replaces it.
+    ///
+    /// - Throws: `.cannotKeepOwner` if the caller is neither root nor the owner of the file.
     package func replace(file path: String) throws(SessionKeysError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .system(errno: errno) }
         let staged = try stage(beside: path)
+        guard chown(staged, status.st_uid, status.st_gid) == 0,
+            chmod(staged, status.st_mode & 0o770) == 0
+        else {
+            unlink(staged)
+            throw .cannotKeepOwner
+        }
         guard rename(staged, path) == 0 else {
             let code = errno
             unlink(staged)

@@ -15,6 +15,7 @@ package final class SessionKeyring: Sendable {
     private struct FileVersion: Equatable {
         let inode: UInt
         let bytes: Int
+        /// The time of the last change of the content, the owner, or the permissions.
         let seconds: Int
         let nanoseconds: Int
 
@@ -23,8 +24,8 @@ package final class SessionKeyring: Sendable {
             guard stat(path, &status) == 0 else { return nil }
             inode = UInt(status.st_ino)
             bytes = Int(status.st_size)
-            seconds = status.st_mtim.tv_sec
-            nanoseconds = status.st_mtim.tv_nsec
+            seconds = status.st_ctim.tv_sec
+            nanoseconds = status.st_ctim.tv_nsec
         }
     }
 

@@ -49,6 +49,18 @@ import Testing
         #expect(try await app.execute("{ me { id } }", token: token).errors.isEmpty)
     }
 
+    @Test func fileIsReadWhenItsPermissionsAreCorrected() throws {
+        defer { unlink(file) }
+        let keyring = try SessionKeyring(file: file, makesMissing: true)
+        let next = keyring.keys.rotated(keeping: 1)
+        try next.replace(file: file)
+        chmod(file, 0o604)
+        #expect(throws: SessionKeysError.readableByOthers) { try keyring.refresh() }
+        chmod(file, 0o600)
+        #expect(try keyring.refresh())
+        #expect(keyring.keys == next)
+    }
+
     @Test(arguments: ["", "nonsense", nil])
     func unusableFileKeepsTheKeys(text: String?) async throws {
         defer { unlink(file) }
