@@ -35,7 +35,7 @@ import Testing
                 $0.readiness = readiness
             }
         ) { pool async throws in
-            var pipeline = Pipeline.one("SELECT pg_sleep(3600)")
+            var pipeline = Pipeline.one("SELECT pg_sleep(3600)", isReadOnly: true)
             pipeline.timeout = .milliseconds(200)
             let sleeping = pipeline
             await #expect(throws: PostgresError.timeout) { _ = try await pool.run(sleeping) }
@@ -44,6 +44,18 @@ import Testing
             let sleepingCount = try await countSleepingSessions()
             #expect(sleepingCount == 0)
             #expect(await pool.metrics().lostConnectionCount == 0)
+        }
+    }
+
+    /// Nobody knows whether it waits for a synchronous standby, which a cancel request would end.
+    @Test func aWriteContinuesAfterItsDeadline() async throws {
+        try database.admin().execute("CREATE TABLE t (a int)")
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            var write = Pipeline.one("INSERT INTO t SELECT 1 FROM pg_sleep(1)")
+            write.timeout = .milliseconds(300)
+            let pipeline = write
+            await #expect(throws: PostgresError.timeout) { _ = try await pool.run(pipeline) }
+            #expect(try await pool.rows("SELECT count(*) FROM t").int64(0, 0) == 1)
         }
     }
 
@@ -57,7 +69,9 @@ import Testing
         ) { pool async throws in
             _ = try await pool.rows("SELECT 1")
             let task = Task(executorPreference: pool.executor) {
-                try await Result.catching { try await pool.rows("SELECT pg_sleep(3600)") }
+                try await Result.catching {
+                    try await pool.rows("SELECT pg_sleep(3600)", isReadOnly: true)
+                }
             }
             try await database.waitUntilRuns("pg_sleep(3600)")
             task.cancel()

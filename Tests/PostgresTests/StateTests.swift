@@ -215,26 +215,40 @@ struct SplitMix: RandomNumberGenerator {
 @Suite struct PipelineWatchdogTests {
     @Test func cancelsAnAbandonedPipelineOnlyWhenItIsSlow() {
         var watchdog = PipelineWatchdog()
-        #expect(watchdog.tick(pipeline: 1, isAbandoned: true) == .nothing)
-        #expect(watchdog.tick(pipeline: 1, isAbandoned: true) == .nothing)
-        #expect(watchdog.tick(pipeline: 1, isAbandoned: true) == .cancel)
+        #expect(watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: true) == .nothing)
+        #expect(watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: true) == .nothing)
+        #expect(watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: true) == .cancel)
         #expect(watchdog.isSlow)
-        #expect(watchdog.tick(pipeline: 2, isAbandoned: true) == .nothing)
+        #expect(watchdog.tick(pipeline: 2, isAbandoned: true, isReadOnly: true) == .nothing)
         #expect(!watchdog.isSlow)
     }
 
     @Test func doesNotCancelAPipelineWithAWaitingCaller() {
         var watchdog = PipelineWatchdog()
-        for _ in 0..<1000 { #expect(watchdog.tick(pipeline: 1, isAbandoned: false) == .nothing) }
-        #expect(watchdog.tick(pipeline: 1, isAbandoned: true) == .cancel)
-        #expect(watchdog.tick(pipeline: nil, isAbandoned: false) == .nothing)
+        for _ in 0..<1000 {
+            #expect(watchdog.tick(pipeline: 1, isAbandoned: false, isReadOnly: true) == .nothing)
+        }
+        #expect(watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: true) == .cancel)
+        #expect(watchdog.tick(pipeline: nil, isAbandoned: false, isReadOnly: true) == .nothing)
         #expect(!watchdog.isSlow)
     }
 
     @Test func repeatsTheCancelRequestAndFinallyGivesUp() {
         var watchdog = PipelineWatchdog()
-        let actions = (0..<103).map { _ in watchdog.tick(pipeline: 1, isAbandoned: true) }
+        let actions = (0..<103).map { _ in
+            watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: true)
+        }
         #expect(actions.count { $0 == .cancel } == 5)
+        #expect(actions.last == .giveUp)
+    }
+
+    /// The commit may be waiting for a synchronous standby. A cancel request would end that wait.
+    @Test func neverCancelsAWrite() {
+        var watchdog = PipelineWatchdog()
+        let actions = (0..<103).map { _ in
+            watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: false)
+        }
+        #expect(actions.dropLast().allSatisfy { $0 == .nothing })
         #expect(actions.last == .giveUp)
     }
 }

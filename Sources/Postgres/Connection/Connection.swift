@@ -246,11 +246,13 @@ extension Connection {
         let first = inFlight.first
         let action = watchdog.tick(
             pipeline: first.map { _ in inFlight.finishedCount },
-            isAbandoned: first?.isAbandoned ?? false)
+            isAbandoned: first?.isAbandoned ?? false,
+            isReadOnly: first?.pipeline.isReadOnly ?? true)
         switch action {
         case .nothing: break
         case .cancel: first.map(cancel)
-        case .giveUp: link.lose("the server did not end a cancelled statement")
+        case .giveUp:
+            link.lose("the server did not end a statement whose caller has stopped waiting")
         }
     }
 

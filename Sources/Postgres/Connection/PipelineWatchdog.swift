@@ -6,6 +6,10 @@
 /// `cancelEveryTicks`, because one may be lost or arrive between two statements. After `giveUpTicks`
 /// the connection is closed.
 ///
+/// A pipeline that writes is never cancelled, because its commit may be waiting for a synchronous standby. PostgreSQL would end
+/// that wait and keep the transaction, although no standby has it. Its statements are limited by `statement_timeout`, which
+/// does not apply to the commit. After `giveUpTicks` the connection is closed, and the server continues the commit.
+///
 /// Example with 50 ms ticks: a caller times out while its statement runs. The watchdog requests a
 /// cancellation at the next tick, again after 1 s, 2 s, 3 s, and 4 s, and closes the connection after 5 s.
 struct PipelineWatchdog {
@@ -21,7 +25,8 @@ struct PipelineWatchdog {
     private static let slowTicks = 2
     /// The number of ticks between two cancel requests.
     private static let cancelEveryTicks = 20
-    /// The number of ticks from the first cancel request until the connection is closed.
+    /// The number of ticks from the first cancel request, or from the time when it would be sent, until the connection is
+    /// closed.
     private static let giveUpTicks = 100
 
     private var pipeline: Int?
@@ -36,7 +41,8 @@ struct PipelineWatchdog {
     /// - Parameters:
     ///   - pipeline: A number that identifies the running pipeline; nil when the connection is idle.
     ///   - isAbandoned: Whether its caller has stopped waiting.
-    mutating func tick(pipeline: Int?, isAbandoned: Bool) -> Action {
+    ///   - isReadOnly: Whether it changes nothing, so that it may be cancelled.
+    mutating func tick(pipeline: Int?, isAbandoned: Bool, isReadOnly: Bool) -> Action {
         guard pipeline == self.pipeline else {
             self = PipelineWatchdog()
             self.pipeline = pipeline
@@ -46,10 +52,11 @@ struct PipelineWatchdog {
         guard isAbandoned, isSlow else { return .nothing }
         guard let ticks = ticksSinceCancel else {
             ticksSinceCancel = 0
-            return .cancel
+            return isReadOnly ? .cancel : .nothing
         }
         ticksSinceCancel = ticks + 1
         if ticks + 1 >= PipelineWatchdog.giveUpTicks { return .giveUp }
-        return (ticks + 1) % PipelineWatchdog.cancelEveryTicks == 0 ? .cancel : .nothing
+        let isCancelDue = isReadOnly && (ticks + 1) % PipelineWatchdog.cancelEveryTicks == 0
+        return isCancelDue ? .cancel : .nothing
     }
 }

@@ -101,3 +101,5 @@ SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 SELECT b.id, b.title, b.author, b.isbn13, b.started_at
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
+
+SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

@@ -6,6 +6,8 @@ SET status = $3::reading_status, finished_at = CASE WHEN status = 'READ' THEN fi
 WHERE user_id = $1 AND id = $2
 RETURNING b.id, b.status, b.finished_at;
 
+SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
+
 -- round trip 2
 SELECT begin_request($1, $2, $3, $4);
 
@@ -38,3 +40,5 @@ WHERE r.user_id = $1 AND EXISTS (
   FROM books rb
   WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
 ) AND r.book_id = ANY($2);
+
+SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

@@ -18,6 +18,8 @@ DELETE FROM shelf_books
 WHERE user_id = $1 AND book_id = $2 AND shelf_id <> $3 AND ($4 IS NULL OR shelf_id = $4)
 RETURNING shelf_id;
 
+SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
+
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
