@@ -6,6 +6,12 @@ import Postgres
 ///
 /// An unreachable database is not an error: the server starts and waits for it.
 func checkDatabase(_ url: String) throws {
+    do throws(PostgresError) {
+        _ = try ConnectionString(url)
+    } catch .connectFailed(let reason) {
+        throw StartError(
+            message: "DATABASE_URL is not a connection string of PostgreSQL: \(reason)", code: 78)
+    }
     let connection: AdminConnection
     do throws(PostgresError) {
         connection = try AdminConnection(url, applicationName: "bookplate")

@@ -74,6 +74,9 @@ extension HTTPProblem {
         case .rateLimited(let seconds):
             status = .tooManyRequests
             retryAfterSeconds = seconds
+        case .serviceUnavailable(let seconds):
+            status = .serviceUnavailable
+            retryAfterSeconds = seconds
         case .payloadTooLarge: status = .payloadTooLarge
         case .unsupportedImage: status = .unsupportedMediaType
         case .upstreamUnavailable: status = .badGateway

@@ -28,14 +28,17 @@ struct Databases {
         let url = try configuration.database.required()
         try checkDatabase(url)
         let group = MultiThreadedEventLoopGroup.singleton
-        let pools = try await openPools(url, on: group, configuration)
+        let pools = try await openPools(url, "primary", on: group, configuration, logger)
         guard let firstPool = pools.values.first else {
             throw StartError(message: "there is no event loop", code: 1)
         }
         var replica: Replica?
         if let readURL = configuration.database.readURL {
             replica = Replica(
-                Array(try await openPools(readURL, on: group, configuration).values), metrics)
+                Array(
+                    try await openPools(readURL, "replica", on: group, configuration, logger).values
+                ),
+                metrics)
         }
         let hub = try await Hub.start(
             PostgresConfiguration(url: url), database: firstPool, replica: replica, logger: logger)
@@ -49,11 +52,24 @@ struct Databases {
     }
 
     /// Opens a pool for each event loop. Together the pools have the connections that are not for jobs.
+    ///
+    /// - Parameter name: The name of the database in the log.
     private static func openPools(
-        _ url: String, on group: any EventLoopGroup, _ configuration: Configuration
+        _ url: String, _ name: String, on group: any EventLoopGroup,
+        _ configuration: Configuration, _ logger: Logger
     ) async throws -> [ObjectIdentifier: ConnectionPool] {
         let loops = Array(group.makeIterator())
         var settings = PostgresConfiguration(url: url)
+        // The check at the start is skipped if the database cannot be reached.
+        settings.refusal = DatabaseCheck.roleRefusal
+        settings.outageGrace = .seconds(1)
+        let failures = FailureLog(logger, message: "cannot connect to the database")
+        settings.onEvent = { event in
+            if case .connectFailed(let reason, _) = event {
+                // Each reason, because the database may refuse the role after an outage.
+                failures.failed(name, reason, countedAs: "\(name): \(reason)")
+            }
+        }
         let requestConnections =
             configuration.database.connectionsMax - jobConnectionCount(configuration)
         settings.connectionCount = max(1, requestConnections / loops.count)

@@ -23,6 +23,7 @@ struct JobService: Service {
         var settings = PostgresConfiguration(url: databaseURL)
         settings.connectionCount = connectionCount
         settings.applicationName = "bookplate jobs"
+        settings.refusal = DatabaseCheck.roleRefusal
         // Long statements do not delay requests here.
         settings.pipelineTimeout = .seconds(60)
         settings.statementTimeout = .seconds(60)

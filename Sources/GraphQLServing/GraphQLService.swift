@@ -108,6 +108,8 @@ package struct GraphQLResponse: Sendable {
         case mutationInReadOnlyRequest
         /// The client has exceeded a rate limit, and can try again after this number of seconds.
         case rateLimited(retryAfterSeconds: Int)
+        /// The server cannot process requests at the moment. The client can try again after this number of seconds.
+        case unavailable(retryAfterSeconds: Int)
     }
 
     package init(body: [UInt8], isRequestError: Bool = false, refusal: Refusal? = nil) {

@@ -84,6 +84,52 @@ import Testing
         }
     }
 
+    @Test func pipelinesFailDuringAnOutage() async throws {
+        try await withPool(
+            database,
+            {
+                $0.url = "postgresql://localhost:1/nowhere"
+                $0.pipelineTimeout = .seconds(3600)
+                $0.outageGrace = .zero
+            }
+        ) { pool async throws in
+            for _ in 0..<2 {
+                guard
+                    case .failure(.connectFailed) = try await Result.catching({
+                        try await pool.rows("SELECT 1")
+                    })
+                else {
+                    Issue.record("expected .connectFailed")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func refusedRolesCannotConnect() async throws {
+        try await withPool(
+            database,
+            {
+                $0.refusal = "SELECT 'the role is ' || current_user"
+                $0.pipelineTimeout = .seconds(3600)
+                $0.outageGrace = .zero
+            }
+        ) { pool async throws in
+            guard
+                case .failure(.connectFailed(let reason)) = try await Result.catching({
+                    try await pool.rows("SELECT 1")
+                })
+            else {
+                Issue.record("expected .connectFailed")
+                return
+            }
+            #expect(reason.hasPrefix("the role is "))
+        }
+        try await withPool(database, { $0.refusal = "SELECT NULL::text" }) { pool async throws in
+            #expect(try await pool.rows("SELECT 1").int32(0, 0) == 1)
+        }
+    }
+
     @Test func preparesStatementsAgainOnANewConnection() async throws {
         try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
             let statement = Statement("SELECT 'prepared'")

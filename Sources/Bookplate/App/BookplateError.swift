@@ -15,6 +15,8 @@ package enum BookplateError: Error, Equatable {
     /// The change log no longer contains the client's cursor. `cursor` is where to continue after fetching everything.
     case resetRequired(cursor: String)
     case upstreamUnavailable(String)
+    /// The database cannot be reached, or too many requests wait for it.
+    case serviceUnavailable(retryAfterSeconds: Int)
     /// The request's task was cancelled: its client closed the connection, or cancelled the operation. See
     /// `RequestContext.fieldError` for a task that was cancelled because it took too long.
     case cancelled
@@ -32,6 +34,7 @@ package enum BookplateError: Error, Equatable {
         case .unsupportedImage: "UNSUPPORTED_IMAGE"
         case .resetRequired: "RESET_REQUIRED"
         case .upstreamUnavailable: "UPSTREAM_UNAVAILABLE"
+        case .serviceUnavailable: Self.serviceUnavailableCode
         case .cancelled: Self.cancelledCode
         case .internalError: "INTERNAL_SERVER_ERROR"
         }
@@ -39,6 +42,8 @@ package enum BookplateError: Error, Equatable {
 
     /// The code of `cancelled`. It is not sent to clients, but distinguishes these errors from internal errors.
     static let cancelledCode = "CLIENT_CLOSED_REQUEST"
+
+    static let serviceUnavailableCode = "SERVICE_UNAVAILABLE"
 
     /// The message for the user, which says what to do.
     package var message: String {
@@ -51,6 +56,8 @@ package enum BookplateError: Error, Equatable {
         case .resetRequired:
             "The cursor is older than the change log. Fetch the whole library again, then continue from extensions.cursor."
         case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
+        case .serviceUnavailable(let seconds):
+            "The server cannot reach its database. Try again in \(seconds) s."
         case .cancelled: "The request was cancelled before its response was complete."
         case .internalError:
             "An internal error occurred. Try again. If the error persists, report the request ID."
@@ -74,7 +81,7 @@ package enum BookplateError: Error, Equatable {
             if let field { extensions.append(.init("field", .string(field))) }
         case .resetRequired(let cursor):
             extensions.append(.init("cursor", .string(cursor)))
-        case .rateLimited(let seconds):
+        case .rateLimited(let seconds), .serviceUnavailable(let seconds):
             extensions.append(.init("retryAfter", .int(seconds)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))

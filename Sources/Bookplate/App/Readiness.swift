@@ -22,6 +22,9 @@ private let hasSchema = Statement(
 private let hasReplacedChain = Statement(
     "SELECT EXISTS (SELECT FROM schema_migrations WHERE version = $1 AND name = $2)")
 
+/// The time limit of the check, because load balancers expect an answer within a second.
+private let readinessTimeout = Duration.milliseconds(800)
+
 /// Returns the reason why requests cannot be served now; nil if they can.
 package func readiness(of database: ConnectionPool) async -> String? {
     var schema = Parameters()
@@ -44,7 +47,8 @@ private func isTrue(
     _ statement: Statement, _ parameters: Parameters, _ database: ConnectionPool
 ) async throws(PostgresError) -> Bool {
     do throws(PostgresError) {
-        let pipeline = Pipeline.one(statement, parameters, isReadOnly: true)
+        var pipeline = Pipeline.one(statement, parameters, isReadOnly: true)
+        pipeline.timeout = readinessTimeout
         return try await database.run(pipeline)[0].bool(0, 0) == true
     } catch {
         guard [.undefinedTable, .insufficientPrivilege].contains(error.sqlState) else {

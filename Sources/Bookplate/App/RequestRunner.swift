@@ -211,7 +211,7 @@ package final class RequestRunner: GraphQLService {
             to: result.body, isKnown: planned.isKnown, document: planned.document,
             planning: finished.planning, execution: finished.execution)
         var response = GraphQLResponse(
-            body: body ?? result.body, refusal: RateGate.refusal(for: result.errors))
+            body: body ?? result.body, refusal: GraphQLResponse.Refusal(result.errors))
         response.isPublic =
             planned.text.isNamed && request.bearerToken == nil && !request.hasVariables
             && planned.plan.kind == .query && result.errors.isEmpty
@@ -315,7 +315,7 @@ package final class RequestRunner: GraphQLService {
         telemetry.refused(codes)
         var response = GraphQLResponse(
             body: RequestErrors(errors).body, isRequestError: true,
-            refusal: RateGate.refusal(for: errors))
+            refusal: GraphQLResponse.Refusal(errors))
         response.errorCodes = codes
         return response
     }
@@ -362,5 +362,25 @@ extension RateLimitStatus {
         self.init(
             name: state.name.description, unitsPerMinute: state.unitsPerMinute,
             remainingUnits: state.remaining, waitSeconds: state.waitSeconds)
+    }
+}
+
+extension GraphQLResponse.Refusal {
+    /// Creates the refusal that the errors contain; nil if none of them has the code `RATE_LIMITED` or `SERVICE_UNAVAILABLE`.
+    fileprivate init?(_ errors: [GraphQLError]) {
+        func longestWait(_ code: String) -> Int? {
+            errors.compactMap { error in
+                error.code == code
+                    ? error.extensions.first { $0.name == "retryAfter" }?.value.int : nil
+            }.max()
+        }
+        if errors.isEmpty { return nil }
+        if let seconds = longestWait("RATE_LIMITED") {
+            self = .rateLimited(retryAfterSeconds: seconds)
+        } else if let seconds = longestWait(BookplateError.serviceUnavailableCode) {
+            self = .unavailable(retryAfterSeconds: seconds)
+        } else {
+            return nil
+        }
     }
 }

@@ -54,7 +54,12 @@ package final class Services: Sendable {
             }
             return known
         }
-        if error == .cancelled { return .cancelled }
+        switch error {
+        case .cancelled: return .cancelled
+        // The pool logs them, not each request.
+        case .connectFailed, .poolExhausted: return .serviceUnavailable(retryAfterSeconds: 1)
+        default: break
+        }
         logger.error(
             "a request failed because of a database error",
             metadata: ["request_id": "\(requestID)", "error": "\(error)"])

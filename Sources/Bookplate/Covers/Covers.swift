@@ -105,7 +105,7 @@ package final class Covers: Sendable {
         switch error {
         case .internalError, .cancelled, .upstreamUnavailable: await store.settle(cover.pending)
         case .unauthenticated, .notFound, .badUserInput, .conflict, .resetRequired, .rateLimited,
-            .payloadTooLarge, .unsupportedImage:
+            .payloadTooLarge, .unsupportedImage, .serviceUnavailable:
             await store.abandon(cover.pending)
         }
     }

@@ -64,7 +64,24 @@ extension OpenedConnection {
             PQfinish(pointer)
             throw .connectFailed(message)
         }
+        try configuration.refusal.map { query throws(PostgresError) in try refuse(query) }
         return self
+    }
+
+    /// - Throws: `.connectFailed` with the text that the query returns, or with the error of the query.
+    private func refuse(_ query: String) throws(PostgresError) {
+        let result = PQexec(pointer, query)
+        defer { PQclear(result) }
+        let message: String
+        if PQresultStatus(result) != PGRES_TUPLES_OK {
+            message = errorMessage(pointer)
+        } else if PQntuples(result) > 0, PQgetisnull(result, 0, 0) == 0 {
+            message = String(cString: PQgetvalue(result, 0, 0))
+        } else {
+            return
+        }
+        PQfinish(pointer)
+        throw .connectFailed(message)
     }
 }
 

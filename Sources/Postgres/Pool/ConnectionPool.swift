@@ -18,7 +18,8 @@ import NIOCore
 ///    the queue.
 /// 3. When a connection is lost, its read-only pipelines return to the front of the queue, once each.
 ///    The others fail with `.connectionLost`, because they may or may not have been committed.
-/// 4. While anything is in flight or queued, a timer ticks every 50 ms. It fails pipelines whose
+/// 4. While no connection is open, pipelines wait in the queue, for at most `outageGrace`.
+/// 5. While anything is in flight or queued, a timer ticks every 50 ms. It fails pipelines whose
 ///    deadline has passed, marks slow connections, and cancels statements without a waiting caller.
 ///
 /// **Example.** With 4 connections of capacity 16, 70 concurrent pipelines are sent as 16 on each
@@ -38,6 +39,8 @@ package final class ConnectionPool: @unchecked Sendable {
     private var queue = CircularBuffer<Submission>()
     private var notifications = NotificationQueue()
     private var notifier: Task<Void, Never>?
+    /// When the last open connection was lost, or when the first attempt to connect failed; nil while one is open.
+    private var outageStart: NIODeadline?
     private var isClosed = false
     private var isTicking = false
     private var counters = PoolMetrics()
@@ -153,6 +156,8 @@ extension ConnectionPool {
     private func sendOrQueue(_ submission: Submission) {
         if let index = state.memberForPipeline() {
             send(submission, on: index)
+        } else if hasOutage(at: .now()) {
+            submission.resume(.failure(queueTimeoutError))
         } else if state.mayQueue(queuedCount: queue.count) {
             queue.append(submission)
             startTicking()
@@ -185,6 +190,7 @@ extension ConnectionPool {
 extension ConnectionPool {
     func memberOpened(_ index: Int) {
         state.members[index].isReady = true
+        outageStart = nil
         drainQueue()
     }
 
@@ -219,6 +225,7 @@ extension ConnectionPool {
         state.members[index].isSlow = false
         state.members[index].inFlightCount = 0
         counters.lostConnectionCount += 1
+        noteOutage(at: .now())
         for submission in submissions.reversed() {
             if submission.pipeline.isReadOnly, retry(submission) { continue }
             submission.resume(.failure(.connectionLost(reason)))
@@ -257,8 +264,14 @@ extension ConnectionPool {
     private func ticked() {
         if isClosed { return }
         let now = NIODeadline.now()
+        if connections.contains(where: { $0.failure != nil }) { noteOutage(at: now) }
         let failure = queueTimeoutError
-        queue.removeAll { $0.expire(at: now, with: failure) }
+        if hasOutage(at: now) {
+            for submission in queue { submission.resume(.failure(failure)) }
+            queue.removeAll()
+        } else {
+            queue.removeAll { $0.expire(at: now, with: failure) }
+        }
         for (index, connection) in connections.enumerated() {
             for submission in connection.submissions {
                 _ = submission.expire(at: now, with: .timeout)
@@ -270,6 +283,17 @@ extension ConnectionPool {
         if !queue.isEmpty || connections.contains(where: { !$0.isIdle }) {
             startTicking()
         }
+    }
+
+    /// Records the start of an outage if no connection is open.
+    private func noteOutage(at now: NIODeadline) {
+        if outageStart == nil, !state.members.contains(where: \.isReady) { outageStart = now }
+    }
+
+    /// Whether pipelines should fail instead of waiting for a connection.
+    private func hasOutage(at now: NIODeadline) -> Bool {
+        guard let outageStart, let grace = configuration.outageGrace else { return false }
+        return now - outageStart >= TimeAmount(grace)
     }
 
     /// The error of a pipeline that timed out in the queue: a timeout if the connections were busy, or

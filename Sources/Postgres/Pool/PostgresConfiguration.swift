@@ -14,12 +14,17 @@ package struct PostgresConfiguration: Sendable {
     package var preparedStatementsMax = 500
     /// The maximum time from `run` to the result, unless the pipeline has its own timeout.
     package var pipelineTimeout: Duration = .seconds(10)
+    /// How long pipelines wait for a connection when all are lost. After this time they fail at once, with `.connectFailed`,
+    /// until a connection is open. nil to wait until their timeout.
+    package var outageGrace: Duration?
     /// The server's `statement_timeout`; zero disables it.
     package var statementTimeout: Duration = .seconds(10)
     /// The server's `idle_in_transaction_session_timeout`; zero disables it.
     package var idleInTransactionTimeout: Duration = .seconds(10)
     /// The time limit for one attempt to connect; at least two seconds, libpq's minimum.
     package var connectTimeout: Duration = .seconds(5)
+    /// A query that each new connection runs. If it returns a text, the connection is closed, and the text is the reason.
+    package var refusal: String?
     /// How the event loop detects that a socket is readable.
     package var readiness = ReadinessMethod.automatic
     /// Called for each event of the connections, on the thread where it happens.

@@ -280,6 +280,7 @@ extension GraphQLResponse {
         switch refusal {
         case .mutationInReadOnlyRequest?: .methodNotAllowed
         case .rateLimited?: .tooManyRequests
+        case .unavailable?: .serviceUnavailable
         case nil: isRequestError && mediaType == .graphQLResponse ? .badRequest : .ok
         }
     }
@@ -298,8 +299,10 @@ extension GraphQLResponse {
                 ),
             ]
         }
-        if case .rateLimited(let seconds)? = refusal {
+        switch refusal {
+        case .rateLimited(let seconds)?, .unavailable(let seconds)?:
             headers.append(("retry-after", "\(seconds)"))
+        case .mutationInReadOnlyRequest?, nil: break
         }
         if let cost = databaseCost {
             headers.append(

@@ -31,16 +31,6 @@ struct RateGate {
             GraphQLError(error.message, extensions: error.fieldError(requestID: "").extensions)
         ])
     }
-
-    /// Returns the refusal that errors contain; nil if none of them is `RATE_LIMITED`.
-    static func refusal(for errors: [GraphQLError]) -> GraphQLResponse.Refusal? {
-        if errors.isEmpty { return nil }
-        let seconds = errors.compactMap { error in
-            error.code == "RATE_LIMITED"
-                ? error.extensions.first { $0.name == "retryAfter" }?.value.int : nil
-        }
-        return seconds.max().map { .rateLimited(retryAfterSeconds: $0) }
-    }
 }
 
 extension Services {
