@@ -10,7 +10,7 @@ func appleNotificationRoute(_ services: Services, database: ConnectionPool) -> R
         if let client = request.client,
             let seconds = services.secondsToWait(from: RateKey(client))
         {
-            return HTTPResponse(.tooManyRequests, headers: [("retry-after", "\(seconds)")])
+            return HTTPResponse(.tooManyRequests, headers: [("Retry-After", "\(seconds)")])
         }
         let outcome = await AppleNotifications.receive(
             Array(request.body.readableBytesView), database: database, services: services,
@@ -18,7 +18,7 @@ func appleNotificationRoute(_ services: Services, database: ConnectionPool) -> R
         return switch outcome {
         case .accepted: HTTPResponse(.ok)
         case .refused: .text(.badRequest, "Send a signed notification as {\"payload\"}.\n")
-        case .unavailable: HTTPResponse(.serviceUnavailable, headers: [("retry-after", "60")])
+        case .unavailable: HTTPResponse(.serviceUnavailable, headers: [("Retry-After", "60")])
         }
     }
 }

@@ -54,7 +54,7 @@ struct DevelopmentSignIn: Sendable {
                 return HTTPResponse(
                     .ok, contentType: "application/json; charset=utf-8",
                     body: ByteBuffer(string: "{\"identityToken\":\"\(token)\"}"),
-                    headers: [("cache-control", "no-store")])
+                    headers: [("Cache-Control", "no-store")])
             }
         ]
     }

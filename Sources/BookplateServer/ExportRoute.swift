@@ -19,8 +19,8 @@ final class ExportRoute {
                 return .file(
                     object, contentType: "application/zip",
                     headers: [
-                        ("content-disposition", "attachment; filename=\"bookplate-library.zip\""),
-                        ("cache-control", "private, no-store"), ("referrer-policy", "no-referrer"),
+                        ("Content-Disposition", "attachment; filename=\"bookplate-library.zip\""),
+                        ("Cache-Control", "private, no-store"), ("Referrer-Policy", "no-referrer"),
                     ])
             } catch {
                 return HTTPProblem(error).response()

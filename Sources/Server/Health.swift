@@ -19,7 +19,7 @@ func healthRoutes(_ readiness: @escaping () async -> ReadinessStatus) -> [Route]
                 body.writeString(#","version":"\#(bookplateVersion)"}"#)
                 return HTTPResponse(
                     .serviceUnavailable, contentType: json, body: body,
-                    headers: [("retry-after", "1"), ("cache-control", "no-store")])
+                    headers: [("Retry-After", "1"), ("Cache-Control", "no-store")])
             }
         },
     ]

@@ -71,6 +71,34 @@ import Testing
         #expect(count == 1)
     }
 
+    /// Some clients, such as gql 4, compare the names of response headers by case.
+    @Test(arguments: [
+        "GET /a HTTP/1.1\r\nhost: a\r\norigin: https://b\r\nconnection: close\r\n\r\n",
+        "PUT /a HTTP/1.1\r\nhost: a\r\n\r\n",
+        "GET /graphql HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+            + "sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+            + "sec-websocket-protocol: graphql-transport-ws\r\n\r\n",
+    ])
+    func headerNamesAreCapitalized(request: String) throws {
+        let transport = Transport()
+        let route = Route(
+            .GET, "/a", respondSynchronously: { _ in HTTPResponse(.ok) },
+            respond: { _ in HTTPResponse(.ok) })
+        let channel = try connect(transport, socketRoutes + [route])
+        try channel.writeInbound(ByteBuffer(string: request))
+        let head = try #require(transport.written.first.map { String(buffer: $0) })
+        let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
+        let names = lines.dropFirst().prefix { !$0.isEmpty }.compactMap {
+            $0.split(separator: ":").first
+        }
+        #expect(!names.isEmpty)
+        for name in names {
+            #expect(
+                name.split(separator: "-").allSatisfy { $0.first?.isUppercase == true }, "\(name)")
+        }
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+
     /// The channel requests a read while the response to the handshake fills it. The read happens after the upgrade.
     @Test func aDeferredReadIsNotLostInAnUpgrade() throws {
         let transport = Transport { context, _ in
@@ -171,7 +199,7 @@ import Testing
         try #require(responses.count == 2)
         #expect(responses[0].hasPrefix("HTTP/1.1 200 "))
         #expect(responses[1].hasPrefix("HTTP/1.1 400 "))
-        #expect(responses[1].contains("\r\nconnection: close\r\n"))
+        #expect(responses[1].contains("\r\nConnection: close\r\n"))
         #expect(responses[1].contains(#""code":"BAD_REQUEST""#))
     }
 

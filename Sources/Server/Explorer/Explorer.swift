@@ -29,11 +29,11 @@ package struct Explorer {
         PackageResources.explorer_html, contentType: "text/html; charset=utf-8",
         headers: [
             (
-                "content-security-policy",
+                "Content-Security-Policy",
                 "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                     + "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
             ),
-            ("referrer-policy", "no-referrer"),
+            ("Referrer-Policy", "no-referrer"),
         ])
 
     /// Returns the routes of the page's files, settings, and document check.
@@ -54,7 +54,7 @@ package struct Explorer {
             // Compressed to a third of its size. Every browser supports gzip.
             file(
                 "codemirror.js", bytes(codemirror_js_gz),
-                headers: [("content-encoding", "gzip")]),
+                headers: [("Content-Encoding", "gzip")]),
             file("explorer.css", PackageResources.explorer_css, contentType: "text/css"),
             file("explorer.js", PackageResources.explorer_js),
             file("builder-panel.js", PackageResources.builder_panel_js),

@@ -25,7 +25,7 @@ struct ExplorerCheck {
             writer.write(check(query, variables: input["variables"] ?? .null))
             return HTTPResponse(
                 .ok, contentType: ResponseMediaType.json.contentType,
-                body: ByteBuffer(bytes: writer.bytes), headers: [("cache-control", "no-store")])
+                body: ByteBuffer(bytes: writer.bytes), headers: [("Cache-Control", "no-store")])
         }
     }
 

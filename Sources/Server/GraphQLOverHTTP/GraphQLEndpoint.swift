@@ -106,10 +106,10 @@ struct GraphQLEndpoint {
         } catch {
             response = error.response(as: accepted.problemType)
         }
-        if !response.headers.contains(where: { $0.0 == "cache-control" }) {
-            response.headers.append(("cache-control", "no-store"))
+        if !response.headers.contains(where: { $0.0 == "Cache-Control" }) {
+            response.headers.append(("Cache-Control", "no-store"))
         }
-        response.headers.append(("vary", "accept, authorization"))
+        response.headers.append(("Vary", "accept, authorization"))
         return response
     }
 
@@ -197,7 +197,7 @@ struct GraphQLEndpoint {
         var response = HTTPResponse(
             result.httpStatus(as: mediaType), contentType: mediaType.contentType,
             body: ByteBuffer(bytes: result.body), headers: result.headers(isGET: isGET))
-        if response.status == .methodNotAllowed { response.headers.append(("allow", "POST")) }
+        if response.status == .methodNotAllowed { response.headers.append(("Allow", "POST")) }
         return response
     }
 
@@ -208,7 +208,7 @@ struct GraphQLEndpoint {
         var response = HTTPResponse(
             .ok, contentType: format.contentType,
             // The last header is for proxies that would otherwise buffer the whole body.
-            headers: headers + [("cache-control", "no-store"), ("x-accel-buffering", "no")])
+            headers: headers + [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")])
         response.stream = { body in
             body.heartbeat = format.heartbeat
             body.writeNow(format.preamble)
@@ -292,27 +292,27 @@ extension GraphQLResponse {
         var headers: [(String, String)] = []
         if let limit = rateLimit {
             headers += [
-                ("ratelimit-policy", "\"\(limit.name)\";q=\(limit.unitsPerMinute);w=60"),
+                ("RateLimit-Policy", "\"\(limit.name)\";q=\(limit.unitsPerMinute);w=60"),
                 (
-                    "ratelimit",
+                    "RateLimit",
                     "\"\(limit.name)\";r=\(limit.remainingUnits);t=\(limit.waitSeconds)"
                 ),
             ]
         }
         switch refusal {
         case .rateLimited(let seconds)?, .unavailable(let seconds)?:
-            headers.append(("retry-after", "\(seconds)"))
+            headers.append(("Retry-After", "\(seconds)"))
         case .mutationInReadOnlyRequest?, nil: break
         }
         if let cost = databaseCost {
             headers.append(
                 (
-                    "x-database-cost",
+                    "X-Database-Cost",
                     "statements=\(cost.statementCount), round-trips=\(cost.roundTripCount)"
                 ))
         }
         if isGET, isPublic {
-            headers.append(("cache-control", "public, max-age=\(Self.publicMaxAge)"))
+            headers.append(("Cache-Control", "public, max-age=\(Self.publicMaxAge)"))
         }
         return headers
     }

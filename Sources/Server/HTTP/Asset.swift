@@ -17,7 +17,7 @@ struct Asset: Sendable {
             (hash ^ UInt64(byte)) &* 0x100_0000_01B3
         }
         tag = "\"\(String(hash, radix: 16))\""
-        self.headers = headers + [("etag", tag), ("cache-control", "no-cache"), ("vary", "accept")]
+        self.headers = headers + [("ETag", tag), ("Cache-Control", "no-cache"), ("Vary", "accept")]
     }
 
     /// Returns the file, or status 304 if the client has the same version.

@@ -108,13 +108,13 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     package func response(as mediaType: ResponseMediaType = .json) -> HTTPResponse {
         var headers: [(String, String)] = []
         switch self {
-        case .methodNotAllowed(let allow): headers.append(("allow", allow))
-        case .overloaded: headers.append(("retry-after", "1"))
-        case .unauthenticated: headers.append(("www-authenticate", "Bearer"))
-        case .applicationError(_, _, _, let seconds?): headers.append(("retry-after", "\(seconds)"))
-        case .unsupportedContentEncoding: headers.append(("accept-encoding", "identity"))
+        case .methodNotAllowed(let allow): headers.append(("Allow", allow))
+        case .overloaded: headers.append(("Retry-After", "1"))
+        case .unauthenticated: headers.append(("WWW-Authenticate", "Bearer"))
+        case .applicationError(_, _, _, let seconds?): headers.append(("Retry-After", "\(seconds)"))
+        case .unsupportedContentEncoding: headers.append(("Accept-Encoding", "identity"))
         case .unsupportedWebSocketVersion:
-            headers.append(("sec-websocket-version", "13"))
+            headers.append(("Sec-WebSocket-Version", "13"))
             // RFC 9110, section 15.5.22: a 426 response names the required protocol. Section 7.8: the `upgrade` header
             // requires a `connection: upgrade` header.
             headers += [("upgrade", "websocket"), ("connection", "upgrade")]

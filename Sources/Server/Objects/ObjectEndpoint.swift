@@ -98,11 +98,11 @@ final class ObjectEndpoint {
             response.status = .partialContent
             response.file = (file, part)
             response.headers = [
-                ("content-range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)")
+                ("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)")
             ]
         case .unsatisfiable:
             return HTTPResponse(
-                .rangeNotSatisfiable, headers: [("content-range", "bytes */\(count)")])
+                .rangeNotSatisfiable, headers: [("Content-Range", "bytes */\(count)")])
         }
         return response
     }
@@ -143,7 +143,7 @@ final class ObjectEndpoint {
             body.writeStaticString("}")
             return HTTPResponse(
                 put.isNew ? .created : .ok, contentType: "application/json; charset=utf-8",
-                body: body, headers: [("location", put.url), ("cache-control", "no-store")])
+                body: body, headers: [("Location", put.url), ("Cache-Control", "no-store")])
         } catch {
             return error.response()
         }

@@ -32,10 +32,10 @@ final class ServedFile {
 
     static func headers(_ tag: String, _ cacheControl: String) -> String {
         [
-            ("etag", tag), ("cache-control", cacheControl), ("accept-ranges", "bytes"),
-            ("content-security-policy", "default-src 'none'; sandbox"),
-            ("cross-origin-resource-policy", "cross-origin"),
-            ("content-disposition", "inline; filename=\"cover.jpg\""),
+            ("ETag", tag), ("Cache-Control", cacheControl), ("Accept-Ranges", "bytes"),
+            ("Content-Security-Policy", "default-src 'none'; sandbox"),
+            ("Cross-Origin-Resource-Policy", "cross-origin"),
+            ("Content-Disposition", "inline; filename=\"cover.jpg\""),
         ].map { "\($0): \($1)\r\n" }.joined()
     }
 

@@ -38,6 +38,6 @@ package struct UnreadRefusal: Sendable, Equatable, Error {
             limit == .address ? .tooManyRequests : .serviceUnavailable,
             contentType: mediaType.contentType,
             body: ByteBuffer(bytes: RequestErrors([error]).body),
-            headers: [("retry-after", "\(Self.retryAfterSeconds)")])
+            headers: [("Retry-After", "\(Self.retryAfterSeconds)")])
     }
 }

@@ -54,7 +54,7 @@ package struct WebSocketEndpoint {
         for head: HTTPRequestHead, on channel: any Channel
     ) -> EventLoopFuture<HTTPHeaders> {
         let headers: HTTPHeaders =
-            supportsSubprotocol(head) ? ["sec-websocket-protocol": Self.subprotocol] : [:]
+            supportsSubprotocol(head) ? ["Sec-WebSocket-Protocol": Self.subprotocol] : [:]
         let upgrader = NIOWebSocketServerUpgrader(
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(headers) },
             upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededVoidFuture() })

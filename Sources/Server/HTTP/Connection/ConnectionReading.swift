@@ -80,7 +80,7 @@ extension ConnectionHandler {
         case .respondToOptions(let status, let allow):
             let exchange = Exchange(reader)
             let preflight = exchange.isCrossOrigin ? exchange.preflightHeaders(allow: allow) : []
-            finish(HTTPResponse(status, headers: [("allow", allow)] + preflight), exchange)
+            finish(HTTPResponse(status, headers: [("Allow", allow)] + preflight), exchange)
         }
     }
 }

@@ -8,31 +8,31 @@ extension Exchange {
     func writeHead(of response: HTTPResponse, date: String, to bytes: inout ByteBuffer) {
         bytes.write(statusLine: response.status)
         if let contentType = response.contentType {
-            bytes.write("content-type", contentType)
+            bytes.write("Content-Type", contentType)
         }
         if response.status.mayHaveResponseBody {
             if response.stream == nil {
-                bytes.write("content-length", String(response.bodyByteCount))
+                bytes.write("Content-Length", String(response.bodyByteCount))
             } else if takesChunks {
-                bytes.writeStaticString("transfer-encoding: chunked\r\n")
+                bytes.writeStaticString("Transfer-Encoding: chunked\r\n")
             }
         }
-        bytes.write("x-request-id", id)
-        bytes.write("date", date)
-        bytes.writeStaticString("x-content-type-options: nosniff\r\n")
+        bytes.write("X-Request-ID", id)
+        bytes.write("Date", date)
+        bytes.writeStaticString("X-Content-Type-Options: nosniff\r\n")
         if isCrossOrigin { writeCrossOrigin(to: &bytes) }
         for (name, value) in response.headers { bytes.write(name, value) }
         if !response.preparedHeaders.isEmpty { bytes.writeString(response.preparedHeaders) }
-        if !isKeepAlive { bytes.writeStaticString("connection: close\r\n") }
+        if !isKeepAlive { bytes.writeStaticString("Connection: close\r\n") }
         bytes.writeStaticString("\r\n")
     }
 
     /// Allows every origin to call the API. Requests are authenticated by a token, which browsers do not add by
     /// themselves.
     private func writeCrossOrigin(to bytes: inout ByteBuffer) {
-        bytes.writeStaticString("access-control-allow-origin: *\r\n")
+        bytes.writeStaticString("Access-Control-Allow-Origin: *\r\n")
         bytes.write(
-            "access-control-expose-headers",
+            "Access-Control-Expose-Headers",
             "x-request-id, retry-after, ratelimit, ratelimit-policy, location, etag")
     }
 
@@ -43,14 +43,14 @@ extension Exchange {
     /// Spec: https://fetch.spec.whatwg.org/#http-cors-protocol
     func preflightHeaders(allow: String) -> [(String, String)] {
         [
-            ("access-control-allow-methods", allow),
+            ("Access-Control-Allow-Methods", allow),
             (
-                "access-control-allow-headers",
+                "Access-Control-Allow-Headers",
                 "accept, apollo-require-preflight, apollographql-client-name, apollographql-client-version, "
                     + "authorization, content-type, graphql-preflight, if-none-match, if-range, range, "
                     + "traceparent, x-apollo-operation-id, x-apollo-operation-name, x-request-id"
             ),
-            ("access-control-max-age", "7200"),
+            ("Access-Control-Max-Age", "7200"),
         ]
     }
 }
