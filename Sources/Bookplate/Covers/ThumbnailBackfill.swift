@@ -161,7 +161,7 @@ package struct ThumbnailBackfill {
 
     /// Makes a repaired cover the book's cover.
     ///
-    /// - Returns: False if the cover was replaced or removed in the meantime.
+    /// - Returns: False if the cover was replaced or removed in the meantime, or if the book was deleted.
     private func replace(
         _ record: CoverRecord, with cover: RepairedCover
     ) async throws(StorageError) -> Bool {
