@@ -85,7 +85,7 @@ enum Bookstore: String, CaseIterable {
             }
         // Both stores sell in the United States.
         return PlainObject(
-            leaves: ["id": .string(rawValue), "name": .string(name), "country": "US"])
+            leaves: ["id": .string(rawValue), "name": .string(name), "country": .string("US")])
     }
 
     static let linkFields: [String: FieldResolver] = [

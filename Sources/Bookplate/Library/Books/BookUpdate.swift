@@ -152,7 +152,7 @@ struct BookUpdate {
             guard assignment.column == "status" else { return ["\(assignment.column) = \(value)"] }
             // A status that stays the same changes no date.
             let date: [String] =
-                switch assignment.value {
+                switch assignment.value.string {
                 case "READING":
                     ["started_at = CASE WHEN status = 'READING' THEN started_at ELSE now() END"]
                 case "READ":

@@ -120,6 +120,7 @@ struct BookUpdates {
                 i.new,
                 i.shelf_ids,
                 b.id IS NULL AS is_unknown,
+                b.added_at,
                 i.new ->> 'isbn13' AS isbn13,
                 CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page,
                 CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
@@ -134,8 +135,10 @@ struct BookUpdates {
                     END AS shelf_ids
                 FROM jsonb_array_elements($2) WITH ORDINALITY AS e (entry, n)
             ) i
-            LEFT JOIN books b ON b.user_id = $1 AND b.id = i.id
-        ), checked AS (
+            LEFT JOIN LATERAL (
+                SELECT * FROM books b WHERE b.user_id = $1 AND b.id = i.id OFFSET 0
+            ) b ON true
+        ), checked AS MATERIALIZED (
             SELECT
                 i.*,
                 o.id AS same_book,
@@ -155,6 +158,7 @@ struct BookUpdates {
                 SELECT b.id
                 FROM books b
                 WHERE b.user_id = $1 AND b.isbn13 = i.isbn13 AND b.id <> i.id
+                OFFSET 0
             ) o ON true
         ), accepted AS MATERIALIZED (
             -- The first of several entries with the same ISBN gets it.
@@ -181,16 +185,19 @@ struct BookUpdates {
             WHERE b.user_id = $1 AND b.id = i.id AND i.is_accepted AND i.new <> '{}'
         ), shelved AS (
             INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-            SELECT $1, requested.id, b.id, b.added_at
+            SELECT $1, requested.id, i.id, i.added_at
             FROM accepted i
-            JOIN books b ON b.user_id = $1 AND b.id = i.id
             CROSS JOIN unnest(i.shelf_ids) AS requested (id)
             WHERE i.is_accepted
             ON CONFLICT DO NOTHING
         ), removed AS (
             DELETE FROM shelf_books sb
             USING accepted i
-            WHERE sb.user_id = $1 AND sb.book_id = i.id AND i.is_accepted AND sb.shelf_id <> ALL(i.shelf_ids)
+            WHERE sb.user_id = $1
+                -- Without the array, PostgreSQL reads all shelved books of the reader.
+                AND sb.book_id = ANY(ARRAY(SELECT id FROM accepted WHERE is_accepted AND shelf_ids IS NOT NULL))
+                AND sb.book_id = i.id
+                AND sb.shelf_id <> ALL(i.shelf_ids)
         )
         SELECT
             CASE WHEN NOT i.is_accepted THEN coalesce(i.problem, 'ISBN') END,

@@ -1,5 +1,6 @@
 import GraphQL
 import GraphQLPostgres
+import ImageProcessing
 import Postgres
 
 extension Book {

@@ -133,7 +133,9 @@ private struct BookMoves {
                 EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = i.target_id) AS has_target
             FROM unnest($2::uuid[], $3::uuid[], $4::uuid[])
                 WITH ORDINALITY AS i (book_id, target_id, origin_id, n)
-            LEFT JOIN books b ON b.user_id = $1 AND b.id = i.book_id
+            LEFT JOIN LATERAL (
+                SELECT b.id, b.added_at FROM books b WHERE b.user_id = $1 AND b.id = i.book_id OFFSET 0
+            ) b ON true
         ), added AS (
             INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
             SELECT $1, target_id, book_id, added_at
@@ -144,6 +146,8 @@ private struct BookMoves {
             DELETE FROM shelf_books sb
             USING input i
             WHERE sb.user_id = $1
+                -- Without the array, PostgreSQL reads all shelved books of the reader.
+                AND sb.book_id = ANY($2)
                 AND sb.book_id = i.book_id
                 AND i.has_target
                 AND sb.shelf_id <> i.target_id
