@@ -91,7 +91,7 @@ import Testing
         #expect(
             response.message
                 == "A review needs a rating or a text. To delete a review, use deleteReview.")
-        // Nor can a review become empty.
+        // An existing review cannot become empty.
         try await reader.review(book, rating: 3)
         let cleared = try await reader.execute(
             Self.writeStars, ["book": book, "input": ["rating": .null]])

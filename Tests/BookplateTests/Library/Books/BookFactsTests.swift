@@ -148,7 +148,7 @@ import Testing
 
     // MARK: - Pages
 
-    /// Whatever other fields an update has, the page is never beyond the end, and a refused update changes nothing.
+    /// The page is never beyond the end, also in updates with other fields, and a refused update changes nothing.
     @Test(
         arguments: [[:], ["title": "New"], ["status": "DID_NOT_FINISH"], ["shelfIds": []]]
             as [Value])

@@ -252,7 +252,7 @@ import Testing
 
     // MARK: - Concurrency and retention
 
-    /// Whatever the order of concurrent deletions and restores, the book is either in the library or among the deleted books.
+    /// After concurrent deletions and restores, the book is either in the library or among the deleted books.
     @Test func concurrentDeletionsAndRestoresNeverLoseTheBook() async throws {
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
