@@ -46,14 +46,16 @@ import Testing
         }
 
         func sweep() async throws -> StorageSweep.Summary {
-            try await StorageSweep(app.covers.store, graceSeconds: 0, try connection()).run()
+            try await StorageSweep(
+                app.covers.store, graceSeconds: 0, isDryRun: false, try connection()
+            ).run()
         }
 
         func connection() throws -> AdminConnection {
             try AdminConnection(try app.database.url(as: TestCluster.owner))
         }
 
-        func usedBytes() async throws -> Int64 {
+        func usedBytes() async throws -> Int {
             try await app.database.count("SELECT sum(bytes)::bigint FROM tenant_storage")
         }
 
@@ -79,7 +81,7 @@ import Testing
         #expect(summary.isSound && summary.covers == 1)
         let usage = try StorageUsage(
             tenant: nil, user: nil, usersMax: 10, try fixture.connection())
-        #expect(usage.users.map(\.bytes) == [Int(bytes)])
+        #expect(usage.users.map(\.bytes) == [bytes])
 
         let restored = try await fixture.restore()
         #expect(restored["coverUrl"] == fixture.url && restored["coverStatus"] == "READY")
