@@ -65,8 +65,8 @@ import Testing
         let book = try await reader.makeBook("Book", status: "READ")
         for (input, expected) in [
             (["text": "Words"], ["rating": .null, "stars": .null, "text": "Words"]),
-            (["rating": 4], ["rating": 4, "stars": 4.0, "text": "Words"]),
-            (["text": .null], ["rating": 4, "stars": 4.0, "text": .null]),
+            (["rating": 4], ["rating": 4, "stars": 4, "text": "Words"]),
+            (["text": .null], ["rating": 4, "stars": 4, "text": .null]),
             (
                 ["rating": .null, "text": "More"],
                 ["rating": .null, "stars": .null, "text": "More"]
