@@ -3,5 +3,5 @@ SELECT begin_request($1, $2, $3, $4);
 
 UPDATE books b
 SET status = $3::reading_status, started_at = CASE WHEN status = 'READING' THEN started_at ELSE now() END, current_page = $4, updated_at = now()
-WHERE user_id = $1 AND id = $2
+WHERE user_id = $1 AND id = $2 AND ($4 <= b.page_count) IS NOT FALSE
 RETURNING b.id, b.status, b.current_page, b.started_at;
