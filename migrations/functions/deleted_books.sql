@@ -8,7 +8,8 @@ AS $$
     SELECT interval '30 days'
 $$;
 
--- Deletes books such that they can be restored. Ids of books that do not exist are ignored. Returns the deleted books with the
+-- Deletes books such that they can be restored. The triggers run after both parts of the statement, and so find the covers in
+-- `stored_covers`. Ids of books that do not exist are ignored. Returns the deleted books with the
 -- shelves that they were on.
 CREATE OR REPLACE FUNCTION delete_books(owner uuid, ids uuid[])
 RETURNS TABLE (book_id uuid, title text, author text, genre text, shelf_ids uuid[])
@@ -16,33 +17,35 @@ LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 BEGIN
-    -- Another book may have had the id before.
-    INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids)
-    SELECT
-        owner,
-        b.id,
-        to_jsonb(b),
-        (SELECT to_jsonb(r) FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id),
-        (SELECT to_jsonb(c) FROM covers c WHERE c.user_id = owner AND c.book_id = b.id),
-        ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id)
-    FROM books b
-    WHERE b.user_id = owner AND b.id = ANY(ids)
-    ON CONFLICT (user_id, id) DO UPDATE
-    SET deleted_at = excluded.deleted_at,
-        book = excluded.book,
-        review = excluded.review,
-        cover = excluded.cover,
-        shelf_ids = excluded.shelf_ids;
     RETURN QUERY
-    WITH deleted AS (
+    WITH stored AS (
+        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids)
+        SELECT
+            owner,
+            b.id,
+            to_jsonb(b),
+            (SELECT to_jsonb(r) FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id),
+            (SELECT to_jsonb(c) FROM covers c WHERE c.user_id = owner AND c.book_id = b.id),
+            ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id)
+        FROM books b
+        WHERE b.user_id = owner AND b.id = ANY(ids)
+        -- Another book may have had the id before.
+        ON CONFLICT (user_id, id) DO UPDATE
+        SET deleted_at = excluded.deleted_at,
+            book = excluded.book,
+            review = excluded.review,
+            cover = excluded.cover,
+            shelf_ids = excluded.shelf_ids
+        RETURNING id, shelf_ids
+    ), deleted AS (
         DELETE FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         RETURNING b.id, b.title, b.author, b.genre
     )
     -- RETURN QUERY requires the exact types, and these columns have domains.
-    SELECT b.id, b.title::text, b.author::text, b.genre::text, d.shelf_ids
+    SELECT b.id, b.title::text, b.author::text, b.genre::text, s.shelf_ids
     FROM deleted b
-    JOIN deleted_books d ON d.user_id = owner AND d.id = b.id;
+    JOIN stored s ON s.id = b.id;
 END
 $$;
 

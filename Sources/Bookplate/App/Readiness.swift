@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "902a109ec28b0f3dfcd437e69985895767793db46c0409a43541b8952a202b90"
+    "77251471047a5df4360c96a70b8a7ef0e2a71e6aa7e5cd92bd388f1706f67d1e"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
