@@ -103,14 +103,18 @@ CREATE TABLE books (
     title book_title NOT NULL,
     author book_author,
     isbn13 book_isbn13,
+    -- The reader's copy of the facts. Later corrections of the edition do not change it.
     publisher text,
     published_date text,
     page_count book_page_count,
+    -- A BCP 47 tag, such as en or pt-BR.
+    language text,
     -- The reader's own words. A book that is added from a card also gets a genre from it, but never a category.
     category book_category,
     genre book_genre,
     description text,
     status reading_status NOT NULL DEFAULT 'WANT_TO_READ',
+    -- At most page_count when the reader sets one of the two. Imported books may differ.
     current_page book_current_page,
     added_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
@@ -173,13 +177,34 @@ CREATE TABLE reviews (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    rating smallint NOT NULL CHECK (rating BETWEEN 1 AND 5),
+    -- The rating in half stars: 8 is 4 stars. The API writes only whole stars today.
+    half_stars smallint CHECK (half_stars BETWEEN 1 AND 10),
     text text CHECK (char_length(text) BETWEEN 1 AND 100000),
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, book_id),
     UNIQUE (user_id, id),
+    CONSTRAINT reviews_content_check CHECK (half_stars IS NOT NULL OR text IS NOT NULL),
     FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
 );
 ALTER TABLE reviews ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE INDEX reviews_created_at ON reviews (user_id, created_at, id);
+
+-- Deleted books, which their readers can restore for some time (restorable_for). They are not in `books`, so no query has to
+-- leave them out. The rows of books, reviews, and covers are JSON, so a migration of those tables does not affect this one.
+CREATE TABLE deleted_books (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    id uuid NOT NULL,
+    deleted_at timestamptz NOT NULL DEFAULT now(),
+    book jsonb NOT NULL,
+    review jsonb,
+    -- The files of this version stay in the object store. Null also after the cover was dropped because a new one needed its space.
+    cover jsonb,
+    shelf_ids uuid[] NOT NULL,
+    PRIMARY KEY (user_id, id)
+);
+ALTER TABLE deleted_books ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+-- The reader's list, newest first.
+CREATE INDEX deleted_books_of_user ON deleted_books (user_id, deleted_at, id);
+-- purge_deleted_books uses this index.
+CREATE INDEX deleted_books_deleted_at ON deleted_books (deleted_at);

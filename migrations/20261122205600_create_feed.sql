@@ -13,6 +13,8 @@ CREATE TABLE swipes (
     -- The client's time, which may be in the future, or the server's time if the client sent none.
     swiped_at timestamptz NOT NULL,
     action swipe_action NOT NULL,
+    -- The id of the bookstore whose link the reader opened, for BUY. Null if the client did not send it.
+    store text CHECK (char_length(store) BETWEEN 1 AND 100),
     recorded_at timestamptz NOT NULL DEFAULT now(),
     undone_at timestamptz,
     -- The book that this swipe added to the library. It may be deleted since.

@@ -448,6 +448,55 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
 
+-- Name: covers; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.covers (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    version text NOT NULL,
+    source public.cover_source NOT NULL,
+    width integer NOT NULL,
+    height integer NOT NULL,
+    dominant_color text NOT NULL,
+    blur_hash text NOT NULL,
+    byte_counts integer[] NOT NULL,
+    hashes bytea[] NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT covers_byte_counts_check CHECK ((array_length(byte_counts, 1) = 3)),
+    CONSTRAINT covers_dominant_color_check CHECK ((dominant_color ~ '^#[0-9A-F]{6}$'::text)),
+    CONSTRAINT covers_hashes_check CHECK ((array_length(hashes, 1) = 3)),
+    CONSTRAINT covers_height_check CHECK ((height > 0)),
+    CONSTRAINT covers_version_check CHECK ((version ~ '^[0-9a-f]{32}$'::text)),
+    CONSTRAINT covers_width_check CHECK ((width > 0))
+);
+
+ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
+
+-- Name: count_cover(public.covers, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_cover(cover public.covers, sign integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    part_of_user smallint := abs(hashtext(cover.user_id::text) % 16);
+    added_bytes bigint := sign * cover_bytes(cover.byte_counts);
+BEGIN
+    UPDATE tenant_storage t
+    SET bytes = t.bytes + added_bytes,
+        covers = t.covers + sign
+    WHERE t.tenant_id = cover.tenant_id AND t.part = part_of_user;
+    -- Nothing is subtracted after the tenant was deleted.
+    IF NOT FOUND AND sign = 1 THEN
+        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
+        VALUES (cover.tenant_id, part_of_user, added_bytes, 1)
+        ON CONFLICT ON CONSTRAINT tenant_storage_pkey DO UPDATE
+        SET bytes = t.bytes + excluded.bytes,
+            covers = t.covers + 1;
+    END IF;
+END
+$$;
+
 -- Name: count_genres(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.count_genres() RETURNS void
@@ -485,6 +534,45 @@ CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
+$$;
+
+-- Name: delete_books(uuid, uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_id uuid, title text, author text, genre text, shelf_ids uuid[])
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH stored AS (
+        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids)
+        SELECT
+            owner,
+            b.id,
+            to_jsonb(b),
+            (SELECT to_jsonb(r) FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id),
+            (SELECT to_jsonb(c) FROM covers c WHERE c.user_id = owner AND c.book_id = b.id),
+            ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id)
+        FROM books b
+        WHERE b.user_id = owner AND b.id = ANY(ids)
+        -- Another book may have had the id before.
+        ON CONFLICT (user_id, id) DO UPDATE
+        SET deleted_at = excluded.deleted_at,
+            book = excluded.book,
+            review = excluded.review,
+            cover = excluded.cover,
+            shelf_ids = excluded.shelf_ids
+        RETURNING id, shelf_ids
+    ), deleted AS (
+        DELETE FROM books b
+        WHERE b.user_id = owner AND b.id = ANY(ids)
+        RETURNING b.id, b.title, b.author, b.genre
+    )
+    -- RETURN QUERY requires the exact types, and these columns have domains.
+    SELECT b.id, b.title::text, b.author::text, b.genre::text, s.shelf_ids
+    FROM deleted b
+    JOIN stored s ON s.id = b.id;
+END
 $$;
 
 -- Name: delete_changes(); Type: FUNCTION; Schema: public; Owner: -
@@ -535,6 +623,24 @@ CREATE FUNCTION public.deleted_account(user_id uuid, session_id uuid) RETURNS TA
     WHERE t.user_hash = sha256(uuid_send(deleted_account.user_id))
         AND t.session_hash = sha256(uuid_send(deleted_account.session_id))
         AND t.deleted_at > now() - interval '1 hour'
+$$;
+
+-- Name: drop_deleted_covers(uuid, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.drop_deleted_covers(owner uuid, bytes_needed bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+    UPDATE deleted_books d
+    SET cover = NULL
+    FROM (
+        SELECT
+            c.book_id,
+            sum(cover_bytes(c.byte_counts)) OVER (ORDER BY b.deleted_at, b.id) - cover_bytes(c.byte_counts) AS freed_before
+        FROM stored_covers c
+        JOIN deleted_books b ON b.user_id = c.user_id AND b.id = c.book_id
+        WHERE c.user_id = owner AND c.is_deleted
+    ) oldest
+    WHERE d.user_id = owner AND d.id = oldest.book_id AND oldest.freed_before < bytes_needed
 $$;
 
 -- Name: editions_with_news(); Type: FUNCTION; Schema: public; Owner: -
@@ -978,7 +1084,7 @@ BEGIN
     SELECT * INTO given
     FROM jsonb_to_record(book) AS r (
         id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text, "pageCount" int,
-        category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
+        language text, category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
         "finishedAt" timestamptz, shelves text[], rating int, review text
     );
     IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
@@ -1025,6 +1131,7 @@ BEGIN
         merged.publisher := coalesce(kept.publisher, given.publisher);
         merged.published_date := coalesce(kept.published_date, given."publishedDate");
         merged.page_count := coalesce(kept.page_count, given."pageCount");
+        merged.language := coalesce(kept.language, given.language);
         merged.category := coalesce(kept.category, given.category);
         merged.genre := coalesce(kept.genre, given.genre);
         merged.description := coalesce(kept.description, given.description);
@@ -1055,6 +1162,7 @@ BEGIN
                 publisher = merged.publisher,
                 published_date = merged.published_date,
                 page_count = merged.page_count,
+                language = merged.language,
                 category = merged.category,
                 genre = merged.genre,
                 description = merged.description,
@@ -1177,7 +1285,7 @@ BEGIN
                     END IF;
                 END IF;
             END LOOP;
-            IF result.outcome <> 'FAILED' AND book ? 'rating' AND result.book_id <> ALL(reviews_of)
+            IF result.outcome <> 'FAILED' AND book ?| '{rating, review}' AND result.book_id <> ALL(reviews_of)
                 AND (
                     result.outcome = 'CREATED'
                     OR NOT EXISTS (SELECT FROM reviews v WHERE v.user_id = owner AND v.book_id = result.book_id)
@@ -1197,8 +1305,13 @@ BEGIN
                 (entry -> 'shelf' ->> 'createdAt')::timestamptz
             );
         ELSIF entry ? 'swipe' THEN
-            INSERT INTO swipes (user_id, edition_id, action, swiped_at)
-            SELECT owner, e.id, (entry -> 'swipe' ->> 'action')::swipe_action, (entry -> 'swipe' ->> 'swipedAt')::timestamptz
+            INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
+            SELECT
+                owner,
+                e.id,
+                (entry -> 'swipe' ->> 'action')::swipe_action,
+                entry -> 'swipe' ->> 'store',
+                (entry -> 'swipe' ->> 'swipedAt')::timestamptz
             FROM editions e
             WHERE e.id = (entry -> 'swipe' ->> 'cardId')::uuid
             ON CONFLICT DO NOTHING;
@@ -1220,7 +1333,7 @@ BEGIN
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
     -- A review keeps its id unless another review has it.
-    INSERT INTO reviews (user_id, book_id, id, rating, text, created_at, updated_at)
+    INSERT INTO reviews (user_id, book_id, id, half_stars, text, created_at, updated_at)
     SELECT
         owner,
         r.book_id,
@@ -1229,7 +1342,7 @@ BEGIN
                 THEN gen_random_uuid()
             ELSE r.id
         END,
-        r.rating,
+        2 * r.rating,
         r.text,
         coalesce(r.created_at, now()),
         coalesce(r.updated_at, r.created_at, now())
@@ -1415,6 +1528,41 @@ BEGIN
     PERFORM enqueue_links(keys || ARRAY(SELECT isbn_key(isbn13) FROM new_rows WHERE isbn13 IS NOT NULL));
     RETURN NULL;
 END
+$$;
+
+-- Name: insert_stored_row(regclass, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.insert_stored_row(target regclass, stored jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+DECLARE
+    columns text;
+BEGIN
+    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO columns
+    FROM pg_attribute a
+    WHERE a.attrelid = target
+        AND a.attnum > 0
+        AND NOT a.attisdropped
+        AND a.attgenerated = ''
+        AND stored ? a.attname;
+    EXECUTE format('INSERT INTO %1$s (%2$s) SELECT %2$s FROM jsonb_populate_record(NULL::%1$s, $1)', target, columns)
+    USING stored;
+END
+$_$;
+
+-- Name: is_stored_version(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT EXISTS (
+        SELECT
+        FROM stored_covers c
+        WHERE c.user_id = is_stored_version.user_id
+            AND c.book_id = is_stored_version.book_id
+            AND c.version = is_stored_version.version
+    )
 $$;
 
 -- Name: isbn_key(text); Type: FUNCTION; Schema: public; Owner: -
@@ -1679,7 +1827,13 @@ BEGIN
         END IF;
     ELSE
         IF TG_OP = 'INSERT' THEN
-            ignored := append_change(NEW.user_id, 'CREATED', 'Review', NEW.id);
+            -- An imported or restored review is hidden while its book is not READ.
+            PERFORM
+            FROM books b
+            WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id AND b.status = 'READ';
+            IF FOUND THEN
+                ignored := append_change(NEW.user_id, 'CREATED', 'Review', NEW.id);
+            END IF;
         ELSE
             ignored := append_change(NEW.user_id, 'UPDATED', 'Review', NEW.id);
         END IF;
@@ -1773,7 +1927,7 @@ BEGIN
             FROM unnest(book_ids, versions) AS given (book_id, version)
             WHERE NOT EXISTS (
                 SELECT
-                FROM covers c
+                FROM stored_covers c
                 WHERE c.user_id = mark_versions_removed.user_id
                     AND c.book_id = given.book_id
                     AND c.version = given.version
@@ -2237,6 +2391,29 @@ CREATE FUNCTION public.purge_dead_jobs(older_than_days integer) RETURNS bigint
     FROM deleted
 $$;
 
+-- Name: purge_deleted_books(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.purge_deleted_books(rows_max integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH old AS MATERIALIZED (
+        SELECT d.user_id, d.id
+        FROM deleted_books d
+        WHERE d.deleted_at <= now() - restorable_for()
+        ORDER BY d.deleted_at
+        LIMIT rows_max
+        FOR UPDATE SKIP LOCKED
+    ), purged AS (
+        DELETE FROM deleted_books d
+        USING old
+        WHERE d.user_id = old.user_id AND d.id = old.id
+        RETURNING 1
+    )
+    SELECT count(*)
+    FROM purged
+$$;
+
 -- Name: reassign_genres(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.reassign_genres() RETURNS bigint
@@ -2324,27 +2501,40 @@ BEGIN
         );
     END IF;
     IF is_removed THEN
-        INSERT INTO removed_covers (user_id, book_id, version)
-        SELECT OLD.user_id, OLD.book_id, OLD.version
-        WHERE EXISTS (
-            SELECT
-            FROM users u
-            WHERE u.id = OLD.user_id
-        )
-        ON CONFLICT DO NOTHING;
+        PERFORM record_removed_cover(OLD.user_id, OLD.book_id, OLD.version);
     END IF;
     IF TG_OP <> 'INSERT' THEN
-        UPDATE tenant_storage t
-        SET bytes = t.bytes - cover_bytes(OLD.byte_counts),
-            covers = t.covers - 1
-        WHERE t.tenant_id = OLD.tenant_id AND t.part = abs(hashtext(OLD.user_id::text) % 16);
+        PERFORM count_cover(OLD, -1);
     END IF;
     IF TG_OP <> 'DELETE' THEN
-        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
-        VALUES (NEW.tenant_id, abs(hashtext(NEW.user_id::text) % 16), cover_bytes(NEW.byte_counts), 1)
-        ON CONFLICT (tenant_id, part) DO UPDATE
-        SET bytes = t.bytes + excluded.bytes,
-            covers = t.covers + 1;
+        PERFORM count_cover(NEW, 1);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: record_deleted_cover(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_deleted_cover() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        IF OLD.cover IS NOT DISTINCT FROM NEW.cover THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    IF TG_OP <> 'INSERT' THEN
+        IF OLD.cover IS NOT NULL THEN
+            PERFORM record_removed_cover(OLD.user_id, OLD.id, OLD.cover ->> 'version');
+            PERFORM count_cover(jsonb_populate_record(NULL::covers, OLD.cover), -1);
+        END IF;
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        IF NEW.cover IS NOT NULL THEN
+            PERFORM count_cover(jsonb_populate_record(NULL::covers, NEW.cover), 1);
+        END IF;
     END IF;
     RETURN NULL;
 END
@@ -2365,6 +2555,28 @@ CREATE FUNCTION public.record_missing_edition_cover(id uuid, days integer) RETUR
         WHERE d.id = record_missing_edition_cover.id AND d.cover_version IS NULL
         FOR UPDATE SKIP LOCKED
     )
+$$;
+
+-- Name: record_removed_cover(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_removed_cover(user_id uuid, book_id uuid, version text) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO removed_covers (user_id, book_id, version)
+    SELECT record_removed_cover.user_id, record_removed_cover.book_id, record_removed_cover.version
+    WHERE EXISTS (
+            SELECT
+            FROM users u
+            WHERE u.id = record_removed_cover.user_id
+        )
+        AND NOT EXISTS (
+            SELECT
+            FROM stored_covers c
+            WHERE c.user_id = record_removed_cover.user_id
+                AND c.book_id = record_removed_cover.book_id
+                AND c.version = record_removed_cover.version
+        )
+    ON CONFLICT DO NOTHING
 $$;
 
 -- Name: record_source_misses(text[], text[], integer); Type: FUNCTION; Schema: public; Owner: -
@@ -2666,6 +2878,88 @@ BEGIN
 END
 $$;
 
+-- Name: restorable_for(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.restorable_for() RETURNS interval
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT interval '30 days'
+$$;
+
+-- Name: restore_book(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.restore_book(owner uuid, restored_id uuid, OUT outcome text, OUT other_id uuid) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    stored deleted_books;
+    book books;
+BEGIN
+    outcome := 'EXISTS';
+    IF EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.id = restored_id) THEN
+        RETURN;
+    END IF;
+    -- A purge that is running either waits for this transaction or makes the row disappear.
+    SELECT d.* INTO stored
+    FROM deleted_books d
+    WHERE d.user_id = owner AND d.id = restored_id AND d.deleted_at > now() - restorable_for()
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        outcome := 'NOT_FOUND';
+        RETURN;
+    END IF;
+
+    book := jsonb_populate_record(NULL::books, stored.book);
+    -- The catalog may have deleted the edition. A link by title does not identify the edition, so it is made again below.
+    IF book.linked_by = 'TITLE' OR NOT EXISTS (SELECT FROM editions e WHERE e.id = book.edition_id) THEN
+        book.edition_id := NULL;
+        book.linked_by := 'CARD';
+    END IF;
+    SELECT b.id INTO other_id
+    FROM books b
+    WHERE b.user_id = owner AND (b.isbn13 = book.isbn13 OR b.edition_id = book.edition_id)
+    ORDER BY b.isbn13 IS NOT DISTINCT FROM book.isbn13 DESC
+    LIMIT 1;
+    IF FOUND THEN
+        outcome := 'CONFLICT';
+        RETURN;
+    END IF;
+
+    PERFORM insert_stored_row(
+        'books',
+        stored.book || jsonb_build_object(
+            'edition_id', book.edition_id,
+            'linked_by', book.linked_by,
+            -- A cover search that was running has ended without the book.
+            'cover_requested_at', NULL,
+            'cover_status', CASE
+                WHEN stored.cover IS NOT NULL THEN 'READY'
+                WHEN book.cover_status IN ('READY', 'FETCHING') THEN 'NONE'
+                ELSE book.cover_status::text
+            END
+        )
+    );
+    PERFORM link_books(ARRAY[owner], ARRAY[restored_id]);
+    IF stored.review IS NOT NULL THEN
+        -- An import may have stored a review with the same id.
+        IF EXISTS (SELECT FROM reviews r WHERE r.user_id = owner AND r.id = (stored.review ->> 'id')::uuid) THEN
+            stored.review := stored.review || jsonb_build_object('id', gen_random_uuid());
+        END IF;
+        PERFORM insert_stored_row('reviews', stored.review);
+    END IF;
+    IF stored.cover IS NOT NULL THEN
+        PERFORM insert_stored_row('covers', stored.cover);
+    END IF;
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+    SELECT owner, s.id, restored_id, book.added_at
+    FROM shelves s
+    WHERE s.user_id = owner AND s.id = ANY(stored.shelf_ids);
+    DELETE FROM deleted_books d
+    WHERE d.user_id = owner AND d.id = restored_id;
+    outcome := 'RESTORED';
+END
+$$;
+
 -- Name: save_cards(uuid, uuid[], uuid[], boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.save_cards(reader uuid, cards uuid[], book_ids uuid[], fetches_covers boolean) RETURNS TABLE(card_id uuid, book_id uuid)
@@ -2674,12 +2968,12 @@ CREATE FUNCTION public.save_cards(reader uuid, cards uuid[], book_ids uuid[], fe
 BEGIN
     RETURN QUERY
     INSERT INTO books (
-        user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
+        user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, language,
         genre, description, cover_status, cover_requested_at
     )
     SELECT
         reader, c.book_id, e.id, e.title, e.authors[1], e.isbn13, e.publisher, e.published_date, e.page_count,
-        e.genres[1], e.description,
+        e.language, e.genres[1], e.description,
         CASE WHEN fetches_covers THEN 'FETCHING' ELSE 'NONE' END::cover_status,
         CASE WHEN fetches_covers THEN now() END
     FROM unnest(cards, book_ids) AS c (card_id, book_id)
@@ -3115,6 +3409,7 @@ DECLARE
     current covers;
     status cover_status;
     added bigint := cover_bytes(set_cover.byte_counts);
+    excess bigint;
 BEGIN
     -- The lock serializes concurrent covers of one book, and waits for a transaction that deletes the book.
     SELECT b.cover_status INTO status
@@ -3135,19 +3430,36 @@ BEGIN
     FROM tenants t
     JOIN users u ON u.tenant_id = t.id
     WHERE u.id = set_cover.user_id;
-    IF added + (
+    -- The covers of deleted books use the storage, but a new cover may take their place.
+    excess := added - tenant.user_storage_bytes_max + (
         SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
-        FROM covers c
-        WHERE c.user_id = set_cover.user_id AND c.book_id <> set_cover.book_id
-    ) > tenant.user_storage_bytes_max THEN
-        RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
+        FROM stored_covers c
+        WHERE c.user_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
+    );
+    IF excess > 0 THEN
+        PERFORM drop_deleted_covers(set_cover.user_id, excess);
+        IF added - tenant.user_storage_bytes_max + (
+            SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
+            FROM stored_covers c
+            WHERE c.user_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
+        ) > 0 THEN
+            RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
+        END IF;
     END IF;
-    IF added + (
+    excess := added - tenant.storage_bytes_max + (
         SELECT coalesce(sum(s.bytes), 0)
         FROM tenant_storage s
         WHERE s.tenant_id = tenant.id
-    ) > tenant.storage_bytes_max THEN
-        RAISE EXCEPTION 'The storage for covers is full. Try again later.' USING ERRCODE = 'BP413';
+    );
+    IF excess > 0 THEN
+        PERFORM drop_deleted_covers(set_cover.user_id, excess);
+        IF added - tenant.storage_bytes_max + (
+            SELECT coalesce(sum(s.bytes), 0)
+            FROM tenant_storage s
+            WHERE s.tenant_id = tenant.id
+        ) > 0 THEN
+            RAISE EXCEPTION 'The storage for covers is full. Try again later.' USING ERRCODE = 'BP413';
+        END IF;
     END IF;
 
     UPDATE books b
@@ -3326,7 +3638,7 @@ BEGIN
         SELECT *
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, author text, isbn13 text,
-            publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text,
+            publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text, description text,
             status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz
         )
@@ -3348,8 +3660,8 @@ BEGIN
         WHERE m.edition_id NOT IN (SELECT "editionId" FROM given WHERE "editionId" IS NOT NULL)
     )
     INSERT INTO books (
-        user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, category, genre,
-        description, status, current_page, added_at, started_at, finished_at, updated_at
+        user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, language, category,
+        genre, description, status, current_page, added_at, started_at, finished_at, updated_at
     )
     SELECT
         app_user_id(),
@@ -3372,6 +3684,7 @@ BEGIN
         coalesce(g.publisher, card.publisher),
         coalesce(g."publishedDate", card.published_date),
         coalesce(g."pageCount", card.page_count),
+        coalesce(g.language, card.language),
         g.category,
         coalesce(g.genre, card.genres[1]),
         coalesce(g.description, card.description),
@@ -3689,6 +4002,7 @@ CREATE TABLE public.books (
     publisher text,
     published_date text,
     page_count public.book_page_count,
+    language text,
     category public.book_category,
     genre public.book_genre,
     description text,
@@ -3762,31 +4076,6 @@ ALTER TABLE public.cold_start_decks ALTER COLUMN chain ADD GENERATED ALWAYS AS I
     CACHE 1
 );
 
--- Name: covers; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.covers (
-    user_id uuid NOT NULL,
-    book_id uuid NOT NULL,
-    tenant_id uuid NOT NULL,
-    version text NOT NULL,
-    source public.cover_source NOT NULL,
-    width integer NOT NULL,
-    height integer NOT NULL,
-    dominant_color text NOT NULL,
-    blur_hash text NOT NULL,
-    byte_counts integer[] NOT NULL,
-    hashes bytea[] NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT covers_byte_counts_check CHECK ((array_length(byte_counts, 1) = 3)),
-    CONSTRAINT covers_dominant_color_check CHECK ((dominant_color ~ '^#[0-9A-F]{6}$'::text)),
-    CONSTRAINT covers_hashes_check CHECK ((array_length(hashes, 1) = 3)),
-    CONSTRAINT covers_height_check CHECK ((height > 0)),
-    CONSTRAINT covers_version_check CHECK ((version ~ '^[0-9a-f]{32}$'::text)),
-    CONSTRAINT covers_width_check CHECK ((width > 0))
-);
-
-ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
-
 -- Name: swipes; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.swipes (
@@ -3794,9 +4083,11 @@ CREATE TABLE public.swipes (
     edition_id uuid NOT NULL,
     swiped_at timestamp with time zone NOT NULL,
     action public.swipe_action NOT NULL,
+    store text,
     recorded_at timestamp with time zone DEFAULT now() NOT NULL,
     undone_at timestamp with time zone,
-    saved_book_id uuid
+    saved_book_id uuid,
+    CONSTRAINT swipes_store_check CHECK (((char_length(store) >= 1) AND (char_length(store) <= 100)))
 );
 
 ALTER TABLE ONLY public.swipes FORCE ROW LEVEL SECURITY;
@@ -3808,10 +4099,25 @@ CREATE VIEW public.current_swipes WITH (security_invoker='true') AS
     swipes.edition_id,
     swipes.action,
     LEAST(swipes.swiped_at, swipes.recorded_at) AS swiped_at,
-    swipes.recorded_at
+    swipes.recorded_at,
+    swipes.store
    FROM public.swipes
   WHERE (swipes.undone_at IS NULL)
   ORDER BY swipes.user_id, swipes.edition_id, LEAST(swipes.swiped_at, swipes.recorded_at) DESC;
+
+-- Name: deleted_books; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.deleted_books (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    deleted_at timestamp with time zone DEFAULT now() NOT NULL,
+    book jsonb NOT NULL,
+    review jsonb,
+    cover jsonb,
+    shelf_ids uuid[] NOT NULL
+);
+
+ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
 
 -- Name: documents; Type: TABLE; Schema: public; Owner: -
 
@@ -4095,11 +4401,12 @@ CREATE TABLE public.reviews (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    rating smallint NOT NULL,
+    half_stars smallint,
     text text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT reviews_rating_check CHECK (((rating >= 1) AND (rating <= 5))),
+    CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL))),
+    CONSTRAINT reviews_half_stars_check CHECK (((half_stars >= 1) AND (half_stars <= 10))),
     CONSTRAINT reviews_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 100000)))
 );
 
@@ -4122,11 +4429,11 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                     b.edition_id,
                     r.updated_at AS at,
                     1 AS rank,
-                    ((ARRAY[0.1, 0.2, 0.6, (1)::numeric, 1.25])[r.rating])::real AS weight,
-                    ((ARRAY['-0.3'::numeric, (0)::numeric, 0.6, (1)::numeric, 1.25])[r.rating])::real AS voice
+                    ((ARRAY[0.1, 0.2, 0.6, (1)::numeric, 1.25])[((r.half_stars + 1) / 2)])::real AS weight,
+                    ((ARRAY['-0.3'::numeric, (0)::numeric, 0.6, (1)::numeric, 1.25])[((r.half_stars + 1) / 2)])::real AS voice
                    FROM (public.reviews r
                      JOIN public.books b ON (((b.user_id = r.user_id) AND (b.id = r.book_id))))
-                  WHERE (b.edition_id IS NOT NULL)
+                  WHERE ((b.edition_id IS NOT NULL) AND (r.half_stars IS NOT NULL))
                 UNION ALL
                  SELECT current_swipes.user_id,
                     current_swipes.edition_id,
@@ -4285,6 +4592,33 @@ CREATE TABLE public.source_usage (
 
 ALTER TABLE ONLY public.source_usage FORCE ROW LEVEL SECURITY;
 
+-- Name: stored_covers; Type: VIEW; Schema: public; Owner: -
+
+CREATE VIEW public.stored_covers WITH (security_invoker='true') AS
+ SELECT covers.user_id,
+    covers.book_id,
+    covers.tenant_id,
+    covers.version,
+    covers.width,
+    covers.height,
+    covers.byte_counts,
+    covers.hashes,
+    false AS is_deleted
+   FROM public.covers
+UNION ALL
+ SELECT d.user_id,
+    d.id AS book_id,
+    c.tenant_id,
+    c.version,
+    c.width,
+    c.height,
+    c.byte_counts,
+    c.hashes,
+    true AS is_deleted
+   FROM (public.deleted_books d
+     CROSS JOIN LATERAL jsonb_populate_record(NULL::public.covers, d.cover) c(user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes, updated_at))
+  WHERE (d.cover IS NOT NULL);
+
 -- Name: tenant_storage; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.tenant_storage (
@@ -4388,6 +4722,11 @@ ALTER TABLE ONLY public.cold_start_decks
 
 ALTER TABLE ONLY public.covers
     ADD CONSTRAINT covers_pkey PRIMARY KEY (user_id, book_id);
+
+-- Name: deleted_books deleted_books_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.deleted_books
+    ADD CONSTRAINT deleted_books_pkey PRIMARY KEY (user_id, id);
 
 -- Name: documents documents_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -4620,6 +4959,14 @@ CREATE INDEX books_link_keys ON public.books USING gin (public.book_link_keys((i
 
 CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (edition_id IS NOT NULL);
 
+-- Name: deleted_books_deleted_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX deleted_books_deleted_at ON public.deleted_books USING btree (deleted_at);
+
+-- Name: deleted_books_of_user; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX deleted_books_of_user ON public.deleted_books USING btree (user_id, deleted_at, id);
+
 -- Name: documents_sha256; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX documents_sha256 ON public.documents USING btree (sha256);
@@ -4808,6 +5155,10 @@ CREATE TRIGGER notify_session_ended_on_update AFTER UPDATE OF revoked_at ON publ
 
 CREATE TRIGGER record_cover AFTER INSERT OR DELETE OR UPDATE ON public.covers FOR EACH ROW EXECUTE FUNCTION public.record_cover();
 
+-- Name: deleted_books record_deleted_cover; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_deleted_cover AFTER INSERT OR DELETE OR UPDATE ON public.deleted_books FOR EACH ROW EXECUTE FUNCTION public.record_deleted_cover();
+
 -- Name: apple_grants apple_grants_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.apple_grants
@@ -4842,6 +5193,11 @@ ALTER TABLE ONLY public.covers
 
 ALTER TABLE ONLY public.covers
     ADD CONSTRAINT covers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: deleted_books deleted_books_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.deleted_books
+    ADD CONSTRAINT deleted_books_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: edition_genres edition_genres_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -4977,6 +5333,10 @@ CREATE POLICY administration ON public.checkpoints TO bookplate_owner USING (tru
 
 CREATE POLICY administration ON public.covers TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: deleted_books administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.deleted_books TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: events administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.events TO bookplate_owner USING (true) WITH CHECK (true);
@@ -5057,6 +5417,10 @@ ALTER TABLE public.checkpoints ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.covers ENABLE ROW LEVEL SECURITY;
 
+-- Name: deleted_books; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.deleted_books ENABLE ROW LEVEL SECURITY;
+
 -- Name: events; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
@@ -5100,6 +5464,10 @@ CREATE POLICY owner_only ON public.changes TO bookplate_app USING ((user_id = pu
 -- Name: covers owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK (((user_id = public.app_user_id()) AND (tenant_id = public.app_tenant_id())));
+
+-- Name: deleted_books owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.deleted_books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: events owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -5214,6 +5582,14 @@ GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], work
 REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
 
+-- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
+
+-- Name: FUNCTION count_cover(cover public.covers, sign integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_cover(cover public.covers, sign integer) FROM PUBLIC;
+
 -- Name: FUNCTION count_genres(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
@@ -5311,6 +5687,11 @@ REVOKE ALL ON FUNCTION public.index_deleted_editions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.index_new_editions() FROM PUBLIC;
 
+-- Name: FUNCTION is_stored_version(user_id uuid, book_id uuid, version text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) TO bookplate_app;
+
 -- Name: FUNCTION library_positions(users uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.library_positions(users uuid[]) FROM PUBLIC;
@@ -5404,6 +5785,11 @@ GRANT ALL ON FUNCTION public.public_cover_version(user_id uuid, book_id uuid) TO
 REVOKE ALL ON FUNCTION public.purge_dead_jobs(older_than_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.purge_dead_jobs(older_than_days integer) TO bookplate_app;
 
+-- Name: FUNCTION purge_deleted_books(rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.purge_deleted_books(rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.purge_deleted_books(rows_max integer) TO bookplate_app;
+
 -- Name: FUNCTION reassign_genres(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
@@ -5417,10 +5803,18 @@ GRANT ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uu
 
 REVOKE ALL ON FUNCTION public.record_cover() FROM PUBLIC;
 
+-- Name: FUNCTION record_deleted_cover(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_deleted_cover() FROM PUBLIC;
+
 -- Name: FUNCTION record_missing_edition_cover(id uuid, days integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) TO bookplate_app;
+
+-- Name: FUNCTION record_removed_cover(user_id uuid, book_id uuid, version text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_removed_cover(user_id uuid, book_id uuid, version text) FROM PUBLIC;
 
 -- Name: FUNCTION record_source_misses(sources text[], isbns text[], seconds integer); Type: ACL; Schema: public; Owner: -
 
@@ -5548,10 +5942,6 @@ GRANT SELECT ON TABLE public.changes TO bookplate_app;
 
 GRANT SELECT ON TABLE public.cold_start_decks TO bookplate_app;
 
--- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
-
 -- Name: TABLE swipes; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.swipes TO bookplate_app;
@@ -5559,6 +5949,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.swipes TO bookplate_app;
 -- Name: TABLE current_swipes; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.current_swipes TO bookplate_app;
+
+-- Name: TABLE deleted_books; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.deleted_books TO bookplate_app;
 
 -- Name: TABLE documents; Type: ACL; Schema: public; Owner: -
 
@@ -5667,6 +6061,10 @@ GRANT SELECT ON TABLE public.source_misses TO bookplate_app;
 -- Name: TABLE source_searches; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.source_searches TO bookplate_app;
+
+-- Name: TABLE stored_covers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.stored_covers TO bookplate_app;
 
 -- Name: TABLE tenant_storage; Type: ACL; Schema: public; Owner: -
 

@@ -37,7 +37,36 @@ extension Pipeline {
         append(enqueueJob, parameters)
         if delay <= .zero { notify(JobWorker.channel, Handler.kind) }
     }
+
+    /// Adds several jobs of one kind with one statement. See `enqueue`.
+    ///
+    /// - Parameter jobs: The payloads with their keys.
+    package mutating func enqueue<Handler: JobHandler>(
+        _ handler: Handler.Type, each jobs: [(payload: Handler.Payload, key: String)],
+        for userID: Postgres.UUID?
+    ) {
+        guard !jobs.isEmpty else { return }
+        guard let json = try? JSONEncoder().encode(jobs.map(\.payload)) else {
+            // Payloads consist of ids, numbers, and texts, which JSON can represent.
+            preconditionFailure("The payloads of \(Handler.kind) jobs cannot be encoded as JSON.")
+        }
+        var parameters = Parameters()
+        parameters.append(uuid: userID)
+        parameters.append(text: Handler.kind)
+        parameters.append(jsonb: json)
+        parameters.append(texts: jobs.map(\.key))
+        parameters.append(int32: JobPriority.foreground.rawValue)
+        parameters.append(int32: Int32(clamping: Handler.settings.attemptsMax))
+        append(enqueueJobs, parameters)
+        notify(JobWorker.channel, Handler.kind)
+    }
 }
+
+private let enqueueJobs = Statement(
+    """
+    SELECT enqueue_job($1, $2, job.payload, job.key, 0, $5, $6)
+    FROM ROWS FROM (jsonb_array_elements($3), unnest($4::text[])) AS job (payload, key)
+    """)
 
 private let enqueueJob = Statement("SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7)")
 

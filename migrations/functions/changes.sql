@@ -185,7 +185,13 @@ BEGIN
         END IF;
     ELSE
         IF TG_OP = 'INSERT' THEN
-            ignored := append_change(NEW.user_id, 'CREATED', 'Review', NEW.id);
+            -- An imported or restored review is hidden while its book is not READ.
+            PERFORM
+            FROM books b
+            WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id AND b.status = 'READ';
+            IF FOUND THEN
+                ignored := append_change(NEW.user_id, 'CREATED', 'Review', NEW.id);
+            END IF;
         ELSE
             ignored := append_change(NEW.user_id, 'UPDATED', 'Review', NEW.id);
         END IF;

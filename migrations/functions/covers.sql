@@ -9,11 +9,65 @@ AS $$
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
 $$;
 
+-- The covers whose files must stay in the object store: those of books, and those of deleted books that can be restored.
+CREATE OR REPLACE VIEW stored_covers WITH (security_invoker = true) AS
+SELECT user_id, book_id, tenant_id, version, width, height, byte_counts, hashes, false AS is_deleted
+FROM covers
+UNION ALL
+SELECT d.user_id, d.id, c.tenant_id, c.version, c.width, c.height, c.byte_counts, c.hashes, true
+FROM deleted_books d
+CROSS JOIN LATERAL jsonb_populate_record(NULL::covers, d.cover) c
+WHERE d.cover IS NOT NULL;
+
+-- Adds a stored cover to the storage that its tenant uses, or subtracts it if `sign` is -1.
+CREATE OR REPLACE FUNCTION count_cover(cover covers, sign int) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    part_of_user smallint := abs(hashtext(cover.user_id::text) % 16);
+    added_bytes bigint := sign * cover_bytes(cover.byte_counts);
+BEGIN
+    UPDATE tenant_storage t
+    SET bytes = t.bytes + added_bytes,
+        covers = t.covers + sign
+    WHERE t.tenant_id = cover.tenant_id AND t.part = part_of_user;
+    -- Nothing is subtracted after the tenant was deleted.
+    IF NOT FOUND AND sign = 1 THEN
+        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
+        VALUES (cover.tenant_id, part_of_user, added_bytes, 1)
+        ON CONFLICT ON CONSTRAINT tenant_storage_pkey DO UPDATE
+        SET bytes = t.bytes + excluded.bytes,
+            covers = t.covers + 1;
+    END IF;
+END
+$$;
+
+-- Records that a row has lost its version, so that the files are deleted later, unless another row has it. Deleting an account
+-- records none, because it removes the user's folder.
+CREATE OR REPLACE FUNCTION record_removed_cover(user_id uuid, book_id uuid, version text) RETURNS void
+LANGUAGE sql
+AS $$
+    INSERT INTO removed_covers (user_id, book_id, version)
+    SELECT record_removed_cover.user_id, record_removed_cover.book_id, record_removed_cover.version
+    WHERE EXISTS (
+            SELECT
+            FROM users u
+            WHERE u.id = record_removed_cover.user_id
+        )
+        AND NOT EXISTS (
+            SELECT
+            FROM stored_covers c
+            WHERE c.user_id = record_removed_cover.user_id
+                AND c.book_id = record_removed_cover.book_id
+                AND c.version = record_removed_cover.version
+        )
+    ON CONFLICT DO NOTHING
+$$;
+
 -- After a cover is stored, replaced, or removed, whatever does it:
 -- 1. Rejects a version whose files may be removed already, however late the transaction comes.
 -- 2. Records an event for devices and brokers if the book has another version now.
--- 3. Records the version that lost its row, so that its files are deleted later. Deleting an account records none, because it
---    removes the user's folder.
+-- 3. Records the version that lost its row (record_removed_cover).
 -- 4. Updates the storage that the tenant uses.
 CREATE OR REPLACE FUNCTION record_cover() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -43,27 +97,13 @@ BEGIN
         );
     END IF;
     IF is_removed THEN
-        INSERT INTO removed_covers (user_id, book_id, version)
-        SELECT OLD.user_id, OLD.book_id, OLD.version
-        WHERE EXISTS (
-            SELECT
-            FROM users u
-            WHERE u.id = OLD.user_id
-        )
-        ON CONFLICT DO NOTHING;
+        PERFORM record_removed_cover(OLD.user_id, OLD.book_id, OLD.version);
     END IF;
     IF TG_OP <> 'INSERT' THEN
-        UPDATE tenant_storage t
-        SET bytes = t.bytes - cover_bytes(OLD.byte_counts),
-            covers = t.covers - 1
-        WHERE t.tenant_id = OLD.tenant_id AND t.part = abs(hashtext(OLD.user_id::text) % 16);
+        PERFORM count_cover(OLD, -1);
     END IF;
     IF TG_OP <> 'DELETE' THEN
-        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
-        VALUES (NEW.tenant_id, abs(hashtext(NEW.user_id::text) % 16), cover_bytes(NEW.byte_counts), 1)
-        ON CONFLICT (tenant_id, part) DO UPDATE
-        SET bytes = t.bytes + excluded.bytes,
-            covers = t.covers + 1;
+        PERFORM count_cover(NEW, 1);
     END IF;
     RETURN NULL;
 END
@@ -74,6 +114,55 @@ CREATE OR REPLACE TRIGGER record_cover
 AFTER INSERT OR UPDATE OR DELETE ON covers
 FOR EACH ROW
 EXECUTE FUNCTION record_cover();
+
+-- Does the same for the cover of a deleted book, which is dropped when the book is restored, purged, or deleted again, or when a
+-- new cover needs its space. delete_books inserts the row before it deletes the book, and restore_book deletes it after the book
+-- has its cover again, so the version is always in one of the two tables.
+CREATE OR REPLACE FUNCTION record_deleted_cover() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        IF OLD.cover IS NOT DISTINCT FROM NEW.cover THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    IF TG_OP <> 'INSERT' THEN
+        IF OLD.cover IS NOT NULL THEN
+            PERFORM record_removed_cover(OLD.user_id, OLD.id, OLD.cover ->> 'version');
+            PERFORM count_cover(jsonb_populate_record(NULL::covers, OLD.cover), -1);
+        END IF;
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        IF NEW.cover IS NOT NULL THEN
+            PERFORM count_cover(jsonb_populate_record(NULL::covers, NEW.cover), 1);
+        END IF;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER record_deleted_cover
+AFTER INSERT OR UPDATE OR DELETE ON deleted_books
+FOR EACH ROW
+EXECUTE FUNCTION record_deleted_cover();
+
+-- Drops the covers of deleted books of a user, the oldest first, until they have freed the given number of bytes.
+CREATE OR REPLACE FUNCTION drop_deleted_covers(owner uuid, bytes_needed bigint) RETURNS void
+LANGUAGE sql
+AS $$
+    UPDATE deleted_books d
+    SET cover = NULL
+    FROM (
+        SELECT
+            c.book_id,
+            sum(cover_bytes(c.byte_counts)) OVER (ORDER BY b.deleted_at, b.id) - cover_bytes(c.byte_counts) AS freed_before
+        FROM stored_covers c
+        JOIN deleted_books b ON b.user_id = c.user_id AND b.id = c.book_id
+        WHERE c.user_id = owner AND c.is_deleted
+    ) oldest
+    WHERE d.user_id = owner AND d.id = oldest.book_id AND oldest.freed_before < bytes_needed
+$$;
 
 -- MARK: Storing a cover
 
@@ -93,6 +182,7 @@ DECLARE
     current covers;
     status cover_status;
     added bigint := cover_bytes(set_cover.byte_counts);
+    excess bigint;
 BEGIN
     -- The lock serializes concurrent covers of one book, and waits for a transaction that deletes the book.
     SELECT b.cover_status INTO status
@@ -113,19 +203,36 @@ BEGIN
     FROM tenants t
     JOIN users u ON u.tenant_id = t.id
     WHERE u.id = set_cover.user_id;
-    IF added + (
+    -- The covers of deleted books use the storage, but a new cover may take their place.
+    excess := added - tenant.user_storage_bytes_max + (
         SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
-        FROM covers c
-        WHERE c.user_id = set_cover.user_id AND c.book_id <> set_cover.book_id
-    ) > tenant.user_storage_bytes_max THEN
-        RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
+        FROM stored_covers c
+        WHERE c.user_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
+    );
+    IF excess > 0 THEN
+        PERFORM drop_deleted_covers(set_cover.user_id, excess);
+        IF added - tenant.user_storage_bytes_max + (
+            SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
+            FROM stored_covers c
+            WHERE c.user_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
+        ) > 0 THEN
+            RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
+        END IF;
     END IF;
-    IF added + (
+    excess := added - tenant.storage_bytes_max + (
         SELECT coalesce(sum(s.bytes), 0)
         FROM tenant_storage s
         WHERE s.tenant_id = tenant.id
-    ) > tenant.storage_bytes_max THEN
-        RAISE EXCEPTION 'The storage for covers is full. Try again later.' USING ERRCODE = 'BP413';
+    );
+    IF excess > 0 THEN
+        PERFORM drop_deleted_covers(set_cover.user_id, excess);
+        IF added - tenant.storage_bytes_max + (
+            SELECT coalesce(sum(s.bytes), 0)
+            FROM tenant_storage s
+            WHERE s.tenant_id = tenant.id
+        ) > 0 THEN
+            RAISE EXCEPTION 'The storage for covers is full. Try again later.' USING ERRCODE = 'BP413';
+        END IF;
     END IF;
 
     UPDATE books b
@@ -356,7 +463,7 @@ BEGIN
             FROM unnest(book_ids, versions) AS given (book_id, version)
             WHERE NOT EXISTS (
                 SELECT
-                FROM covers c
+                FROM stored_covers c
                 WHERE c.user_id = mark_versions_removed.user_id
                     AND c.book_id = given.book_id
                     AND c.version = given.version
@@ -376,6 +483,19 @@ BEGIN
         SELECT n.book_id, n.version
         FROM unnamed n;
 END
+$$;
+
+-- Whether a row names the version.
+CREATE OR REPLACE FUNCTION is_stored_version(user_id uuid, book_id uuid, version text) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT EXISTS (
+        SELECT
+        FROM stored_covers c
+        WHERE c.user_id = is_stored_version.user_id
+            AND c.book_id = is_stored_version.book_id
+            AND c.version = is_stored_version.version
+    )
 $$;
 
 -- Returns removed versions whose rows can be deleted together with their files.
@@ -445,11 +565,11 @@ CREATE POLICY administration ON removed_covers TO CURRENT_USER
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON covers TO bookplate_app;
 GRANT SELECT, INSERT, DELETE ON removed_covers TO bookplate_app;
-GRANT SELECT ON tenant_storage, installation TO bookplate_app;
+GRANT SELECT ON tenant_storage, installation, stored_covers TO bookplate_app;
 
--- Only its trigger calls this function.
-REVOKE ALL ON FUNCTION record_cover FROM PUBLIC;
-REVOKE ALL ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, expired_removed_covers,
-    delete_removed_covers, public_cover_version, public_book_title FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, expired_removed_covers,
-    delete_removed_covers, public_cover_version, public_book_title TO bookplate_app;
+-- Only triggers call these functions.
+REVOKE ALL ON FUNCTION record_cover, record_deleted_cover, count_cover, record_removed_cover FROM PUBLIC;
+REVOKE ALL ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, is_stored_version,
+    expired_removed_covers, delete_removed_covers, public_cover_version, public_book_title FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, is_stored_version,
+    expired_removed_covers, delete_removed_covers, public_cover_version, public_book_title TO bookplate_app;

@@ -11,7 +11,8 @@ SELECT DISTINCT ON (user_id, edition_id)
     edition_id,
     action,
     least(swiped_at, recorded_at) AS swiped_at,
-    recorded_at
+    recorded_at,
+    store
 FROM swipes
 WHERE undone_at IS NULL
 ORDER BY user_id, edition_id, least(swiped_at, recorded_at) DESC, swiped_at DESC;
@@ -28,11 +29,12 @@ FROM (
             b.edition_id,
             r.updated_at AS at,
             1 AS rank,
-            (ARRAY[0.1, 0.2, 0.6, 1, 1.25])[r.rating]::float4 AS weight,
-            (ARRAY[-0.3, 0, 0.6, 1, 1.25])[r.rating]::float4 AS voice
+            (ARRAY[0.1, 0.2, 0.6, 1, 1.25])[(r.half_stars + 1) / 2]::float4 AS weight,
+            (ARRAY[-0.3, 0, 0.6, 1, 1.25])[(r.half_stars + 1) / 2]::float4 AS voice
         FROM reviews r
         JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
-        WHERE b.edition_id IS NOT NULL
+        -- A review without a rating says nothing about the opinion: the status of the book counts.
+        WHERE b.edition_id IS NOT NULL AND r.half_stars IS NOT NULL
         UNION ALL
         SELECT
             user_id,
@@ -64,12 +66,12 @@ AS $$
 BEGIN
     RETURN QUERY
     INSERT INTO books (
-        user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count,
+        user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, language,
         genre, description, cover_status, cover_requested_at
     )
     SELECT
         reader, c.book_id, e.id, e.title, e.authors[1], e.isbn13, e.publisher, e.published_date, e.page_count,
-        e.genres[1], e.description,
+        e.language, e.genres[1], e.description,
         CASE WHEN fetches_covers THEN 'FETCHING' ELSE 'NONE' END::cover_status,
         CASE WHEN fetches_covers THEN now() END
     FROM unnest(cards, book_ids) AS c (card_id, book_id)

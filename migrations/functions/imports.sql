@@ -78,7 +78,7 @@ BEGIN
     SELECT * INTO given
     FROM jsonb_to_record(book) AS r (
         id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text, "pageCount" int,
-        category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
+        language text, category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
         "finishedAt" timestamptz, shelves text[], rating int, review text
     );
     IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
@@ -125,6 +125,7 @@ BEGIN
         merged.publisher := coalesce(kept.publisher, given.publisher);
         merged.published_date := coalesce(kept.published_date, given."publishedDate");
         merged.page_count := coalesce(kept.page_count, given."pageCount");
+        merged.language := coalesce(kept.language, given.language);
         merged.category := coalesce(kept.category, given.category);
         merged.genre := coalesce(kept.genre, given.genre);
         merged.description := coalesce(kept.description, given.description);
@@ -155,6 +156,7 @@ BEGIN
                 publisher = merged.publisher,
                 published_date = merged.published_date,
                 page_count = merged.page_count,
+                language = merged.language,
                 category = merged.category,
                 genre = merged.genre,
                 description = merged.description,
@@ -197,7 +199,7 @@ BEGIN
         SELECT *
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, author text, isbn13 text,
-            publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text,
+            publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text, description text,
             status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz
         )
@@ -219,8 +221,8 @@ BEGIN
         WHERE m.edition_id NOT IN (SELECT "editionId" FROM given WHERE "editionId" IS NOT NULL)
     )
     INSERT INTO books (
-        user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, category, genre,
-        description, status, current_page, added_at, started_at, finished_at, updated_at
+        user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, language, category,
+        genre, description, status, current_page, added_at, started_at, finished_at, updated_at
     )
     SELECT
         app_user_id(),
@@ -243,6 +245,7 @@ BEGIN
         coalesce(g.publisher, card.publisher),
         coalesce(g."publishedDate", card.published_date),
         coalesce(g."pageCount", card.page_count),
+        coalesce(g.language, card.language),
         g.category,
         coalesce(g.genre, card.genres[1]),
         coalesce(g.description, card.description),
@@ -362,7 +365,7 @@ BEGIN
                     END IF;
                 END IF;
             END LOOP;
-            IF result.outcome <> 'FAILED' AND book ? 'rating' AND result.book_id <> ALL(reviews_of)
+            IF result.outcome <> 'FAILED' AND book ?| '{rating, review}' AND result.book_id <> ALL(reviews_of)
                 AND (
                     result.outcome = 'CREATED'
                     OR NOT EXISTS (SELECT FROM reviews v WHERE v.user_id = owner AND v.book_id = result.book_id)
@@ -382,8 +385,13 @@ BEGIN
                 (entry -> 'shelf' ->> 'createdAt')::timestamptz
             );
         ELSIF entry ? 'swipe' THEN
-            INSERT INTO swipes (user_id, edition_id, action, swiped_at)
-            SELECT owner, e.id, (entry -> 'swipe' ->> 'action')::swipe_action, (entry -> 'swipe' ->> 'swipedAt')::timestamptz
+            INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
+            SELECT
+                owner,
+                e.id,
+                (entry -> 'swipe' ->> 'action')::swipe_action,
+                entry -> 'swipe' ->> 'store',
+                (entry -> 'swipe' ->> 'swipedAt')::timestamptz
             FROM editions e
             WHERE e.id = (entry -> 'swipe' ->> 'cardId')::uuid
             ON CONFLICT DO NOTHING;
@@ -405,7 +413,7 @@ BEGIN
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
     -- A review keeps its id unless another review has it.
-    INSERT INTO reviews (user_id, book_id, id, rating, text, created_at, updated_at)
+    INSERT INTO reviews (user_id, book_id, id, half_stars, text, created_at, updated_at)
     SELECT
         owner,
         r.book_id,
@@ -414,7 +422,7 @@ BEGIN
                 THEN gen_random_uuid()
             ELSE r.id
         END,
-        r.rating,
+        2 * r.rating,
         r.text,
         coalesce(r.created_at, now()),
         coalesce(r.updated_at, r.created_at, now())

@@ -16,6 +16,7 @@ enum User {
             "shelves": .relation(Shelf.ofUser),
             "books": .relation(Book.ofUser),
             "reviews": .relation(Review.ofUser),
+            "deletedBooks": .relation(DeletedBook.ofUser),
             "stats": .relation(LibraryStats.ofUser),
         ])
 

@@ -48,19 +48,22 @@ private struct ResolverTable: ResolverSource {
 
     init() {
         let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
-        for type in nodes + [Import.failureType] + LibraryStats.types + [Cover.type] {
+        for type in nodes + [Import.failureType, DeletedBook.type] + LibraryStats.types + [
+            Cover.type
+        ] {
             table[type.name] = type.fields.mapValues(\.resolver)
         }
         for (connection, edge) in [
             ("BookConnection", "BookEdge"), ("ReviewConnection", "ReviewEdge"),
-            ("FeedCardConnection", "FeedCardEdge"),
+            ("FeedCardConnection", "FeedCardEdge"), ("DeletedBookConnection", "DeletedBookEdge"),
         ] {
             table[connection] = ConnectionField.connectionResolvers
             table[edge] = ConnectionField.edgeResolvers
         }
         table["FeedCardConnection"]?["totalCount"] = nil
         table["PageInfo"] = ConnectionField.pageInfoResolvers
-        table["PurchaseLink"] = ["store": .property, "url": .property]
+        table["PurchaseLink"] = Bookstore.linkFields
+        table["Bookstore"] = Bookstore.fields
         table["Session"] = Sessions.fields
         table["DeletedAccount"] = [
             "id": .property, "books": .property, "reviews": .property, "covers": .property,
@@ -70,15 +73,18 @@ private struct ResolverTable: ResolverSource {
             "book": .load(RowsOfPlainObject(.one, Book.type)),
             "error": .load(PlainObjectsField(.one)),
         ]
+        table["UpdateBookResult"] = table["CreateBookResult"]
+        table["MoveBookResult"] = Book.movePayloadFields.merging(
+            ["error": .load(PlainObjectsField(.one))]) { $1 }
+        table["DeleteBookResult"] = Book.deletePayloadFields.merging(
+            ["error": .load(PlainObjectsField(.one))]) { $1 }
         table["InputError"] = [
             "code": .property, "message": .property, "field": .property, "id": .property,
         ]
         table["SignOutPayload"] = ["endedSessions": .property]
         table["DeleteShelfPayload"] = Shelf.deletePayloadFields
         table["MoveBookPayload"] = Book.movePayloadFields
-        table["DeleteBookPayload"] = [
-            "id": .property, "shelves": .load(RowsOfPlainObject(.many, Shelf.type)),
-        ]
+        table["DeleteBookPayload"] = Book.deletePayloadFields
         table["DeleteReviewPayload"] = Review.deletePayloadFields
         table["UndoSwipePayload"] = Swipe.undoPayloadFields
         table["FetchMissingCoversPayload"] = ["queued": .property]
@@ -122,6 +128,10 @@ private struct ResolverTable: ResolverSource {
             "updateBook": .load(Book.update),
             "moveBook": .load(Book.move),
             "deleteBook": .load(Book.delete),
+            "updateBooks": .load(Book.updateMany),
+            "moveBooks": .load(Book.moveMany),
+            "deleteBooks": .load(Book.deleteMany),
+            "restoreBook": .load(Book.restore),
             "reviewBook": .load(Review.write),
             "deleteReview": .load(Review.delete),
             "recordSwipes": .load(Swipe.record),

@@ -61,7 +61,10 @@ extension BookplateError {
             field: "genre", "Genre may have at most 100 characters."),
         "books_current_page_check": .badUserInput(
             field: "currentPage", "Send a whole number of at least 0."),
-        "reviews_rating_check": .badUserInput(field: "rating", "A rating must be from 1 to 5."),
+        "reviews_half_stars_check": .badUserInput(
+            field: "rating", "A rating must be from 1 to 5."),
+        "reviews_content_check": .badUserInput(
+            field: "rating", "A review needs a rating or a text."),
         "reviews_text_check": .badUserInput(
             field: "text", "Text may have at most 100,000 characters."),
         "covers_user_id_book_id_fkey": .notFound("There is no such book in the library."),

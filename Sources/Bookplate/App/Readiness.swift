@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "a54b61ae14ba3201bafb508140484f2b21e81cec3e60d567bb188c9d69e9e149"
+    "77251471047a5df4360c96a70b8a7ef0e2a71e6aa7e5cd92bd388f1706f67d1e"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -153,27 +153,13 @@ package final class Covers: Sendable {
 
 extension RequestContext {
     /// Removes the title cards of deleted books. `StorageSweep` removes cards with earlier titles.
-    ///
-    /// - Parameter books: Rows with the columns of `DeletedBook`.
-    func removeTitleCards(of books: Rows) async {
+    func removeTitleCards(of books: [BookDeletion]) async {
         guard let user = viewer?.userID else { return }
-        for book in books.decode(DeletedBook.self) {
+        for book in books {
             guard let key = ObjectKey(.titleCards, folder: "\(user)", name: "\(book.id)")
             else { continue }
             try? await services.covers.store.remove(key, version: book.card.version)
         }
-    }
-}
-
-/// The id, title, author, and genre of a deleted book.
-private struct DeletedBook: RowDecodable {
-    let id: UUID
-    let card: TitleCard
-
-    init?(_ row: inout RowReader) {
-        guard let id = row.uuid(), let card = TitleCard(&row) else { return nil }
-        self.id = id
-        self.card = card
     }
 }
 

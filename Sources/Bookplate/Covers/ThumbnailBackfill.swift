@@ -159,7 +159,7 @@ package struct ThumbnailBackfill {
 
     // MARK: - Rows
 
-    /// Makes a repaired cover the book's cover.
+    /// Makes a repaired cover that of the book, or of the deleted book.
     ///
     /// - Returns: False if the cover was replaced or removed in the meantime.
     private func replace(
@@ -209,8 +209,15 @@ package struct ThumbnailBackfill {
             FROM locked_user
             WHERE c.user_id = $1 AND c.book_id = $2 AND c.version = $3
             RETURNING c.book_id
+        ), replaced_deleted AS (
+            UPDATE deleted_books d
+            SET cover = d.cover || jsonb_build_object(
+                'version', $4, 'width', $5, 'height', $6, 'byte_counts', $7, 'hashes', $8)
+            FROM locked_user
+            WHERE d.user_id = $1 AND d.id = $2 AND d.cover ->> 'version' = $3
+            RETURNING d.id
         )
-        SELECT EXISTS (SELECT FROM replaced)
+        SELECT EXISTS (SELECT FROM replaced) OR EXISTS (SELECT FROM replaced_deleted)
         """
 
     private func page(_ countMax: Int) throws(StorageError) -> [CoverRecord] {

@@ -31,6 +31,7 @@ enum FeedCard {
             "averageRating": .column(Column("e.average_rating", .float)),
             "ratingsCount": .column(Column("e.ratings_count", .integer)),
             "pageCount": .column(Column("e.page_count", .integer)),
+            "language": .column(Column("e.language", .text)),
             "publisher": .column(Column("e.publisher", .text)),
             "publishedDate": .column(Column("e.published_date", .text)),
             "isbn13": .column(isbn13),

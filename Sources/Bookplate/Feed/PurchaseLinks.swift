@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// The field `FeedCard.purchaseLinks`: links to shops, with the affiliate tags of the caller's tenant.
+/// The fields `FeedCard.purchaseLinks` and `Book.purchaseLinks`: links to shops, with the affiliate tags of the caller's tenant.
 struct PurchaseLinks: RowLoader {
     let isbn13: Column
     let title: Column
@@ -49,7 +49,10 @@ struct PurchaseLinks: RowLoader {
                                 count: Int32(found.count)))
                         links += found.map { link in
                             PlainObject(
-                                leaves: ["store": .string(link.store), "url": .string(link.url)])
+                                leaves: [
+                                    "store": .string(link.store.enumValue),
+                                    "url": .string(link.url),
+                                ], objects: ["bookstore": [link.store.object]])
                         }
                     }
                     slots += links.indices.map { .object(group: 0, index: Int32($0)) }
@@ -61,6 +64,38 @@ struct PurchaseLinks: RowLoader {
     }
 }
 
+/// The shops of the schema's type `Bookstore`. The raw value is the id, which clients send and the database stores.
+enum Bookstore: String, CaseIterable {
+    case amazon = "amazon.com"
+    case bookshop = "bookshop.org"
+
+    /// The value of the deprecated enum `Store`.
+    var enumValue: String {
+        switch self {
+        case .amazon: "AMAZON"
+        case .bookshop: "BOOKSHOP"
+        }
+    }
+
+    var object: PlainObject {
+        let name =
+            switch self {
+            case .amazon: "Amazon"
+            case .bookshop: "Bookshop.org"
+            }
+        // Both stores sell in the United States.
+        return PlainObject(
+            leaves: ["id": .string(rawValue), "name": .string(name), "country": .string("US")])
+    }
+
+    static let linkFields: [String: FieldResolver] = [
+        "store": .property, "bookstore": .load(PlainObjectsField(.one)), "url": .property,
+    ]
+    static let fields: [String: FieldResolver] = [
+        "id": .property, "name": .property, "country": .property,
+    ]
+}
+
 /// The shops, with the affiliate tags of one tenant.
 struct Stores {
     let amazonTag: String?
@@ -68,7 +103,9 @@ struct Stores {
 
     /// Returns links to a book. Amazon identifies printed books by ISBN-10, Bookshop.org by ISBN-13. Without an ISBN, the
     /// links are searches.
-    func links(isbn: ISBN?, title: String, author: String?) -> [(store: String, url: String)] {
+    func links(
+        isbn: ISBN?, title: String, author: String?
+    ) -> [(store: Bookstore, url: String)] {
         let words = [title, author].compactMap { $0 }.joined(separator: " ")
         var amazon: String
         if let isbn10 = isbn?.isbn10 {
@@ -85,7 +122,7 @@ struct Stores {
             case (let isbn?, nil): "https://bookshop.org/book/\(isbn)"
             case (nil, _): "https://bookshop.org/search?keywords=\(percentEncode(words))"
             }
-        return [("AMAZON", amazon), ("BOOKSHOP", bookshop)]
+        return [(.amazon, amazon), (.bookshop, bookshop)]
     }
 
     /// Encodes all characters except the unreserved ones of RFC 3986 as `%XX`.

@@ -19,10 +19,13 @@ enum Swipe {
         var cards: [UUID?] = []
         var actions: [String] = []
         var times: [Int64?] = []
+        var stores: [String?] = []
         for swipe in swipes.map(InputObject.init) {
             cards.append(swipe.text("cardId").flatMap { UUID($0) })
             actions.append(swipe.text("action") ?? "")
             times.append(swipe.text("swipedAt").flatMap { Instant($0)?.microseconds })
+            let store = swipe.text("store").flatMap { Bookstore(rawValue: $0) }
+            stores.append(actions.last == "BUY" ? store?.rawValue : nil)
         }
         let searchesCovers =
             !request.services.coverSources.isEmpty
@@ -35,6 +38,7 @@ enum Swipe {
                 for time in times { $0.append(timestamptz: time) }
             }
             parameters.append(bool: searchesCovers)
+            parameters.appendArray(of: .text) { for store in stores { $0.append(text: store) } }
             let outcomes = pipeline.append(recordSwipes, parameters)
             pipeline.replaceDeck(of: viewer.userID, after: deckDelay)
             if searchesCovers { pipeline.enqueueCoverSearches() }
@@ -56,7 +60,7 @@ enum Swipe {
             var parameters = Parameters.of(viewer.userID, id)
             parameters.append(timestamptz: at)
             parameters.append(bool: searchesCovers)
-            let deletedBooks = pipeline.appendForRows(undoSwipe, parameters)
+            let deletedBooks = pipeline.append(undoSwipe, parameters)
             let card = pipeline.append(findCard, .of(id))
             let removedCovers = pipeline.appendRemovedCovers(of: viewer.userID)
             pipeline.replaceDeck(of: viewer.userID, after: deckDelay)
@@ -67,8 +71,8 @@ enum Swipe {
         await request.removeTitleCards(of: results[keys.deletedBooks])
         guard let card = results[keys.card].first else { throw .notFound(FeedCard.noSuchCard) }
         var payload = PlainObject(ids: ["card": [card]])
-        if results[keys.deletedBooks].count > 0, let book = results[keys.deletedBooks].uuid(0, 0) {
-            payload.leaves["deletedBookId"] = .string(book.description)
+        if let book = results[keys.deletedBooks].first {
+            payload.leaves["deletedBookId"] = .string(book.id.description)
         }
         return [payload]
     }
@@ -94,8 +98,8 @@ enum Swipe {
     /// Stores the swipes of a batch that are not stored yet, and adds the books of liked and bought cards to the library.
     /// Returns one row for each liked or bought card, but at least one row.
     ///
-    /// The parameters are `$1` the reader, `$2` the cards, `$3` the actions, `$4` the times or NULL, and `$5` whether covers are
-    /// searched. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
+    /// The parameters are `$1` the reader, `$2` the cards, `$3` the actions, `$4` the times or NULL, `$5` whether covers are
+    /// searched, and `$6` the bookstores or NULL. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
     /// swipes of a card with the same time, the last one counts, because the rows are inserted newest first. Only the
     /// current swipe of a card saves a book, not one that arrives late.
     ///
@@ -109,9 +113,10 @@ enum Swipe {
                 i.action::swipe_action AS action,
                 coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at,
                 i.swiped_at IS NULL AS is_untimed,
+                i.store,
                 i.n
-            FROM unnest($2::uuid[], $3::text[], $4::timestamptz[])
-                WITH ORDINALITY i (edition_id, action, swiped_at, n)
+            FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $6::text[])
+                WITH ORDINALITY i (edition_id, action, swiped_at, store, n)
             CROSS JOIN LATERAL (SELECT FROM editions e WHERE e.id = i.edition_id OFFSET 0) e
         ),
         ranked AS (
@@ -142,12 +147,13 @@ enum Swipe {
             )
         ),
         stored AS (
-            INSERT INTO swipes (user_id, edition_id, swiped_at, action, saved_book_id)
+            INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, saved_book_id)
             SELECT
                 $1,
                 r.edition_id,
                 r.swiped_at,
                 r.action,
+                r.store,
                 CASE
                     WHEN r.action IN ('LIKE', 'BUY')
                         AND r.is_newest
@@ -188,6 +194,6 @@ enum Swipe {
     private static let findCard = TypedStatement<UUID>("SELECT id FROM editions WHERE id = $1")
 
     /// Undoes a swipe. Returns the book that it had saved, if that was deleted.
-    private static let undoSwipe = Statement(
-        "SELECT book_id, title, author, genre FROM undo_swipe($1, $2, $3, $4)")
+    private static let undoSwipe = TypedStatement<BookDeletion>(
+        "SELECT book_id, title, author, genre, '{}'::uuid[] FROM undo_swipe($1, $2, $3, $4)")
 }

@@ -2,10 +2,12 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// A reader's rating of a book in the library, with an optional text. It is kept but hidden while the book's status is
+/// A reader's opinion of a book in the library: a rating, a text, or both. It is kept but hidden while the book's status is
 /// not READ.
 enum Review {
     static let id = Column("r.id", .uuid)
+    /// The SQL expression of the rating in whole stars. Half stars are rounded up.
+    static let rating = "(r.half_stars + 1) / 2"
     static let bookID = Column("r.book_id", .uuid)
 
     static let type: RowType = RowType(
@@ -19,7 +21,8 @@ enum Review {
             """, id: id,
         fields: [
             "id": .column(id),
-            "rating": .column(Column("r.rating", .integer)),
+            "rating": .column(Column(rating, .integer)),
+            "stars": .column(Column("r.half_stars::float8 / 2", .float)),
             "text": .column(Column("r.text", .text)),
             "book": .relation(
                 RowRelation(

@@ -90,15 +90,13 @@ extension Shelf {
             if let target { pipeline.append(moveBooks, .of(viewer.userID, id, target)) }
             let deletedBooks =
                 books == "DELETE"
-                ? pipeline.appendForRows(deleteBooks, .of(viewer.userID, id)) : nil
+                ? pipeline.append(deleteBooks, .of(viewer.userID, id)) : nil
             pipeline.append(deleteShelf, .of(viewer.userID, id))
             pipeline.append(closeGaps, .of(viewer.userID))
             let shelves = pipeline.append(shelvesInOrder, .of(viewer.userID))
-            if deletedBooks != nil { pipeline.appendRemovedCovers(of: viewer.userID) }
             return (deletedBooks: deletedBooks, shelves: shelves)
         }
         if let deletedBooks = keys.deletedBooks {
-            await request.removeCovers(results.last)
             await request.removeTitleCards(of: results[deletedBooks])
         }
         return [
@@ -120,7 +118,8 @@ extension Shelf {
         return parameters
     }
 
-    private static let isTaken = ChosenID.isTaken(in: ["books", "reviews", "imports"])
+    private static let isTaken = ChosenID.isTaken(
+        in: ["books", "deleted_books", "reviews", "imports"])
     private static let isIDTaken = TypedStatement<Bool>("SELECT \(isTaken)")
 
     /// Adds a shelf at the end. Does nothing if the id or the name is taken, or if the library is full.
@@ -182,12 +181,12 @@ extension Shelf {
         ON CONFLICT DO NOTHING
         """)
 
-    private static let deleteBooks = Statement(
+    private static let deleteBooks = TypedStatement<BookDeletion>(
         """
-        DELETE FROM books b
-        USING shelf_books sb
-        WHERE sb.user_id = $1 AND sb.shelf_id = $2 AND b.user_id = $1 AND b.id = sb.book_id
-        RETURNING b.id, b.title, b.author, b.genre
+        SELECT book_id, title, author, genre, shelf_ids
+        FROM delete_books(
+          $1, ARRAY(SELECT sb.book_id FROM shelf_books sb WHERE sb.user_id = $1 AND sb.shelf_id = $2)
+        )
         """)
 
     private static let deleteShelf = Statement("DELETE FROM shelves WHERE user_id = $1 AND id = $2")

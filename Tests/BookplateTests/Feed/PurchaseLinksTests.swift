@@ -37,7 +37,7 @@ import Testing
     ) {
         let links = Stores(amazonTag: tag, bookshopID: shop).links(
             isbn: isbn.flatMap { ISBN($0) }, title: title, author: author)
-        #expect(links.map(\.store) == ["AMAZON", "BOOKSHOP"])
+        #expect(links.map(\.store) == [.amazon, .bookshop])
         #expect(links.map(\.url) == [amazon, bookshop])
     }
 }

@@ -49,6 +49,18 @@ import Testing
         }
         """,
         "mutation($book: ID!) { deleteBook(id: $book) { id } }",
+        """
+        mutation($book: ID!, $myBook: ID!, $shelf: ID!) { updateBooks(inputs: [
+          {id: $book, input: {title: "Mine"}} {id: $myBook, input: {shelfIds: [$shelf]}}
+        ]) { book { id title } error { code message field } } }
+        """,
+        """
+        mutation($book: ID!, $myBook: ID!, $shelf: ID!, $myShelf: ID!) { moveBooks(inputs: [
+          {id: $book, input: {to: $myShelf}} {id: $myBook, input: {to: $shelf}}
+        ]) { book { id } leftShelves { id } error { code message field } } }
+        """,
+        "mutation($book: ID!) { deleteBooks(ids: [$book]) { id shelves { id } error { code } } }",
+        "mutation($book: ID!) { restoreBook(id: $book) { id title } }",
         "mutation($book: ID!) { reviewBook(id: $book, input: {rating: 1}) { id } }",
         "mutation($book: ID!) { deleteReview(id: $book) { book { id } } }",
         "mutation($book: ID!) { recordSwipes(inputs: [{cardId: $book, action: LIKE}]) { recorded saved { id } } }",

@@ -26,6 +26,9 @@ struct IsolationFixture {
             INSERT INTO import_failures (user_id, import_id, line, message)
             SELECT user_id, id, 1, 'secret' FROM imports WHERE user_id = '\(reader.id.string ?? "")'
             """)
+        let deleted = try await reader.makeBook("Secret deletion")
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": deleted])
         _ = try await reader.setCover(
             """
             mutation($book: ID!, $image: Upload!) {
@@ -47,7 +50,7 @@ struct IsolationFixture {
             { me { id displayName email preferredGenres createdAt
               shelves { id name position updatedAt books { nodes { id } } }
               books { nodes { id title author status coverUrl cover { blurHash } currentPage updatedAt shelves { id } review { id rating text } } }
-              reviews { nodes { id rating text updatedAt } }
+              reviews { nodes { id rating text updatedAt } } deletedBooks { nodes { bookId title } }
             } }
             """, .null, "me")
     }

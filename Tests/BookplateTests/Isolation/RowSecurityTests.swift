@@ -32,7 +32,7 @@ import Testing
         }
         #expect(
             names == [
-                "apple_grants", "books", "changes", "covers", "events",
+                "apple_grants", "books", "changes", "covers", "deleted_books", "events",
                 "feed_decks", "import_failures", "imports", "removed_covers",
                 "reviews", "sessions", "shelf_books", "shelves", "swipes", "users",
             ])

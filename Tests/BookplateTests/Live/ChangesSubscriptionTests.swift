@@ -69,6 +69,17 @@ import Testing
         #expect(change?["id"] == id)
     }
 
+    @Test func restoredBooksAreSentAsCreated() async throws {
+        let reader = try await Self.app().makeReader()
+        let id = try await reader.makeBook("Back")
+        _ = try await reader.execute(RestoreBookTests.delete, ["id": id])
+        let live = try await reader.subscribe(Self.live)
+        _ = try await reader.execute(RestoreBookTests.restore, ["id": id])
+        let change = await live.next()["data", "changes"]
+        #expect(change?["kind"] == "CREATED" && change?["typename"] == "Book")
+        #expect(change?["node"] == ["id": id, "title": "Back"])
+    }
+
     @Test func changesOfOtherUsersAreNotSent() async throws {
         let app = try await Self.app()
         let (mine, theirs) = (try await app.makeReader(), try await app.makeReader(.beta))

@@ -18,7 +18,7 @@ UNION ALL (
   ORDER BY s.position, s.id
 )
 UNION ALL (
-  SELECT (r.id)::uuid, (r.text)::text, (NULL)::text, (NULL)::text, (r.rating)::int8, (NULL)::text, (NULL)::int8, (r.updated_at)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::uuid, 2
+  SELECT (r.id)::uuid, (r.text)::text, (NULL)::text, (NULL)::text, ((r.half_stars + 1) / 2)::int8, (NULL)::text, (NULL)::int8, (r.updated_at)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::uuid, 2
   FROM reviews r
   WHERE r.user_id = $1 AND r.book_id = $2
 )

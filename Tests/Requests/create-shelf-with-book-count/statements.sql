@@ -15,6 +15,10 @@ HAVING count(*) < 500 AND NOT ($1 = $2 OR EXISTS (
   WHERE user_id = $1 AND id = $2
 ) OR EXISTS (
   SELECT
+  FROM deleted_books
+  WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
   FROM reviews
   WHERE user_id = $1 AND id = $2
 ) OR EXISTS (

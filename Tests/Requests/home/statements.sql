@@ -17,7 +17,7 @@ UNION ALL (
     FROM books
     WHERE user_id = $1
   ) t, (
-    SELECT count(*) AS reviews, avg(r.rating)::float8 AS average_rating
+    SELECT count(*) AS reviews, avg(r.half_stars)::float8 / 2 AS average_rating
     FROM reviews r
     JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
     WHERE r.user_id = $1 AND b.status = 'READ'

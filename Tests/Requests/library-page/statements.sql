@@ -40,7 +40,7 @@ JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
 WHERE sb.user_id = $1 AND sb.book_id = ANY($2)
 ORDER BY s.position, s.id;
 
-SELECT r.book_id, r.id, r.rating, r.text
+SELECT r.book_id, r.id, (r.half_stars + 1) / 2, r.text
 FROM reviews r
 WHERE r.user_id = $1 AND r.book_id = ANY($2);
 

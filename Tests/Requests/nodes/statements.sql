@@ -46,7 +46,7 @@ JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
 WHERE sb.user_id = $1 AND sb.book_id = ANY($2)
 ORDER BY s.position, s.id;
 
-SELECT r.book_id, r.rating
+SELECT r.book_id, (r.half_stars + 1) / 2
 FROM reviews r
 WHERE r.user_id = $1 AND r.book_id = $2;
 

@@ -86,6 +86,6 @@ ORDER BY k.n;
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT r.book_id, r.rating
+SELECT r.book_id, (r.half_stars + 1) / 2
 FROM reviews r
 WHERE r.user_id = $1 AND r.book_id = $2;

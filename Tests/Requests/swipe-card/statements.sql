@@ -2,8 +2,8 @@
 SELECT begin_request($1, $2, $3, $4);
 
 WITH input AS MATERIALIZED (
-  SELECT i.edition_id, i.action::swipe_action AS action, coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at, i.swiped_at IS NULL AS is_untimed, i.n
-  FROM unnest($2::uuid[], $3::text[], $4::timestamptz[]) WITH ORDINALITY i (edition_id, action, swiped_at, n)
+  SELECT i.edition_id, i.action::swipe_action AS action, coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at, i.swiped_at IS NULL AS is_untimed, i.store, i.n
+  FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $6::text[]) WITH ORDINALITY i (edition_id, action, swiped_at, store, n)
   CROSS JOIN LATERAL (
     SELECT
     FROM editions e
@@ -20,8 +20,8 @@ WITH input AS MATERIALIZED (
   ) c
   WHERE NOT c.is_stored WINDOW newest_first AS ( PARTITION BY i.edition_id ORDER BY least(i.swiped_at, now()) DESC, i.swiped_at DESC, i.n DESC )
 ), stored AS (
-  INSERT INTO swipes (user_id, edition_id, swiped_at, action, saved_book_id)
-  SELECT $1, r.edition_id, r.swiped_at, r.action, CASE WHEN r.action IN ('LIKE', 'BUY') AND r.is_newest AND least(r.swiped_at, now()) > coalesce(r.counted_at, '-infinity') AND NOT EXISTS (
+  INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, saved_book_id)
+  SELECT $1, r.edition_id, r.swiped_at, r.action, r.store, CASE WHEN r.action IN ('LIKE', 'BUY') AND r.is_newest AND least(r.swiped_at, now()) > coalesce(r.counted_at, '-infinity') AND NOT EXISTS (
     SELECT
     FROM books b
     WHERE b.user_id = $1 AND b.edition_id = r.edition_id

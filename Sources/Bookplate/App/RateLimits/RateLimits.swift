@@ -68,6 +68,8 @@ package final class RateLimits: Sendable {
 
     /// The number of objects per unit. Each request costs one unit, and one more for each `objectsPerUnit` objects of its cost.
     package static let objectsPerUnit = 100
+    /// The number of entries of a batch of books per additional unit.
+    static let entriesPerUnit = 10
     /// The additional cost of decoding an image or searching for one.
     static let unitsPerImage = 5
     /// The additional cost of importing a library.
@@ -75,6 +77,9 @@ package final class RateLimits: Sendable {
     /// The number of missing covers that are searched for in the background per unit. The first `searchesPerUnit` are included
     /// in the request's own unit.
     static let searchesPerUnit = 5
+
+    /// The additional cost of a mutation that changes several books. A batch of up to nine entries costs no more than one book.
+    static func units(forBatchOf count: Int) -> Int { count / entriesPerUnit }
 
     private struct Buckets {
         var callers = RateBuckets<RateKey>()

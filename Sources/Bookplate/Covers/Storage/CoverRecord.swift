@@ -3,7 +3,8 @@ import Identity
 import ObjectStorage
 import Postgres
 
-/// A row of the table `covers`, which describes the files that the store should have.
+/// A row of the view `stored_covers`, which describes the files that the store should have: the cover of a book, or of a deleted
+/// book that can be restored.
 package struct CoverRecord: Sendable {
     package let user: UUID
     package let book: UUID
@@ -60,7 +61,7 @@ package struct CoverRecord: Sendable {
     // MARK: - Rows
 
     package static func count(_ connection: AdminConnection) throws(PostgresError) -> Int {
-        let counts = try connection.query("SELECT count(*) FROM covers").decode(Int64.self)
+        let counts = try connection.query("SELECT count(*) FROM stored_covers").decode(Int64.self)
         return Int(counts.first ?? 0)
     }
 
@@ -73,6 +74,8 @@ package struct CoverRecord: Sendable {
         var parameters = Parameters()
         parameters.append(uuid: position?.user)
         parameters.append(uuid: position?.book)
+        // Versions are hexadecimal, so g is after all of them.
+        parameters.append(text: position?.version ?? "g")
         parameters.append(int32: Int32(clamping: countMax))
         return try connection.query(
             """
@@ -80,10 +83,10 @@ package struct CoverRecord: Sendable {
                 user_id, book_id, version, width, height,
                 byte_counts[1], byte_counts[2], byte_counts[3],
                 hashes[1], hashes[2], hashes[3]
-            FROM covers
-            WHERE $1::uuid IS NULL OR (user_id, book_id) > ($1, $2)
-            ORDER BY user_id, book_id
-            LIMIT $3
+            FROM stored_covers
+            WHERE $1::uuid IS NULL OR (user_id, book_id, version) > ($1, $2, $3)
+            ORDER BY user_id, book_id, version
+            LIMIT $4
             """, parameters
         ).decode()
     }
@@ -92,15 +95,21 @@ package struct CoverRecord: Sendable {
     package struct Position: Sendable, Equatable {
         let user: UUID
         let book: UUID
+        /// Nil if all versions of the book come before the position. A book can have two: its own, and that of a deleted book
+        /// with the same id.
+        let version: String?
 
         var text: String { "\(user)/\(book)" }
 
-        init(user: UUID, book: UUID) {
+        init(user: UUID, book: UUID, version: String? = nil) {
             self.user = user
             self.book = book
+            self.version = version
         }
 
-        init(_ record: CoverRecord) { self.init(user: record.user, book: record.book) }
+        init(_ record: CoverRecord) {
+            self.init(user: record.user, book: record.book, version: record.version)
+        }
 
         init?(_ text: String) {
             let parts = text.split(separator: "/")
@@ -111,12 +120,12 @@ package struct CoverRecord: Sendable {
         }
     }
 
-    /// Whether the row still has this version. A cover can be replaced while its files are read.
+    /// Whether a row still has this version. A cover can be replaced while its files are read.
     func isCurrent(_ connection: AdminConnection) throws(PostgresError) -> Bool {
-        let versions = try connection.query(
-            "SELECT version FROM covers WHERE user_id = $1 AND book_id = $2", .of(user, book)
-        ).decode(String.self)
-        return versions.first == version
+        var parameters = Parameters.of(user, book)
+        parameters.append(text: version)
+        return try connection.query("SELECT is_stored_version($1, $2, $3)", parameters)
+            .decode(Bool.self).first == true
     }
 }
 

@@ -91,7 +91,7 @@ package struct DanglingCovers {
         return total
     }
 
-    /// Deletes a cover's row in the caller's transaction, unless the cover was replaced.
+    /// Deletes a cover's row in the caller's transaction, unless the cover was replaced. A deleted book loses its cover.
     ///
     /// - Returns: Whether the row was deleted.
     private static func deleteRow(
@@ -104,7 +104,15 @@ package struct DanglingCovers {
             let deletion = try connection.query(
                 "DELETE FROM covers WHERE user_id = $1 AND book_id = $2 AND version = $3",
                 parameters)
-            guard deletion.affectedCount > 0 else { return false }
+            guard deletion.affectedCount > 0 else {
+                return try connection.query(
+                    """
+                    UPDATE deleted_books
+                    SET cover = NULL
+                    WHERE user_id = $1 AND id = $2 AND cover ->> 'version' = $3
+                    """, parameters
+                ).affectedCount > 0
+            }
             try connection.query(
                 """
                 UPDATE books

@@ -263,7 +263,7 @@ package struct StorageSweep {
         """
         SELECT g.book_id, g.version
         FROM unnest($2::uuid[], $3::text[]) AS g (book_id, version)
-        WHERE public_cover_version($1, g.book_id) IS DISTINCT FROM g.version
+        WHERE NOT is_stored_version($1, g.book_id, g.version)
         """)
     private static let markRemoved = TypedStatement<CoverVersion>(
         "SELECT book_id, version FROM mark_versions_removed($1, $2, $3)")

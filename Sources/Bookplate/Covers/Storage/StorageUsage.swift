@@ -1,6 +1,6 @@
 import Postgres
 
-/// The storage that covers use: `bookplate-admin storage usage`.
+/// The storage that covers use, including those of deleted books that can be restored: `bookplate-admin storage usage`.
 package struct StorageUsage: Sendable {
     package struct Tenant: Sendable, RowDecodable {
         package let slug: String
@@ -64,7 +64,7 @@ package struct StorageUsage: Sendable {
                 coalesce(sum(cover_bytes(c.byte_counts)), 0)::bigint,
                 t.storage_bytes_max
             FROM tenants t
-            LEFT JOIN covers c ON c.tenant_id = t.id
+            LEFT JOIN stored_covers c ON c.tenant_id = t.id
             WHERE $1::text IS NULL OR t.slug = $1
             GROUP BY t.id
             ORDER BY 4 DESC, t.slug
@@ -80,7 +80,7 @@ package struct StorageUsage: Sendable {
                 count(*),
                 sum(cover_bytes(c.byte_counts))::bigint,
                 t.user_storage_bytes_max
-            FROM covers c
+            FROM stored_covers c
             JOIN tenants t ON t.id = c.tenant_id
             WHERE ($1::text IS NULL OR t.slug = $1)
                 AND ($2::uuid IS NULL OR c.user_id = $2)

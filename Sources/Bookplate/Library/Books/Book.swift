@@ -8,19 +8,22 @@ enum Book {
     static let status = Column("b.status", .text)
     private static let editionID = Column("b.edition_id", .uuid)
     private static let isbn13 = Column("b.isbn13", .text)
+    private static let title = Column("b.title", .text)
+    private static let author = Column("b.author", .text)
 
     static let type: RowType = RowType(
         name: "Book", table: "books b", scope: "b.user_id = $1", id: id,
         fields: [
             "id": .column(id),
-            "title": .column(Column("b.title", .text)),
-            "author": .column(Column("b.author", .text)),
+            "title": .column(title),
+            "author": .column(author),
             "isbn13": .column(isbn13),
             "isbn10": .computed([isbn13], writeISBN10),
             "isbn13Hyphenated": .computed([isbn13], writeHyphenatedISBN),
             "publisher": .column(Column("b.publisher", .text)),
             "publishedDate": .column(Column("b.published_date", .text)),
             "pageCount": .column(Column("b.page_count", .integer)),
+            "language": .column(Column("b.language", .text)),
             "category": .column(Column("b.category", .text)),
             "genre": .column(Column("b.genre", .text)),
             "description": .column(Column("b.description", .text)),
@@ -31,6 +34,7 @@ enum Book {
                 RowRelation(
                     .one, FeedCard.type, key: editionID, matching: "e.id",
                     from: "editions e WHERE e.id = ANY($2)")),
+            "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
             "review": .relation(Review.ofBook),
             "cover": .relation(Cover.ofBook),
             "coverUrl": .relation(CoverURL(.book)),

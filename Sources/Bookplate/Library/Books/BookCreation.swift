@@ -16,6 +16,7 @@ struct BookCreation {
     private let status: String
     private let category: String?
     private let genre: String?
+    private let facts: BookFacts
     /// Whether to search for a cover.
     let fetchesCover: Bool
 
@@ -51,6 +52,7 @@ struct BookCreation {
             input.text("category"), field: "category", charactersMax: Self.labelCharactersMax)
         genre = try TextInput.optional(
             input.text("genre"), field: "genre", charactersMax: Self.labelCharactersMax)
+        facts = try BookFacts(input)
         fetchesCover = input["fetchCover"] != .boolean(false)
     }
 
@@ -72,18 +74,16 @@ struct BookCreation {
         parameters.append(uuids: shelfIDs)
         parameters.append(bool: fetchesCover && hasCoverSources)
         parameters.append(bool: isIDChosen)
+        parameters.append(text: facts.publisher)
+        parameters.append(text: facts.publishedDate)
+        parameters.append(int32: facts.pageCount)
+        parameters.append(text: facts.language)
+        parameters.append(text: facts.description)
         return pipeline.append(Self.insert, parameters)
     }
 
-    /// Adds a job that completes the book's metadata to the transaction that creates the book.
-    ///
-    /// - Parameter hasBookSources: Whether any source of metadata is configured.
-    func appendCompletion(
-        to pipeline: inout Pipeline, for viewer: Viewer, hasBookSources: Bool
-    ) {
-        guard hasBookSources, title != nil, cardID == nil, let isbn else { return }
-        pipeline.enqueueCompletion(of: isbn, for: viewer)
-    }
+    /// The ISBN by which a job completes the book's metadata; nil if no job is needed.
+    var isbnToComplete: ISBN? { title != nil && cardID == nil ? isbn : nil }
 
     /// The result of `insert`.
     enum Outcome {
@@ -172,7 +172,7 @@ struct BookCreation {
         ), created AS (
           INSERT INTO books (
             user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date,
-            page_count, category, genre, description, status, started_at, finished_at, cover_status,
+            page_count, language, category, genre, description, status, started_at, finished_at, cover_status,
             cover_requested_at
           )
           SELECT
@@ -187,12 +187,13 @@ struct BookCreation {
             coalesce($5, card.title),
             coalesce($6, card.authors[1]),
             coalesce($4, card.isbn13),
-            card.publisher,
-            card.published_date,
-            card.page_count,
+            coalesce($13, card.publisher),
+            coalesce($14, card.published_date),
+            coalesce($15, card.page_count),
+            coalesce($16, card.language),
             $7,
             coalesce($8, card.genres[1]),
-            card.description,
+            coalesce($17, card.description),
             $9::reading_status,
             CASE WHEN $9::reading_status = 'READING' THEN now() END,
             CASE WHEN $9::reading_status = 'READ' THEN now() END,

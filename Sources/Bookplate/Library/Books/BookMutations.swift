@@ -14,8 +14,9 @@ extension Book {
             let (results, insertion) = try await request.write { pipeline, viewer in
                 let insertion = creation.append(
                     to: &pipeline, for: viewer, hasCoverSources: hasCoverSources)
-                creation.appendCompletion(
-                    to: &pipeline, for: viewer, hasBookSources: hasBookSources)
+                if hasBookSources, let isbn = creation.isbnToComplete {
+                    pipeline.enqueueCompletions(of: [isbn], for: viewer)
+                }
                 if creation.fetchesCover, hasCoverSources { pipeline.enqueueCoverSearches() }
                 pipeline.replaceDeckSoon(of: viewer.userID)
                 book.append([creation.id], to: &pipeline, for: viewer)
@@ -42,6 +43,7 @@ extension Book {
         guard inputs.count <= creationsMax else {
             throw .badUserInput(field: "inputs", "At most \(creationsMax) books at once.")
         }
+        try request.charge(RateLimits.units(forBatchOf: inputs.count))
         let creations = inputs.map { input in
             Result { () throws(BookplateError) in try BookCreation(InputObject(input)) }
         }
@@ -92,9 +94,9 @@ extension Book {
                 entry.creation.append(
                     to: &pipeline, for: viewer, hasCoverSources: hasCoverSources)
             }
-            for entry in entries {
-                entry.creation.appendCompletion(
-                    to: &pipeline, for: viewer, hasBookSources: hasBookSources)
+            if hasBookSources {
+                pipeline.enqueueCompletions(
+                    of: entries.compactMap(\.creation.isbnToComplete), for: viewer)
             }
             if hasCoverSources, entries.contains(where: \.creation.fetchesCover) {
                 pipeline.enqueueCoverSearches()
@@ -107,127 +109,6 @@ extension Book {
                 (entry.index, entry.creation.outcome(results[insertion]))
             })
     }
-
-    static let update = RowMutation(type) { arguments, request, book throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchBook)
-        let update = try BookUpdate(InputObject(arguments["input"]))
-        let results: PipelineResults
-        do throws(BookplateError) {
-            (results, _) = try await request.write { pipeline, viewer in
-                let returning = update.isOneStatement ? book.returning : nil
-                update.append(to: &pipeline, for: viewer, book: id, returning: returning)
-                guard returning == nil else { return }
-                if update.changesFeed { pipeline.replaceDeckSoon(of: viewer.userID) }
-                if let isbn = update.isbn, !request.services.bookSources.names.isEmpty {
-                    pipeline.enqueueCompletion(of: isbn, for: viewer)
-                }
-                book.append([id], to: &pipeline, for: viewer)
-            }
-        } catch .conflict(let message, id: nil, let field) {
-            guard let isbn = update.isbn else { throw .conflict(message, field: field) }
-            // Look up the book with the same ISBN only after the unique constraint has failed.
-            let others = try await request.read { pipeline, viewer in
-                var parameters = Parameters.of(viewer.userID, id)
-                parameters.append(text: isbn.description)
-                return pipeline.append(findSameBook, parameters)
-            }
-            throw .conflict(message, id: others.first?.description, field: field)
-        }
-        return try book.only(results.last, orElse: noSuchBook)
-    }
-
-    static let move = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchBook)
-        let input = try arguments.input(replacing: ["to", "from"], required: "to")
-        let target = try input.id("to", else: Shelf.noSuchShelf)
-        let origin: UUID? =
-            input.text("from") == nil ? nil : try input.id("from", else: Shelf.noSuchShelf)
-        let (results, keys) = try await request.write { pipeline, viewer in
-            let book = pipeline.append(addToShelf, .of(viewer.userID, id, target))
-            var parameters = Parameters.of(viewer.userID, id, target)
-            parameters.append(uuid: origin)
-            let leftShelves = pipeline.append(removeFromOtherShelves, parameters)
-            return (book: book, leftShelves: leftShelves)
-        }
-        guard let book = results[keys.book].first else { throw .notFound(noSuchBook) }
-        return [
-            PlainObject(ids: [
-                "book": [book], "leftShelves": results[keys.leftShelves], "joinedShelf": [target],
-            ])
-        ]
-    }
-
-    static let movePayloadFields: [String: FieldResolver] = [
-        "book": .load(RowsOfPlainObject(.one, type)),
-        "leftShelves": .load(RowsOfPlainObject(.many, Shelf.type)),
-        "joinedShelf": .load(RowsOfPlainObject(.one, Shelf.type)),
-    ]
-
-    /// Succeeds even if there is no such book, so that clients can retry the mutation.
-    static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchBook)
-        let (results, keys) = try await request.write { pipeline, viewer in
-            let shelves = pipeline.append(shelvesOfBook, .of(viewer.userID, id))
-            let deletedBooks = pipeline.appendForRows(deleteBook, .of(viewer.userID, id))
-            pipeline.replaceDeckSoon(of: viewer.userID)
-            pipeline.appendRemovedCovers(of: viewer.userID)
-            return (shelves: shelves, deletedBooks: deletedBooks)
-        }
-        await request.removeCovers(results.last)
-        await request.removeTitleCards(of: results[keys.deletedBooks])
-        return [
-            PlainObject(
-                leaves: ["id": .string(id.description)], ids: ["shelves": results[keys.shelves]])
-        ]
-    }
-
-    // MARK: - Statements
-
-    private static let findSameBook = TypedStatement<UUID>(
-        """
-        SELECT id
-        FROM books
-        WHERE user_id = $1 AND id <> $2
-          AND (isbn13 = $3 OR edition_id = (SELECT e.id FROM editions e WHERE e.isbn13 = $3))
-        LIMIT 1
-        """)
-
-    /// Returns the book's id. Fails with a foreign key error if there is no such shelf. Returns nothing if there is no such
-    /// book.
-    private static let addToShelf = TypedStatement<UUID>(
-        """
-        WITH book AS (
-            SELECT id, added_at
-            FROM books
-            WHERE user_id = $1 AND id = $2
-        ), added AS (
-            INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-            SELECT $1, $3, id, added_at
-            FROM book
-            ON CONFLICT DO NOTHING
-        )
-        SELECT id
-        FROM book
-        """)
-
-    /// Removes the book from the shelf `$4`, or from all shelves but `$3` if `$4` is NULL. Returns the shelves.
-    private static let removeFromOtherShelves = TypedStatement<UUID>(
-        """
-        DELETE FROM shelf_books
-        WHERE user_id = $1 AND book_id = $2 AND shelf_id <> $3
-          AND ($4 IS NULL OR shelf_id = $4)
-        RETURNING shelf_id
-        """)
-
-    private static let shelvesOfBook = TypedStatement<UUID>(
-        "SELECT shelf_id FROM shelf_books WHERE user_id = $1 AND book_id = $2")
-
-    private static let deleteBook = Statement(
-        """
-        DELETE FROM books
-        WHERE user_id = $1 AND id = $2
-        RETURNING id, title, author, genre
-        """)
 }
 
 extension BookCreation.Outcome {

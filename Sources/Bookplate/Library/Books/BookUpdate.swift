@@ -4,12 +4,18 @@ import Synchronization
 
 /// The fields of a book to change. Fields that the input does not have are unchanged; null removes a value.
 struct BookUpdate {
-    private var assignments: [String] = []
-    /// Append the parameters of the assignments, in order.
-    private var bindings: [(inout Parameters) -> Void] = []
+    /// A new value of a column.
+    private struct Assignment {
+        let column: String
+        let value: Value
+        /// Appends the value as a parameter.
+        let bind: (inout Parameters) -> Void
+    }
+
+    private var assignments: [Assignment] = []
     private var shelfIDs: [UUID]?
     /// Whether the book may be another one of the catalog now.
-    private let changesWork: Bool
+    let changesWork: Bool
     /// Whether the update changes what the feed learns from the book. The difference between the other statuses is small, and
     /// counts from the next deck.
     var changesFeed: Bool { changesWork || isAbandoned }
@@ -21,39 +27,31 @@ struct BookUpdate {
     init(_ input: InputObject) throws(BookplateError) {
         changesWork = ["title", "author", "isbn"].contains { input.isGiven($0) }
         if input.isGiven("title") {
-            let title = try TextInput.line(
-                input.text("title") ?? "", field: "title",
-                charactersMax: BookCreation.titleCharactersMax)
-            set("title = $?") { $0.append(text: title) }
+            set(
+                "title",
+                try TextInput.line(
+                    input.text("title") ?? "", field: "title",
+                    charactersMax: BookCreation.titleCharactersMax))
         }
-        try setText(
-            "author", of: input, charactersMax: BookCreation.authorCharactersMax)
-        try setText(
-            "category", of: input, charactersMax: BookCreation.labelCharactersMax)
+        try setText("author", of: input, charactersMax: BookCreation.authorCharactersMax)
+        try setText("category", of: input, charactersMax: BookCreation.labelCharactersMax)
         try setText("genre", of: input, charactersMax: BookCreation.labelCharactersMax)
         if input.isGiven("isbn") {
-            let isbn = try ISBN.optional(input.text("isbn"))
-            self.isbn = isbn
-            set("isbn13 = $?") { $0.append(text: isbn?.description) }
+            isbn = try ISBN.optional(input.text("isbn"))
+            set("isbn13", isbn?.description)
         }
+        try setFacts(of: input)
         if input.isGiven("status") {
             guard let status = input.text("status") else {
                 throw .badUserInput(field: "status", "A book always has a status.")
             }
-            set("status = $?::reading_status") { $0.append(text: status, as: .inferred) }
+            set("status", status, as: .inferred)
             isAbandoned = status == "DID_NOT_FINISH"
-            // A status that stays the same changes no date.
-            switch status {
-            case "READING":
-                set("started_at = CASE WHEN status = 'READING' THEN started_at ELSE now() END")
-            case "READ":
-                set("finished_at = CASE WHEN status = 'READ' THEN finished_at ELSE now() END")
-            default: break
-            }
         }
         if input.isGiven("currentPage") {
-            let page = input["currentPage"] == .null ? nil : try input.index("currentPage")
-            set("current_page = $?") { $0.append(int32: page) }
+            set(
+                "current_page",
+                input["currentPage"] == .null ? nil : try input.index("currentPage"))
         }
         if input.isGiven("shelfIds") {
             shelfIDs =
@@ -62,48 +60,57 @@ struct BookUpdate {
         }
     }
 
+    private mutating func setFacts(of input: InputObject) throws(BookplateError) {
+        let facts = try BookFacts(input)
+        for (field, column, text) in [
+            ("publisher", "publisher", facts.publisher),
+            ("publishedDate", "published_date", facts.publishedDate),
+            ("language", "language", facts.language),
+            ("description", "description", facts.description),
+        ] where input.isGiven(field) {
+            set(column, text)
+        }
+        if input.isGiven("pageCount") { set("page_count", facts.pageCount) }
+    }
+
     private mutating func setText(
         _ name: String, of input: InputObject, charactersMax: Int
     ) throws(BookplateError) {
         guard input.isGiven(name) else { return }
-        let text = try TextInput.optional(
-            input.text(name), field: name, charactersMax: charactersMax)
-        set("\(name) = $?") { $0.append(text: text) }
+        set(
+            name,
+            try TextInput.optional(input.text(name), field: name, charactersMax: charactersMax))
     }
 
-    /// Adds an assignment. `$?` stands for the parameter that `bind` appends.
-    private mutating func set(_ assignment: String, _ bind: ((inout Parameters) -> Void)? = nil) {
-        guard let bind else {
-            assignments.append(assignment)
-            return
-        }
-        bindings.append(bind)
-        // $1 is the caller, $2 the book.
-        let parts = assignment.split(separator: "$?", omittingEmptySubsequences: false)
-        assignments.append(parts.joined(separator: "$\(2 + bindings.count)"))
+    private mutating func set(_ column: String, _ text: String?, as type: PostgresType = .text) {
+        assignments.append(
+            .init(column: column, value: text.map { .string($0) } ?? .null) {
+                $0.append(text: text, as: type)
+            })
     }
 
-    /// Whether the update needs only one statement, which can return the book.
+    private mutating func set(_ column: String, _ number: Int32?) {
+        assignments.append(
+            .init(column: column, value: number.map { .int(Int($0)) } ?? .null) {
+                $0.append(int32: number)
+            })
+    }
+
+    // MARK: - One book with one statement
+
+    /// Whether `appendAlone` can do the update.
     var isOneStatement: Bool { !assignments.isEmpty && !changesFeed && shelfIDs == nil }
 
-    /// Appends the statements of the update.
+    /// Appends a statement that updates one book, which is several times as fast as that of `BookUpdates`. It returns no row if
+    /// there is no such book, or if the new page is beyond the end; `BookUpdates` then finds the reason.
     ///
-    /// - Parameter columns: The columns of the book that an update of one statement returns.
-    func append(
-        to pipeline: inout Pipeline, for viewer: Viewer, book id: UUID, returning columns: String?
-    ) {
-        if !assignments.isEmpty {
-            var parameters = Parameters.of(viewer.userID, id)
-            for bind in bindings { bind(&parameters) }
-            pipeline.append(Self.statement(assignments, returning: columns), parameters)
-            if changesWork { pipeline.append(Self.link, .of(viewer.userID, id)) }
-        }
-        if let shelfIDs {
-            var parameters = Parameters.of(viewer.userID, id)
-            parameters.append(uuids: shelfIDs)
-            pipeline.append(Self.addToShelves, parameters)
-            pipeline.append(Self.removeFromOtherShelves, parameters)
-        }
+    /// - Parameter columns: The columns of the book to return.
+    func appendAlone(
+        to pipeline: inout Pipeline, for viewer: Viewer, book id: UUID, returning columns: String
+    ) -> RowsKey {
+        var parameters = Parameters.of(viewer.userID, id)
+        for assignment in assignments { assignment.bind(&parameters) }
+        return pipeline.appendForRows(statement(returning: columns), parameters)
     }
 
     /// The statements by their assignments and returned columns. Clients choose the columns, so the number of statements is
@@ -113,39 +120,68 @@ struct BookUpdate {
 
     /// Relies on this plan: the book by its primary key. An update that changes no indexed column, such as the current page, is
     /// a HOT update.
-    private static func statement(
-        _ assignments: [String], returning columns: String?
-    ) -> Statement {
-        statements.withLock { statements in
-            let key = assignments + [columns ?? ""]
+    private func statement(returning columns: String) -> Statement {
+        // $1 is the caller, $2 the book.
+        var values: [String: String] = [:]
+        var key = [columns]
+        for (index, assignment) in assignments.enumerated() {
+            values[assignment.column] = "$\(3 + index)"
+            key.append(assignment.column)
+        }
+        if let status = assignments.first(where: { $0.column == "status" })?.value.string {
+            key.append(status)
+        }
+        return Self.statements.withLock { statements in
             if let statement = statements[key] { return statement }
-            let text = """
-                UPDATE books b
-                SET \(assignments.joined(separator: ", ")), updated_at = now()
-                WHERE user_id = $1 AND id = $2
+            let statement = Statement(
                 """
-            let statement = Statement(columns.map { "\(text)\nRETURNING \($0)" } ?? text)
-            if statements.count >= statementsMax { statements.removeAll() }
+                UPDATE books b
+                SET \(setClauses(values).joined(separator: ", ")), updated_at = now()
+                WHERE user_id = $1 AND id = $2\(pageCondition(values))
+                RETURNING \(columns)
+                """)
+            if statements.count >= Self.statementsMax { statements.removeAll() }
             statements[key] = statement
             return statement
         }
     }
 
-    /// Links the book to the edition with its new ISBN, title, and author. A card that the reader chose stays.
-    private static let link = Statement("SELECT link_books(ARRAY[$1], ARRAY[$2])")
+    private func setClauses(_ values: [String: String]) -> [String] {
+        assignments.flatMap { assignment -> [String] in
+            let value = values[assignment.column] ?? "NULL"
+            guard assignment.column == "status" else { return ["\(assignment.column) = \(value)"] }
+            // A status that stays the same changes no date.
+            let date: [String] =
+                switch assignment.value.string {
+                case "READING":
+                    ["started_at = CASE WHEN status = 'READING' THEN started_at ELSE now() END"]
+                case "READ":
+                    ["finished_at = CASE WHEN status = 'READ' THEN finished_at ELSE now() END"]
+                default: []
+                }
+            return ["status = \(value)::reading_status"] + date
+        }
+    }
 
-    private static let addToShelves = Statement(
-        """
-        INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-        SELECT $1, requested.id, b.id, b.added_at
-        FROM books b, unnest($3::uuid[]) AS requested (id)
-        WHERE b.user_id = $1 AND b.id = $2
-        ON CONFLICT DO NOTHING
-        """)
+    /// The condition that the page is not beyond the end, if one of the two is assigned.
+    private func pageCondition(_ values: [String: String]) -> String {
+        let (page, count) = (values["current_page"], values["page_count"])
+        guard page != nil || count != nil else { return "" }
+        return " AND (\(page ?? "b.current_page") <= \(count ?? "b.page_count")) IS NOT FALSE"
+    }
 
-    private static let removeFromOtherShelves = Statement(
-        """
-        DELETE FROM shelf_books
-        WHERE user_id = $1 AND book_id = $2 AND shelf_id <> ALL($3::uuid[])
-        """)
+    // MARK: - Entries of `BookUpdates`
+
+    /// The update of a book as an element of the parameter of `BookUpdates.update`.
+    func json(of id: UUID) -> Value {
+        var members: [Value.Member] = [
+            .init("id", .string(id.description)),
+            .init("values", .object(assignments.map { .init($0.column, $0.value) })),
+        ]
+        if let shelfIDs {
+            members.append(
+                .init("shelf_ids", .list(shelfIDs.map { .string($0.description) })))
+        }
+        return .object(members)
+    }
 }

@@ -60,7 +60,12 @@ struct CompleteBook: JobHandler {
             author = coalesce(b.author, e.authors[1]),
             publisher = coalesce(b.publisher, e.publisher),
             published_date = coalesce(b.published_date, e.published_date),
-            page_count = coalesce(b.page_count, e.page_count),
+            -- The reader may have gone further than the end of this edition.
+            page_count = CASE
+                WHEN b.page_count IS NULL AND b.current_page > e.page_count THEN NULL
+                ELSE coalesce(b.page_count, e.page_count)
+            END,
+            language = coalesce(b.language, e.language),
             genre = coalesce(b.genre, e.genres[1]),
             description = coalesce(b.description, e.description),
             updated_at = now()
@@ -75,10 +80,11 @@ struct CompleteBook: JobHandler {
 }
 
 extension Pipeline {
-    /// Enqueues a job that completes the caller's book with this ISBN. The job is added by the pipeline's transaction.
-    mutating func enqueueCompletion(of isbn: ISBN, for viewer: Viewer) {
+    /// Enqueues jobs that complete the caller's books with these ISBNs. The jobs are added by the pipeline's transaction.
+    mutating func enqueueCompletions(of isbns: [ISBN], for viewer: Viewer) {
         enqueue(
-            CompleteBook.self, .init(isbn: isbn.description), for: viewer.userID,
-            key: isbn.description)
+            CompleteBook.self,
+            each: isbns.map { (payload: .init(isbn: $0.description), key: $0.description) },
+            for: viewer.userID)
     }
 }

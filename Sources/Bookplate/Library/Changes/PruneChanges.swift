@@ -1,8 +1,8 @@
 import JobQueue
 import Postgres
 
-/// Deletes data that clients no longer need: old changes, events, and undone swipes, and the sessions that could retry
-/// the deletion of their accounts.
+/// Deletes data that clients no longer need: old changes, events, and undone swipes, books that can no longer be restored, and
+/// the sessions that could retry the deletion of their accounts.
 struct PruneChanges: JobHandler {
     static let kind = "change.prune"
     static let settings = JobSettings(concurrency: 1, every: .seconds(3600))
@@ -15,6 +15,8 @@ struct PruneChanges: JobHandler {
     /// The maximum number of rows deleted in one transaction. It is small because writers of these libraries wait for
     /// the transaction.
     private static let rowsMax: Int32 = 5_000
+    /// The maximum number of deleted books purged in one transaction, which locks the storage use of their tenants.
+    private static let deletedBooksMax: Int32 = 500
     /// The maximum number of users whose changes are pruned in one transaction.
     private static let usersMax: Int32 = 1_000
 
@@ -26,13 +28,27 @@ struct PruneChanges: JobHandler {
         """)
     private static let pruneEvents = TypedStatement<Int64>("SELECT prune_events($1, $2)")
     private static let pruneSwipes = TypedStatement<Int64>("SELECT prune_undone_swipes($1, $2)")
+    private static let purgeBooks = TypedStatement<Int64>("SELECT purge_deleted_books($1)")
     private static let forgetSessions = Statement("SELECT clear_tombstone_sessions()")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await pruneChanges(job)
         try await prune(Self.pruneEvents, olderThanDays: Self.eventsKeptDays, job)
         try await prune(Self.pruneSwipes, olderThanDays: Self.undoneSwipesKeptDays, job)
+        try await purgeDeletedBooks(job)
         try await job.write { $0.append(Self.forgetSessions) }
+    }
+
+    /// Deletes the books that can no longer be restored. `SweepStorage` removes the files of their covers.
+    private func purgeDeletedBooks(_ job: JobContext) async throws(JobError) {
+        while !Task.isCancelled {
+            let counts = try await job.write { pipeline in
+                var parameters = Parameters()
+                parameters.append(int32: Self.deletedBooksMax)
+                return pipeline.append(Self.purgeBooks, parameters)
+            }
+            if counts.first ?? 0 == 0 { return }
+        }
     }
 
     /// Deletes the old changes of all users.

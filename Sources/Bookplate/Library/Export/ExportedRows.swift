@@ -72,13 +72,13 @@ struct ExportedSwipe: ExportedJSONItem {
         self.id = id
         json = .object([
             .init("cardId", .id(id)), .init("action", .text(row.text())),
-            .init("swipedAt", .instant(row.timestamptz())),
+            .init("swipedAt", .instant(row.timestamptz())), .init("store", .text(row.text())),
         ])
     }
 
     static let page = TypedStatement<Self>(
         """
-        SELECT edition_id, action, swiped_at
+        SELECT edition_id, action, swiped_at, store
         FROM current_swipes
         WHERE user_id = $1 AND ($2::uuid IS NULL OR edition_id > $2)
         ORDER BY edition_id
@@ -116,6 +116,7 @@ struct ExportedBook: ExportedJSONItem {
     let publisher: String?
     let publishedDate: String?
     let pageCount: Int32?
+    let language: String?
     let category: String?
     let genre: String?
     let description: String?
@@ -139,6 +140,7 @@ struct ExportedBook: ExportedJSONItem {
         publisher = row.text()
         publishedDate = row.text()
         pageCount = row.int32()
+        language = row.text()
         category = row.text()
         genre = row.text()
         description = row.text()
@@ -164,6 +166,7 @@ struct ExportedBook: ExportedJSONItem {
             .init("publisher", .text(publisher)),
             .init("publishedDate", .text(publishedDate)),
             .init("pageCount", .int(pageCount)),
+            .init("language", .text(language)),
             .init("category", .text(category)),
             .init("genre", .text(genre)),
             .init("description", .text(description)),
@@ -182,7 +185,7 @@ struct ExportedBook: ExportedJSONItem {
         """
         SELECT
           b.id, b.edition_id, b.title, b.author, b.isbn13, b.publisher, b.published_date, b.page_count,
-          b.category, b.genre, b.description, b.status, b.current_page, b.added_at, b.started_at,
+          b.language, b.category, b.genre, b.description, b.status, b.current_page, b.added_at, b.started_at,
           b.finished_at, b.updated_at,
           ARRAY(
             SELECT s.name
@@ -191,7 +194,7 @@ struct ExportedBook: ExportedJSONItem {
             WHERE sb.user_id = $1 AND sb.book_id = b.id
             ORDER BY s.position, s.id
           ),
-          r.id, r.rating, r.text, r.created_at, r.updated_at
+          r.id, \(Review.rating), r.text, r.created_at, r.updated_at
         FROM books b
         LEFT JOIN reviews r ON r.user_id = $1 AND r.book_id = b.id
         WHERE b.user_id = $1 AND ($2::uuid IS NULL OR b.id > $2)
@@ -202,15 +205,16 @@ struct ExportedBook: ExportedJSONItem {
 
 struct ExportedReview: RowDecodable {
     let id: UUID?
-    let rating: Int32
+    /// Nil for a review without a rating.
+    let rating: Int32?
     let text: String?
     let createdAt: Int64?
     let updatedAt: Int64?
 
     init?(_ row: inout RowReader) {
         id = row.uuid()
-        guard let rating = row.int32() else { return nil }
-        self.rating = rating
+        guard id != nil else { return nil }
+        rating = row.int32()
         text = row.text()
         createdAt = row.timestamptz()
         updatedAt = row.timestamptz()
@@ -218,7 +222,7 @@ struct ExportedReview: RowDecodable {
 
     var json: Value {
         .object([
-            .init("id", .id(id)), .init("rating", .int(Int(rating))), .init("text", .text(text)),
+            .init("id", .id(id)), .init("rating", .int(rating)), .init("text", .text(text)),
             .init("createdAt", .instant(createdAt)), .init("updatedAt", .instant(updatedAt)),
         ])
     }

@@ -110,6 +110,7 @@ enum BookplateFile {
             ImportedSwipe(
                 cardID: card,
                 action: try fields.choice("action", ["LIKE", "SKIP", "DISLIKE", "BUY"]),
+                store: try fields.text("store", max: 100),
                 // Times in the future are clamped to the current time, as in `recordSwipes`.
                 swipedAt: Instant(
                     microseconds: min(time.microseconds, unixSecondsNow() * 1_000_000))))
@@ -132,6 +133,7 @@ enum BookplateFile {
         book.publisher = try fields.text("publisher", max: 500)
         book.publishedDate = try fields.text("publishedDate", max: 100)
         book.pageCount = try fields.number("pageCount", 1...Int(Int32.max)).map(Int32.init)
+        book.language = try fields.text("language", max: 35)
         book.category = try fields.text("category", max: BookCreation.labelCharactersMax)
         book.genre = try fields.text("genre", max: BookCreation.labelCharactersMax)
         book.description = try fields.text("description", max: 100_000)
@@ -152,12 +154,13 @@ enum BookplateFile {
         }
         if let review = fields.value["review"], !review.isNull {
             let fields = Fields(review)
-            guard let rating = try fields.number("rating", 1...5) else {
-                throw .init("rating is missing.")
+            let rating = try fields.number("rating", 1...5)
+            let text = try fields.text("text", max: Review.textCharactersMax)
+            guard rating != nil || text != nil else {
+                throw .init("rating and text are missing.")
             }
             book.review = ImportedReview(
-                id: try fields.id("id"), rating: rating,
-                text: try fields.text("text", max: Review.textCharactersMax),
+                id: try fields.id("id"), rating: rating, text: text,
                 createdAt: try fields.instant("createdAt"),
                 updatedAt: try fields.instant("updatedAt"))
         }

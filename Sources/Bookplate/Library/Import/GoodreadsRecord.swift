@@ -12,10 +12,7 @@ enum GoodreadsRecord {
         "paused": "PAUSED", "on-hold": "PAUSED", "on-pause": "PAUSED",
     ]
 
-    /// - Returns: The book, and a sentence about the part of it that cannot be imported.
-    static func book(
-        _ fields: ImportFields
-    ) throws(ImportFields.Problem) -> (ImportedBook, problem: String?) {
+    static func book(_ fields: ImportFields) throws(ImportFields.Problem) -> ImportedBook {
         let key = fields.raw("Book Id").trimmed
         var book = try fields.book(author: "Author", key: key, of: "goodreads")
         // Bookplate's own export has Bookplate's ids.
@@ -43,8 +40,8 @@ enum GoodreadsRecord {
                 book.shelves.append(shelf)
             }
         }
-        let problem = try fields.addReview(text: "My Review", rating: "My Rating", to: &book)
-        return (book, problem)
+        try fields.addReview(text: "My Review", rating: "My Rating", to: &book)
+        return book
     }
 }
 

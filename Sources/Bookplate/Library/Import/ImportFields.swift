@@ -57,11 +57,9 @@ struct ImportFields {
 
     /// Adds the review to a book whose status is known. Ratings with quarters of a star are rounded, to at least one star.
     /// A book that has not been read loses its finishing date.
-    ///
-    /// - Returns: A sentence if the record has the text of a review that cannot be imported.
     func addReview(
         text column: String, rating ratingColumn: String, to book: inout ImportedBook
-    ) throws(Problem) -> String? {
+    ) throws(Problem) {
         if book.status != "READ" { book.finishedAt = nil }
         let text = plainText(ofHTML: raw(column))
         guard text.unicodeScalars.count <= Review.textCharactersMax else {
@@ -71,13 +69,11 @@ struct ImportFields {
         guard let stars = rating.isEmpty ? 0 : Double(rating), (0...5).contains(stars) else {
             throw Problem("\(ratingColumn) is not between 0 and 5: \(rating.prefix(40))")
         }
-        guard stars > 0 else {
-            return text.isEmpty ? nil : "The review was not imported because it has no rating."
-        }
+        guard stars > 0 || !text.isEmpty else { return }
         book.review = ImportedReview(
-            rating: max(1, Int(stars.rounded())), text: text.isEmpty ? nil : text)
+            rating: stars > 0 ? max(1, Int(stars.rounded())) : nil,
+            text: text.isEmpty ? nil : text)
         book.review?.createdAt = book.finishedAt ?? book.addedAt
-        return nil
     }
 
     /// Returns the first ISBN of some columns; nil if they have none. Numbers that are not ISBNs are ignored.

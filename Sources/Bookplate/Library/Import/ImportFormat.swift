@@ -167,10 +167,10 @@ struct ImportRecords: Sequence, IteratorProtocol {
                 throw .init("The record has fewer fields than the file has columns.")
             }
             let fields = ImportFields(columns: columns, fields: cells)
-            let (book, problem) =
+            let book =
                 format == .storyGraph
                 ? try StoryGraphRecord.book(fields) : try GoodreadsRecord.book(fields)
-            return ImportRecord(line: record.line, content: .book(book), problem: problem)
+            return ImportRecord(line: record.line, content: .book(book))
         } catch {
             return ImportRecord(line: record.line, content: .nothing, problem: error.message)
         }

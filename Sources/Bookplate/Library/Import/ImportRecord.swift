@@ -14,7 +14,7 @@ struct ImportRecord: Equatable {
     /// The number of the record's line in the file, from 1.
     let line: Int
     var content: Content
-    /// A sentence if the record, or a part of it, cannot be imported.
+    /// A sentence if the record cannot be imported.
     var problem: String?
 
     /// The record as an element of the parameter of the SQL function `import_records`.
@@ -43,6 +43,7 @@ struct ImportedBook: Equatable {
     var publisher: String?
     var publishedDate: String?
     var pageCount: Int32?
+    var language: String?
     var category: String?
     var genre: String?
     var description: String?
@@ -69,6 +70,7 @@ struct ImportedBook: Equatable {
         add("publisher", publisher.map { .string($0) })
         add("publishedDate", publishedDate.map { .string($0) })
         add("pageCount", pageCount.map { .int(Int($0)) })
+        add("language", language.map { .string($0) })
         add("category", category.map { .string($0) })
         add("genre", genre.map { .string($0) })
         add("description", description.map { .string($0) })
@@ -81,7 +83,7 @@ struct ImportedBook: Equatable {
         add("shelves", .list(shelves.map { .string($0) }))
         if let review {
             add("reviewId", review.id.map { .string($0.description) })
-            add("rating", .int(review.rating))
+            add("rating", review.rating.map { .int($0) })
             add("review", review.text.map { .string($0) })
             add("reviewedAt", review.createdAt.map { .string($0.preciseText) })
             add("reviewUpdatedAt", review.updatedAt.map { .string($0.preciseText) })
@@ -90,9 +92,10 @@ struct ImportedBook: Equatable {
     }
 }
 
+/// A review with a rating, a text, or both.
 struct ImportedReview: Equatable {
     var id: UUID?
-    var rating: Int
+    var rating: Int?
     var text: String?
     var createdAt: Instant?
     var updatedAt: Instant?
@@ -114,13 +117,16 @@ struct ImportedShelf: Equatable {
 struct ImportedSwipe: Equatable {
     var cardID: UUID
     var action: String
+    var store: String?
     var swipedAt: Instant
 
     var json: Value {
-        .object([
+        var members: [Value.Member] = [
             .init("cardId", .string(cardID.description)), .init("action", .string(action)),
             .init("swipedAt", .string(swipedAt.preciseText)),
-        ])
+        ]
+        if let store { members.append(.init("store", .string(store))) }
+        return .object(members)
     }
 }
 

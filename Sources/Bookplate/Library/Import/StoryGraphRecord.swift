@@ -9,10 +9,7 @@ enum StoryGraphRecord {
         "did-not-finish": "DID_NOT_FINISH", "paused": "PAUSED",
     ]
 
-    /// - Returns: The book, and a sentence about the part of it that cannot be imported.
-    static func book(
-        _ fields: ImportFields
-    ) throws(ImportFields.Problem) -> (ImportedBook, problem: String?) {
+    static func book(_ fields: ImportFields) throws(ImportFields.Problem) -> ImportedBook {
         var book = try fields.book(
             author: "Authors", key: fields.raw("ISBN/UID").trimmed, of: "storygraph")
         book.isbn = fields.isbn("ISBN/UID")
@@ -24,8 +21,8 @@ enum StoryGraphRecord {
         book.addedAt = try fields.day("Date Added")
         (book.startedAt, book.finishedAt) = try lastDates(fields)
         book.shelves = try fields.names("Tags", max: Shelf.nameCharactersMax)
-        let problem = try fields.addReview(text: "Review", rating: "Star Rating", to: &book)
-        return (book, problem)
+        try fields.addReview(text: "Review", rating: "Star Rating", to: &book)
+        return book
     }
 
     /// Returns the dates of the last reading, which is `2023/05/01` in `2022/02/01-2022/02/11, 2023/05/01`. If the

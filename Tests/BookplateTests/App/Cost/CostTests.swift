@@ -205,8 +205,11 @@ import Testing
             statements: 4, roundTrips: 1),
         Case(
             name: "delete", query: "mutation($book: ID!) { deleteBook(id: $book) { id } }",
-            statements: 7,
+            statements: 5,
             roundTrips: 1),
+        Case(
+            name: "restore", query: "mutation($book: ID!) { restoreBook(id: $book) { id } }",
+            statements: 6, roundTrips: 1),
     ]
 
     /// A mutation and reading its result need one round trip, and one more for each further level.
@@ -237,6 +240,27 @@ import Testing
             ["i": .list(cards.map { ["cardId": $0] })])
         #expect(books.statements == 1 + count + 5)
         #expect(books.roundTrips == 2)
+
+        let ids = try await reader.requireValue(
+            "{ me { books(first: 50) { nodes { id } } } }", .null, "me", "books", "nodes"
+        ).values(of: "id").prefix(count)
+        let shelf = try await reader.makeShelf("Shelf")
+        // Each starts with one statement, and reads the books or shelves with one in a second round trip.
+        let updates = try await reader.execute(
+            "mutation($i: [UpdateBooksInput!]!) { updateBooks(inputs: $i) { book { title } error { code } } }",
+            [
+                "i": .list(
+                    ids.map { ["id": $0, "input": ["currentPage": 1, "shelfIds": [shelf]]] })
+            ])
+        #expect(updates.statements == 5 && updates.roundTrips == 2, "\(updates.json)")
+        let moves = try await reader.execute(
+            "mutation($i: [MoveBooksInput!]!) { moveBooks(inputs: $i) { book { title } error { code } } }",
+            ["i": .list(ids.map { ["id": $0, "input": ["to": shelf]] })])
+        #expect(moves.statements == 5 && moves.roundTrips == 2, "\(moves.json)")
+        let deletions = try await reader.execute(
+            "mutation($i: [ID!]!) { deleteBooks(ids: $i) { id shelves { name } error { code } } }",
+            ["i": .list(Array(ids))])
+        #expect(deletions.statements == 7 && deletions.roundTrips == 2, "\(deletions.json)")
     }
 
     /// The search for covers is enqueued with the books: one more statement for a batch of any size, and no more round trips.

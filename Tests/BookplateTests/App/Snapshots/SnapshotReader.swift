@@ -51,6 +51,12 @@ struct SnapshotReader {
             "shelfIds": .list([shelf]),
         ])
         try await reader.review(kindred)
+        let deleted = try await reader.makeBook([
+            "title": "Parable of the Sower", "author": "Octavia E. Butler",
+            "shelfIds": .list([other]),
+        ])
+        _ = try await reader.requireValue(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": deleted], "deleteBook")
         let libraryImport = try await app.execute(
             "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
             ["file": UploadReference.value(0)], token: reader.token,
@@ -59,7 +65,8 @@ struct SnapshotReader {
         _ = try await reader.feedCards(1)
         let values = [
             "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
-            "card": card, "import": libraryImport["importLibrary", "id"] ?? .null,
+            "deleted": deleted, "card": card,
+            "import": libraryImport["importLibrary", "id"] ?? .null,
         ].compactMapValues(\.string)
         return SnapshotReader(
             reader: reader,

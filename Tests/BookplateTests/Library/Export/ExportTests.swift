@@ -14,9 +14,9 @@ import Zip
     private static let library = """
         { me { shelves { id name position createdAt bookCount }
           books(orderBy: TITLE_ASC, first: 100) { nodes {
-            id title author isbn13 publisher publishedDate pageCount category genre description status
+            id title author isbn13 publisher publishedDate pageCount language category genre description status
             currentPage addedAt startedAt finishedAt card { id }
-            shelves { id } review { id rating text createdAt updatedAt } } } } }
+            shelves { id } review { id rating stars text createdAt updatedAt } } } } }
         """
 
     private func link(_ reader: TestReader) async throws -> String {
@@ -84,11 +84,23 @@ import Zip
             """
             mutation($id: ID!) { updateBook(id: $id, input: {status: PAUSED, currentPage: 77}) { id } }
             """, ["id": hidden])
-        _ = try await reader.makeBook(["title": "'=quoted", "isbn": "9780374104092"])
+        let quoted = try await reader.makeBook([
+            "title": "'=quoted", "isbn": "9780374104092", "status": "READ", "publisher": "P",
+            "publishedDate": "1965-08", "pageCount": 412, "language": "pt-BR",
+        ])
+        _ = try await reader.requireValue(
+            "mutation($id: ID!) { reviewBook(id: $id, input: {text: \"No rating\"}) { id } }",
+            ["id": quoted], "reviewBook")
         for status in ["READING", "DID_NOT_FINISH", "WANT_TO_READ"] {
             _ = try await reader.makeBook("Émile \(status)", status: status)
         }
         _ = try await reader.swipe("DISLIKE", [cards[2]["id"] ?? .null])
+        _ = try await reader.requireValue(
+            """
+            mutation($card: ID!) {
+              recordSwipes(inputs: [{cardId: $card, action: BUY, store: "bookshop.org"}]) { recorded }
+            }
+            """, ["card": cards[0]["id"] ?? .null], "recordSwipes")
     }
 
     @Test func exportAndImportLoseNothing() async throws {
@@ -125,8 +137,9 @@ import Zip
                 == 5)
         // Swipes and the hidden review are imported too.
         let swipes = "SELECT count(*) FROM swipes"
-        #expect(try await app.database.count(swipes) == 2)
-        #expect(try await app.database.count("SELECT count(*) FROM reviews") == 4)
+        #expect(try await app.database.count(swipes) == 4)
+        #expect(try await app.database.count("\(swipes) WHERE store = 'bookshop.org'") == 2)
+        #expect(try await app.database.count("SELECT count(*) FROM reviews") == 6)
 
         let again = try await imported(to, archive)
         #expect(again == ["state": "DONE", "created": 0, "updated": 0, "failed": []])

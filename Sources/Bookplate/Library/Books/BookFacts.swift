@@ -1,0 +1,110 @@
+import GraphQL
+
+/// The facts of an edition that a reader can enter: the fields that `CreateBookInput` and `UpdateBookInput` have in common with a
+/// card. A field that is absent, null, or blank is nil.
+struct BookFacts {
+    let publisher: String?
+    let publishedDate: String?
+    let language: String?
+    let description: String?
+    let pageCount: Int32?
+
+    static let publisherCharactersMax = 500
+    static let descriptionCharactersMax = 100_000
+
+    /// - Throws: `.badUserInput` with the name of the field.
+    init(_ input: InputObject) throws(BookplateError) {
+        publisher = try TextInput.optional(
+            input.text("publisher"), field: "publisher",
+            charactersMax: Self.publisherCharactersMax)
+        publishedDate = try Self.date(input.text("publishedDate"))
+        language = try Self.language(input.text("language"))
+        description = try TextInput.optional(
+            input.text("description"), field: "description",
+            charactersMax: Self.descriptionCharactersMax)
+        if let count = input["pageCount"], !count.isNull {
+            guard let number = count.int.flatMap({ Int32(exactly: $0) }), number > 0 else {
+                throw .badUserInput(
+                    field: "pageCount", "Send a whole number of at least 1, or null.")
+            }
+            pageCount = number
+        } else {
+            pageCount = nil
+        }
+    }
+
+    private static func date(_ text: String?) throws(BookplateError) -> String? {
+        guard
+            let text = try TextInput.optional(text, field: "publishedDate", charactersMax: 100)
+        else { return nil }
+        guard isDate(text) else {
+            throw .badUserInput(
+                field: "publishedDate",
+                "Send a year, a month, or a day, such as 1965, 1965-08, or 1965-08-01.")
+        }
+        return text
+    }
+
+    /// Whether a text is a year, a month, or a day of the Gregorian calendar in ISO 8601 format.
+    static func isDate(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard (1...3).contains(parts.count), parts[0].utf8.count == 4,
+            parts.dropFirst().allSatisfy({ $0.utf8.count == 2 }),
+            parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return false }
+        let numbers = parts.compactMap { Int($0) }
+        let year = numbers[0]
+        guard year > 0 else { return false }
+        guard numbers.count > 1 else { return true }
+        let month = numbers[1]
+        guard (1...12).contains(month) else { return false }
+        guard numbers.count > 2 else { return true }
+        let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let days = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        return (1...days[month - 1]).contains(numbers[2])
+    }
+
+    private static func language(_ text: String?) throws(BookplateError) -> String? {
+        guard let text = try TextInput.optional(text, field: "language", charactersMax: 100)
+        else { return nil }
+        guard let tag = languageTag(text) else {
+            throw .badUserInput(
+                field: "language", "Send a language tag of BCP 47, such as en, pt-BR, or zh-Hant.")
+        }
+        return tag
+    }
+
+    /// Returns a well-formed language tag in its usual case, such as `zh-Hant-TW`; nil for any other text. At most 35 characters,
+    /// as in https://www.rfc-editor.org/rfc/rfc5646#section-4.4.1.
+    static func languageTag(_ text: String) -> String? {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard text.utf8.count <= 35, (2...3).contains(parts[0].utf8.count),
+            parts[0].utf8.allSatisfy(isLetter),
+            parts.dropFirst().allSatisfy({
+                (1...8).contains($0.utf8.count)
+                    && $0.utf8.allSatisfy { isLetter($0) || isDigit($0) }
+            })
+        else { return nil }
+        var tag = [parts[0].lowercased()]
+        for part in parts.dropFirst() {
+            switch part.utf8.count {
+            case 2: tag.append(part.uppercased())
+            case 4 where part.utf8.allSatisfy(isLetter): tag.append(part.capitalizedASCII)
+            default: tag.append(part.lowercased())
+            }
+        }
+        return tag.joined(separator: "-")
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}
+
+extension Substring {
+    fileprivate var capitalizedASCII: String { prefix(1).uppercased() + dropFirst().lowercased() }
+}

@@ -1,0 +1,24 @@
+-- round trip 1
+SELECT begin_request($1, $2, $3, $4);
+
+SELECT outcome, other_id
+FROM restore_book($1, $2);
+
+UPDATE users
+SET signals_version = signals_version + 1
+WHERE id = $1;
+
+SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
+
+SELECT b.id, b.title, b.status
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT sb.book_id, s.name
+FROM shelf_books sb
+JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
+WHERE sb.user_id = $1 AND sb.book_id = $2
+ORDER BY s.position, s.id;
