@@ -16,7 +16,10 @@ enum User {
             "shelves": .relation(Shelf.ofUser),
             "books": .relation(Book.ofUser),
             "reviews": .relation(Review.ofUser),
+            "swipes": .relation(Swipe.ofUser),
             "stats": .relation(LibraryStats.ofUser),
+            "storage": .relation(StorageUse.ofUser),
+            "sessions": .relation(UserSessions()),
         ])
 
     /// The fields `Query.me` and `Session.user`.

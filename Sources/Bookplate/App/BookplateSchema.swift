@@ -48,12 +48,14 @@ private struct ResolverTable: ResolverSource {
 
     init() {
         let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
-        for type in nodes + [Import.failureType] + LibraryStats.types + [Cover.type] {
+        let rows =
+            [Import.failureType, Cover.type, Swipe.type, StorageUse.type] + LibraryStats.types
+        for type in nodes + rows {
             table[type.name] = type.fields.mapValues(\.resolver)
         }
         for (connection, edge) in [
             ("BookConnection", "BookEdge"), ("ReviewConnection", "ReviewEdge"),
-            ("FeedCardConnection", "FeedCardEdge"),
+            ("FeedCardConnection", "FeedCardEdge"), ("SwipeConnection", "SwipeEdge"),
         ] {
             table[connection] = ConnectionField.connectionResolvers
             table[edge] = ConnectionField.edgeResolvers
@@ -62,6 +64,7 @@ private struct ResolverTable: ResolverSource {
         table["PageInfo"] = ConnectionField.pageInfoResolvers
         table["PurchaseLink"] = ["store": .property, "url": .property]
         table["Session"] = Sessions.fields
+        table["UserSession"] = UserSessions.fields
         table["DeletedAccount"] = [
             "id": .property, "books": .property, "reviews": .property, "covers": .property,
             "appleTokenRevoked": .property,
@@ -85,6 +88,7 @@ private struct ResolverTable: ResolverSource {
         table["ExportLibraryPayload"] = ["url": .property, "expiresAt": .property]
         table["RecordSwipesPayload"] = [
             "recorded": .property, "saved": .load(RowsOfPlainObject(.many, Book.type)),
+            "unknownCardIds": .property,
         ]
         table["ChangePage"] = Changes.pageFields
         table["Change"] = Changes.changeFields(nodes: nodes)

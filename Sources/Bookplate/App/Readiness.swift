@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "a54b61ae14ba3201bafb508140484f2b21e81cec3e60d567bb188c9d69e9e149"
+    "896d69025268d475a04488115d0e3681ceed899926f48011d046a43ff58137c1"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

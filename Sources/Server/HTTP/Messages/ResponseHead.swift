@@ -47,8 +47,9 @@ extension Exchange {
             (
                 "access-control-allow-headers",
                 "accept, apollo-require-preflight, apollographql-client-name, apollographql-client-version, "
-                    + "authorization, content-type, graphql-preflight, if-none-match, if-range, range, "
-                    + "traceparent, x-apollo-operation-id, x-apollo-operation-name, x-request-id"
+                    + "authorization, content-type, graphql-client-name, graphql-client-version, "
+                    + "graphql-preflight, if-none-match, if-range, range, traceparent, "
+                    + "x-apollo-operation-id, x-apollo-operation-name, x-request-id"
             ),
             ("access-control-max-age", "7200"),
         ]
