@@ -135,16 +135,17 @@ public struct SchemaElementSet: Sendable, Equatable {
 
     mutating func insert(_ number: Int) { words[number / 64] |= 1 << UInt64(number % 64) }
 
-    /// Calls `body` with each number, in ascending order.
-    public func forEach(_ body: (Int) -> Void) {
-        for (index, word) in words.enumerated() {
-            var rest = word
-            while rest != 0 {
-                body(index * 64 + rest.trailingZeroBitCount)
-                rest &= rest - 1
+    /// Adds 1 to the count of each element of the set. `counts` has an entry for each element of the
+    /// schema.
+    public func increment(_ counts: inout [Int64]) {
+        counts.withUnsafeMutableBufferPointer { counts in
+            for (index, word) in words.enumerated() {
+                var rest = word
+                while rest != 0 {
+                    counts[index * 64 + rest.trailingZeroBitCount] += 1
+                    rest &= rest - 1
+                }
             }
         }
     }
-
-    public var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 }

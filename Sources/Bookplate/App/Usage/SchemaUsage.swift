@@ -99,7 +99,7 @@ private struct UsageCounts: Sendable {
         _ used: SchemaElementSet, of elements: SchemaElements, by client: UsageClient
     ) {
         let row = row(.client(client), elements)
-        used.forEach { rows[row].uses[$0] += 1 }
+        used.increment(&rows[row].uses)
     }
 
     mutating func add(_ more: UsageCounts) {
