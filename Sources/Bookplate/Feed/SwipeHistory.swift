@@ -39,7 +39,7 @@ extension Swipe {
             let actions = arguments["actions"]?.list?.compactMap(\.string) ?? []
             let from = "\(type.table) WHERE \(type.scope)"
             if actions.isEmpty { return .init(from: from) }
-            return .init(from: "\(from) AND s.action = ANY($5::text[]::swipe_action[])") {
+            return .init(from: "\(from) AND s.action::text = ANY($5)") {
                 parameters in
                 parameters.append(texts: actions)
             }

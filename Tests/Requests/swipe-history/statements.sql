@@ -14,7 +14,7 @@ FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT s.*
   FROM swipes s
-  WHERE s.user_id = $1 AND s.action = ANY($5::text[]::swipe_action[])
+  WHERE s.user_id = $1 AND s.action::text = ANY($5)
   ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.edition_id DESC, s.swiped_at DESC
   LIMIT $3
 ) s;
