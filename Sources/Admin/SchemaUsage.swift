@@ -37,27 +37,11 @@ extension SchemaCommand {
             let connection = try connect(try loadConfiguration())
             let records = try UsageRecord.all(days: days, coordinate: field, connection)
             let firstDay = try UsageRecord.firstDay(connection)
-            var elements: [ElementUsage] = []
-            if deprecated || field != nil {
-                let byCoordinate = Dictionary(grouping: records, by: \.coordinate)
-                for coordinate in schema.elements.coordinates.map(\.description)
-                where field.map({ $0 == coordinate }) ?? true {
-                    let reason = SchemaCoordinate(coordinate).flatMap { schema.deprecation(at: $0) }
-                    if deprecated, reason == nil { continue }
-                    elements.append(
-                        ElementUsage(
-                            coordinate: coordinate, deprecation: reason,
-                            records: byCoordinate[coordinate] ?? []))
-                }
-            }
-            if !deprecated, elements.isEmpty {
-                elements = records.grouped.map { coordinate, records in
-                    ElementUsage(
-                        coordinate: coordinate,
-                        deprecation: SchemaCoordinate(coordinate).flatMap {
-                            schema.deprecation(at: $0)
-                        }, records: records)
-                }
+            let used = Dictionary(grouping: records, by: \.coordinate)
+            let elements = coordinates(used.keys.sorted(), schema).map { coordinate in
+                ElementUsage(
+                    coordinate: coordinate, deprecation: schema.deprecation(at: coordinate),
+                    records: used[coordinate] ?? [])
             }
             output.print(
                 .object([
@@ -68,6 +52,15 @@ extension SchemaCommand {
                 lines: elements.flatMap(\.lines) + [
                     firstDay.map { "counted since \($0)" } ?? "nothing was counted yet"
                 ])
+        }
+
+        /// Returns the elements to print.
+        private func coordinates(_ used: [String], _ schema: Schema) -> [String] {
+            guard deprecated else { return field.map { [$0] } ?? used }
+            return schema.elements.coordinates.map(\.description).filter { coordinate in
+                (field == nil || field == coordinate)
+                    && schema.deprecation(at: coordinate) != nil
+            }
         }
     }
 }
@@ -116,17 +109,10 @@ extension UsageRecord {
     }
 }
 
-extension [UsageRecord] {
-    /// The records of each coordinate, in the order of the coordinates.
-    fileprivate var grouped: [(String, [UsageRecord])] {
-        Dictionary(grouping: self, by: \.coordinate).sorted { $0.key < $1.key }
-    }
-}
-
 extension Schema {
     /// Returns the reason why an element is deprecated; nil if it is not.
-    fileprivate func deprecation(at coordinate: SchemaCoordinate) -> String? {
-        switch element(at: coordinate) {
+    fileprivate func deprecation(at coordinate: String) -> String? {
+        switch SchemaCoordinate(coordinate).flatMap({ element(at: $0) }) {
         case .field(let field): field.deprecationReason
         case .argument(let input), .inputField(let input): input.deprecationReason
         case .enumValue(let value): value.deprecationReason
@@ -135,7 +121,7 @@ extension Schema {
     }
 }
 
-/// What the counts say about the changes of a schema.
+/// The uses of the elements that changes of a schema affect.
 struct UsageEvidence {
     private let old: Schema
     private let lastUses: [String: UsageRecord]
