@@ -64,7 +64,8 @@ CREATE TABLE sessions (
     generation int NOT NULL DEFAULT 0,
     -- A hash of the refresh token's secret. The secret itself is not stored.
     refresh_hash bytea NOT NULL,
-    device_name text,
+    -- The name that the app gave the device, for the user's list of sessions.
+    device_name text CHECK (char_length(device_name) BETWEEN 1 AND 100),
     created_at timestamptz NOT NULL DEFAULT now(),
     rotated_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz NOT NULL,

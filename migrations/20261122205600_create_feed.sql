@@ -23,6 +23,8 @@ CREATE TABLE swipes (
 );
 ALTER TABLE swipes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE INDEX swipes_edition_id ON swipes (edition_id);
+-- The history of a reader.
+CREATE INDEX swipes_history ON swipes (user_id, least(swiped_at, recorded_at), edition_id);
 CREATE INDEX swipes_undone_at ON swipes (undone_at) WHERE undone_at IS NOT NULL;
 -- Swipes are appended in the order of this time, so the index is tiny.
 CREATE INDEX swipes_recorded_at ON swipes USING brin (recorded_at);

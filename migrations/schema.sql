@@ -2122,9 +2122,9 @@ BEGIN
 END
 $$;
 
--- Name: open_session(uuid, bytea, bytea, timestamp with time zone, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+-- Name: open_session(uuid, bytea, bytea, timestamp with time zone, integer, integer, integer, text); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.open_session(session_id uuid, refresh_hash bytea, token_hash bytea, token_expires_at timestamp with time zone, session_days integer, grace_seconds integer, sign_ins_per_hour_max integer) RETURNS boolean
+CREATE FUNCTION public.open_session(session_id uuid, refresh_hash bytea, token_hash bytea, token_expires_at timestamp with time zone, session_days integer, grace_seconds integer, sign_ins_per_hour_max integer, device_name text) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 DECLARE
@@ -2168,8 +2168,11 @@ BEGIN
         FOR UPDATE SKIP LOCKED
     );
 
-    INSERT INTO sessions (user_id, id, refresh_hash, expires_at)
-    VALUES (app_user_id(), session_id, open_session.refresh_hash, now() + session_days * interval '1 day');
+    INSERT INTO sessions (user_id, id, refresh_hash, device_name, expires_at)
+    VALUES (
+        app_user_id(), session_id, open_session.refresh_hash, open_session.device_name,
+        now() + session_days * interval '1 day'
+    );
     RETURN true;
 END
 $$;
@@ -2332,6 +2335,33 @@ CREATE FUNCTION public.prune_imports(older_than_days integer) RETURNS SETOF uuid
     )
     SELECT e.user_id
     FROM ended e
+$$;
+
+-- Name: prune_schema_usage(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_schema_usage(older_than_days integer, rows_max integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH first_day AS (
+        SELECT (now() AT TIME ZONE 'UTC')::date - greatest(30, older_than_days) AS day
+    ), old AS (
+        SELECT s.day, s.client_id, s.coordinate
+        FROM schema_usage s
+        WHERE s.day < (SELECT day FROM first_day)
+        ORDER BY s.day
+        LIMIT rows_max
+    ), deleted AS (
+        DELETE FROM schema_usage s
+        USING old
+        WHERE s.day = old.day AND s.client_id = old.client_id AND s.coordinate = old.coordinate
+        RETURNING 1
+    ), clients AS (
+        DELETE FROM usage_clients c
+        WHERE c.last_used_on < (SELECT day FROM first_day)
+            AND NOT EXISTS (SELECT FROM schema_usage s WHERE s.client_id = c.id)
+    )
+    SELECT count(*) FROM deleted
 $$;
 
 -- Name: prune_undone_swipes(integer, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -2577,6 +2607,65 @@ CREATE FUNCTION public.record_removed_cover(user_id uuid, book_id uuid, version 
                 AND c.version = record_removed_cover.version
         )
     ON CONFLICT DO NOTHING
+$$;
+
+-- Name: record_schema_usage(uuid[], text[], text[], integer[], text[], bigint[], integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_schema_usage(client_tenants uuid[], client_names text[], client_versions text[], client_numbers integer[], coordinates text[], uses bigint[], clients_max integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    today date := (clock_timestamp() AT TIME ZONE 'UTC')::date;
+BEGIN
+    -- Two servers would lock the same rows in different orders, and exceed the limit together.
+    PERFORM pg_advisory_xact_lock(hashtext('schema usage'));
+
+    INSERT INTO usage_clients AS u (tenant_id, name, version, last_used_on)
+    SELECT DISTINCT
+        r.tenant_id,
+        CASE WHEN r.is_admitted THEN r.name ELSE '(other)' END,
+        CASE WHEN r.is_admitted THEN r.version ELSE '' END,
+        today
+    FROM (
+        SELECT
+            g.tenant_id,
+            g.name,
+            g.version,
+            c.id IS NOT NULL
+                OR row_number() OVER (PARTITION BY g.tenant_id, c.id IS NULL ORDER BY g.name, g.version)
+                    + (
+                        SELECT count(*)
+                        FROM usage_clients k
+                        WHERE k.tenant_id IS NOT DISTINCT FROM g.tenant_id AND k.last_used_on > today - 30
+                    ) <= clients_max AS is_admitted
+        FROM (
+            SELECT DISTINCT tenant_id, name, version
+            FROM unnest(client_tenants, client_names, client_versions) AS i (tenant_id, name, version)
+        ) g
+        LEFT JOIN usage_clients c
+            ON c.tenant_id IS NOT DISTINCT FROM g.tenant_id AND c.name = g.name AND c.version = g.version
+        -- The tenant may have been removed.
+        WHERE g.tenant_id IS NULL OR EXISTS (SELECT FROM tenants t WHERE t.id = g.tenant_id)
+    ) r
+    ON CONFLICT (tenant_id, name, version) DO UPDATE
+    SET last_used_on = excluded.last_used_on
+    WHERE u.last_used_on < excluded.last_used_on;
+
+    INSERT INTO schema_usage AS s (day, client_id, coordinate, uses)
+    SELECT today, coalesce(c.id, o.id), i.coordinate, sum(i.uses)
+    FROM unnest(client_numbers, coordinates, uses) AS i (client_number, coordinate, uses)
+    JOIN unnest(client_tenants, client_names, client_versions) WITH ORDINALITY AS g (tenant_id, name, version, number)
+        ON g.number = i.client_number
+    LEFT JOIN usage_clients c
+        ON c.tenant_id IS NOT DISTINCT FROM g.tenant_id AND c.name = g.name AND c.version = g.version
+    LEFT JOIN usage_clients o
+        ON o.tenant_id IS NOT DISTINCT FROM g.tenant_id AND o.name = '(other)' AND o.version = ''
+    WHERE coalesce(c.id, o.id) IS NOT NULL
+    GROUP BY coalesce(c.id, o.id), i.coordinate
+    ON CONFLICT (day, client_id, coordinate) DO UPDATE
+    SET uses = s.uses + excluded.uses;
+END
 $$;
 
 -- Name: record_source_misses(text[], text[], integer); Type: FUNCTION; Schema: public; Owner: -
@@ -3803,9 +3892,13 @@ BEGIN
     ELSE
         SELECT s.* INTO undone
         FROM swipes s
-        WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = at AND s.undone_at IS NULL;
+        WHERE s.user_id = reader
+            AND s.edition_id = card
+            AND (s.swiped_at = at OR date_trunc('milliseconds', least(s.swiped_at, s.recorded_at)) = at)
+        ORDER BY s.swiped_at = at DESC, s.swiped_at DESC
+        LIMIT 1;
     END IF;
-    IF undone IS NULL THEN
+    IF undone IS NULL OR undone.undone_at IS NOT NULL THEN
         RETURN;
     END IF;
     UPDATE swipes s
@@ -4511,6 +4604,19 @@ CREATE TABLE public.schema_states (
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+-- Name: schema_usage; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.schema_usage (
+    day date NOT NULL,
+    client_id integer NOT NULL,
+    coordinate text NOT NULL,
+    uses bigint NOT NULL,
+    CONSTRAINT schema_usage_coordinate_check CHECK (((char_length(coordinate) >= 1) AND (char_length(coordinate) <= 300))),
+    CONSTRAINT schema_usage_uses_check CHECK ((uses > 0))
+);
+
+ALTER TABLE ONLY public.schema_usage FORCE ROW LEVEL SECURITY;
+
 -- Name: search_words; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.search_words (
@@ -4530,7 +4636,8 @@ CREATE TABLE public.sessions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     rotated_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    revoked_at timestamp with time zone
+    revoked_at timestamp with time zone,
+    CONSTRAINT sessions_device_name_check CHECK (((char_length(device_name) >= 1) AND (char_length(device_name) <= 100)))
 );
 
 ALTER TABLE ONLY public.sessions FORCE ROW LEVEL SECURITY;
@@ -4649,6 +4756,31 @@ CREATE TABLE public.tenants (
     CONSTRAINT tenants_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT tenants_storage_bytes_max_check CHECK ((storage_bytes_max >= 0)),
     CONSTRAINT tenants_user_storage_bytes_max_check CHECK ((user_storage_bytes_max >= 0))
+);
+
+-- Name: usage_clients; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.usage_clients (
+    id integer NOT NULL,
+    tenant_id uuid,
+    name text NOT NULL,
+    version text NOT NULL,
+    last_used_on date NOT NULL,
+    CONSTRAINT usage_clients_name_check CHECK ((char_length(name) <= 64)),
+    CONSTRAINT usage_clients_version_check CHECK ((char_length(version) <= 64))
+);
+
+ALTER TABLE ONLY public.usage_clients FORCE ROW LEVEL SECURITY;
+
+-- Name: usage_clients_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+
+ALTER TABLE public.usage_clients ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.usage_clients_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 -- Name: users; Type: TABLE; Schema: public; Owner: -
@@ -4853,6 +4985,11 @@ ALTER TABLE ONLY public.schema_migrations
 ALTER TABLE ONLY public.schema_states
     ADD CONSTRAINT schema_states_pkey PRIMARY KEY (version, functions);
 
+-- Name: schema_usage schema_usage_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.schema_usage
+    ADD CONSTRAINT schema_usage_pkey PRIMARY KEY (day, client_id, coordinate);
+
 -- Name: search_words search_words_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.search_words
@@ -4907,6 +5044,16 @@ ALTER TABLE ONLY public.tenants
 
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_slug_key UNIQUE (slug);
+
+-- Name: usage_clients usage_clients_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.usage_clients
+    ADD CONSTRAINT usage_clients_pkey PRIMARY KEY (id);
+
+-- Name: usage_clients usage_clients_tenant_id_name_version_key; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.usage_clients
+    ADD CONSTRAINT usage_clients_tenant_id_name_version_key UNIQUE NULLS NOT DISTINCT (tenant_id, name, version);
 
 -- Name: users users_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -5071,6 +5218,10 @@ CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS
 
 CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_at, id);
 
+-- Name: schema_usage_client_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX schema_usage_client_id ON public.schema_usage USING btree (client_id);
+
 -- Name: search_words_forms; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX search_words_forms ON public.search_words USING gin (forms);
@@ -5094,6 +5245,10 @@ CREATE UNIQUE INDEX shelves_name ON public.shelves USING btree (user_id, lower(n
 -- Name: swipes_edition_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX swipes_edition_id ON public.swipes USING btree (edition_id);
+
+-- Name: swipes_history; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX swipes_history ON public.swipes USING btree (user_id, LEAST(swiped_at, recorded_at), edition_id);
 
 -- Name: swipes_recorded_at; Type: INDEX; Schema: public; Owner: -
 
@@ -5264,6 +5419,11 @@ ALTER TABLE ONLY public.removed_covers
 ALTER TABLE ONLY public.reviews
     ADD CONSTRAINT reviews_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
 
+-- Name: schema_usage schema_usage_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.schema_usage
+    ADD CONSTRAINT schema_usage_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.usage_clients(id) ON DELETE CASCADE;
+
 -- Name: sessions sessions_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.sessions
@@ -5298,6 +5458,11 @@ ALTER TABLE ONLY public.swipes
 
 ALTER TABLE ONLY public.tenant_storage
     ADD CONSTRAINT tenant_storage_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+-- Name: usage_clients usage_clients_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.usage_clients
+    ADD CONSTRAINT usage_clients_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
 -- Name: users users_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -5369,6 +5534,10 @@ CREATE POLICY administration ON public.removed_covers TO bookplate_owner USING (
 
 CREATE POLICY administration ON public.reviews TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: schema_usage administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.schema_usage TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: sessions administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.sessions TO bookplate_owner USING (true) WITH CHECK (true);
@@ -5388,6 +5557,10 @@ CREATE POLICY administration ON public.source_usage TO bookplate_owner USING (tr
 -- Name: swipes administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.swipes TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: usage_clients administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.usage_clients TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: users administration; Type: POLICY; Schema: public; Owner: -
 
@@ -5521,6 +5694,10 @@ ALTER TABLE public.removed_covers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reviews ENABLE ROW LEVEL SECURITY;
 
+-- Name: schema_usage; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.schema_usage ENABLE ROW LEVEL SECURITY;
+
 -- Name: sessions; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.sessions ENABLE ROW LEVEL SECURITY;
@@ -5540,6 +5717,10 @@ ALTER TABLE public.source_usage ENABLE ROW LEVEL SECURITY;
 -- Name: swipes; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.swipes ENABLE ROW LEVEL SECURITY;
+
+-- Name: usage_clients; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.usage_clients ENABLE ROW LEVEL SECURITY;
 
 -- Name: users; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -5765,6 +5946,11 @@ GRANT ALL ON FUNCTION public.prune_events(older_than_days integer, rows_max inte
 REVOKE ALL ON FUNCTION public.prune_imports(older_than_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prune_imports(older_than_days integer) TO bookplate_app;
 
+-- Name: FUNCTION prune_schema_usage(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_schema_usage(older_than_days integer, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_schema_usage(older_than_days integer, rows_max integer) TO bookplate_app;
+
 -- Name: FUNCTION prune_undone_swipes(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.prune_undone_swipes(older_than_days integer, rows_max integer) FROM PUBLIC;
@@ -5815,6 +6001,11 @@ GRANT ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer)
 -- Name: FUNCTION record_removed_cover(user_id uuid, book_id uuid, version text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_removed_cover(user_id uuid, book_id uuid, version text) FROM PUBLIC;
+
+-- Name: FUNCTION record_schema_usage(client_tenants uuid[], client_names text[], client_versions text[], client_numbers integer[], coordinates text[], uses bigint[], clients_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_schema_usage(client_tenants uuid[], client_names text[], client_versions text[], client_numbers integer[], coordinates text[], uses bigint[], clients_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_schema_usage(client_tenants uuid[], client_names text[], client_versions text[], client_numbers integer[], coordinates text[], uses bigint[], clients_max integer) TO bookplate_app;
 
 -- Name: FUNCTION record_source_misses(sources text[], isbns text[], seconds integer); Type: ACL; Schema: public; Owner: -
 

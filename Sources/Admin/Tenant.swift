@@ -8,7 +8,7 @@ struct Tenant: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage tenants: the apps that share this server.",
         discussion: "Running servers apply changes within a second.",
-        subcommands: [Add.self, List.self, Update.self, Remove.self])
+        subcommands: [Add.self, List.self, Show.self, Update.self, Remove.self])
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -41,7 +41,10 @@ struct Tenant: ParsableCommand {
                 try TenantRecord.add(
                     slug: slug, name: name, issuers: settings.issuer, audiences: settings.audience,
                     amazonTag: settings.amazonTag, bookshopID: settings.bookshopId,
-                    requestsPerMinuteMax: settings.rate, providers: providers, connection)
+                    requestsPerMinuteMax: settings.rate, storageBytesMax: settings.storage?.bytes,
+                    userStorageBytesMax: settings.userStorage?.bytes
+                        ?? TenantRecord.userStorageBytesDefault,
+                    providers: providers, connection)
             }
             output.print(
                 json(attempt.result, attempt.members),
@@ -62,8 +65,41 @@ struct Tenant: ParsableCommand {
             output.print(
                 .list(tenants.map { json($0) }),
                 lines: tenants.map {
-                    "\($0.slug)\t\($0.name)\t\($0.audiences.joined(separator: ","))"
+                    "\($0.slug)\t\($0.name)\t\($0.audiences.joined(separator: ","))\t"
+                        + "storage \(size($0.storageBytesMax)), per user \(size($0.userStorageBytesMax))"
                 })
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the settings of a tenant, and the storage that it uses.",
+            discussion: "Examples:\n  bookplate-admin tenant show reader")
+
+        @OptionGroup var output: OutputOptions
+        @ArgumentParser.Argument(help: "The slug of the tenant.")
+        var slug: String
+
+        func run() throws {
+            let connection = try connect(try loadConfiguration())
+            let tenant = try TenantRecord.find(slug, connection)
+            let usage = try StorageUsage(tenant: slug, user: nil, usersMax: 0, connection)
+            let usedBytes = usage.tenants.first?.bytes ?? 0
+            let texts = [
+                ("name", tenant.name), ("audiences", tenant.audiences.joined(separator: ", ")),
+                ("issuers", tenant.issuers.joined(separator: ", ")),
+                (
+                    "providers",
+                    tenant.providers.map { "\($0.issuer)=\($0.jwksURL)" }.joined(separator: ", ")
+                ),
+                ("amazon-tag", tenant.amazonTag ?? ""), ("bookshop-id", tenant.bookshopID ?? ""),
+                ("rate", tenant.requestsPerMinuteMax.map { "\($0)" } ?? ""),
+                ("storage", "\(usedBytes) bytes of \(size(tenant.storageBytesMax))"),
+                ("user-storage", size(tenant.userStorageBytesMax)),
+            ]
+            output.print(
+                json(tenant, [.init("storageBytes", .int(usedBytes))]),
+                lines: [tenant.slug] + texts.map { "  \($0.0): \($0.1.isEmpty ? "none" : $0.1)" })
         }
     }
 
@@ -77,6 +113,7 @@ struct Tenant: ParsableCommand {
                   bookplate-admin tenant update reader --name 'The Reader' --rate 10000
                   bookplate-admin tenant update reader --audience com.example.reader --audience com.example.reader.web
                   bookplate-admin tenant update reader --provider https://accounts.google.com=https://www.googleapis.com/oauth2/v3/certs
+                  bookplate-admin tenant update reader --storage 500GB --user-storage 1GB
                   bookplate-admin tenant update reader --clear rate --clear amazon-tag --dry-run
                 """)
 
@@ -96,7 +133,8 @@ struct Tenant: ParsableCommand {
                 name: name, audiences: settings.audience, issuers: settings.issuer,
                 providers: providers, amazonTag: settings.amazonTag,
                 bookshopID: settings.bookshopId, requestsPerMinuteMax: settings.rate,
-                removed: clear)
+                storageBytesMax: settings.storage?.bytes,
+                userStorageBytesMax: settings.userStorage?.bytes, removed: clear)
             let connection = try connect(try loadConfiguration())
             let attempt = try dryRunOptions.attempt(connection) {
                 try TenantRecord.update(slug, changes, connection)
@@ -152,6 +190,11 @@ struct Tenant: ParsableCommand {
         }
     }
 
+    /// Returns a limit for people; nil means that there is none.
+    private static func size(_ bytes: Int64?) -> String {
+        bytes.map { "\($0) bytes" } ?? "unlimited"
+    }
+
     private static func text(_ value: String?) -> Value { value.map { .string($0) } ?? .null }
 
     private static func json(_ tenant: TenantRecord, _ more: [Value.Member] = []) -> Value {
@@ -167,6 +210,10 @@ struct Tenant: ParsableCommand {
                 .init(
                     "requestsPerMinute",
                     tenant.requestsPerMinuteMax.map { .int(Int($0)) } ?? .null),
+                .init("storageBytesMax", tenant.storageBytesMax.map { .int(Int($0)) } ?? .null),
+                .init(
+                    "userStorageBytesMax",
+                    tenant.userStorageBytesMax.map { .int(Int($0)) } ?? .null),
                 .init(
                     "providers",
                     .list(
@@ -200,6 +247,11 @@ struct TenantSettings: ParsableArguments {
     var bookshopId: String?
     @Option(help: "Maximum number of requests per minute of all users together, per server.")
     var rate: Int32?
+    @Option(
+        help: "Maximum size of all covers of the tenant, such as 500GB. Without it, unlimited.")
+    var storage: ByteCount?
+    @Option(help: "Maximum size of the covers of each user, such as 1GB. Without it, 2GiB.")
+    var userStorage: ByteCount?
 
     /// - Throws: `.usage` for a value without `=`.
     var providers: [TenantRecord.Provider] {
@@ -214,5 +266,26 @@ struct TenantSettings: ParsableArguments {
             }
             return providers
         }
+    }
+}
+
+/// A number of bytes on the command line: `2147483648`, `500MB` (powers of 1,000), or `2GiB` (powers of 1,024).
+struct ByteCount: ExpressibleByArgument {
+    let bytes: Int64
+
+    private static let units: [String: Int64] = [
+        "": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000,
+        "TB": 1_000_000_000_000, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30,
+        "TIB": 1 << 40,
+    ]
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        guard let number = Int64(digits),
+            let unit = Self.units[argument.dropFirst(digits.count).uppercased()]
+        else { return nil }
+        let (bytes, overflow) = number.multipliedReportingOverflow(by: unit)
+        guard !overflow else { return nil }
+        self.bytes = bytes
     }
 }

@@ -112,6 +112,7 @@ enum App {
             connectionCount: Databases.jobConnectionCount(configuration), logger: logger)
         var background: [any Service] = [
             jobs, ConfigurationWatcher(services, database: jobs.pool, logger: logger),
+            UsageService(services, database: jobs.pool, logger: logger),
             FreeMemory(logger: logger),
         ]
         if let broker = configuration.sources.broker {

@@ -66,6 +66,7 @@ package struct GraphQLRequest: Sendable {
     package var requestID: String
     /// The client's address; nil if it is unknown.
     package var client: ClientAddress?
+    package var app = ClientApp()
     /// Whether the request's task was cancelled because the response took too long. If the task was cancelled for another
     /// reason, the client has disconnected.
     package var hasTimedOut: @Sendable () -> Bool = { false }

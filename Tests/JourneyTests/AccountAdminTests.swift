@@ -139,7 +139,36 @@ import Testing
             try await server.client.post("{ me { id } }", token: token).status == 200
         }
 
+        // Limit the storage.
+        let shown = try json(try await installation.admin("tenant", "show", "shop", "--json"))
+        #expect(shown["storageBytesMax"] == .null && shown["storageBytes"] == 0)
+        #expect(shown["userStorageBytesMax"] == 2_147_483_648)
+        let limited = try json(
+            try await installation.admin(
+                "tenant", "update", "shop", "--storage", "500GB", "--user-storage", "1GiB", "--json"
+            ))
+        #expect(limited["storageBytesMax"] == 500_000_000_000)
+        #expect(limited["userStorageBytesMax"] == 1_073_741_824)
+        let storage = try await server.client.execute(
+            "{ me { storage { usedBytes quotaBytes } } }", token: token)
+        #expect(
+            "\(storage["data", "me", "storage", "quotaBytes"] ?? .null)".contains("1073741824"))
+        let text = try await installation.admin("tenant", "show", "shop")
+        #expect(text.output.contains("  storage: 0 bytes of 500000000000 bytes\n"))
+        #expect(
+            try await installation.admin("tenant", "list").output
+                .contains("storage 500000000000 bytes, per user 1073741824 bytes"))
+        let unlimited = try json(
+            try await installation.admin(
+                "tenant", "update", "shop", "--clear", "storage", "--clear", "user-storage",
+                "--json"))
+        #expect(unlimited["storageBytesMax"] == .null)
+        #expect(unlimited["userStorageBytesMax"] == .null)
+
         for (arguments, code) in [
+            (["tenant", "update", "shop", "--storage", "many"], 64),
+            (["tenant", "update", "shop", "--storage", "99999999999TB"], 64),
+            (["tenant", "show", "nobody"], 1),
             (["tenant", "update", "nobody", "--name", "x"], 1),
             (["tenant", "update", "shop", "--audience", "com.example.reader"], 1),
             (["tenant", "update", "shop", "--provider", "https://id.example"], 64),

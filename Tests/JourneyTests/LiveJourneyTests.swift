@@ -121,8 +121,13 @@ import Testing
             try ending.send(Self.subscribe("s", Self.changes))
             return (ending, try Self.connect(second, other))
         }
+        // The other session of the user ends this one by its id.
+        let sessions = try await first.client.execute(
+            "{ me { sessions { id isCurrent } } }", token: token)
+        let current = sessions["data", "me", "sessions"]?.list?.first { $0["isCurrent"] == true }
         let response = try await first.client.execute(
-            "mutation { signOut { endedSessions } }", token: token)
+            "mutation($id: ID!) { signOut(id: $id) { endedSessions } }",
+            ["id": current?["id"] ?? .null], token: other)
         #expect(response == ["data": ["signOut": ["endedSessions": 1]]])
         #expect(try await blocking { try ending.closeCode() } == 4403)
         try await blocking {

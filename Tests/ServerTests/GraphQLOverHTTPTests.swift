@@ -232,6 +232,16 @@ import Testing
         }
     }
 
+    @Test(arguments: ["graphql", "apollographql"])
+    func appsNameThemselves(prefix: String) async throws {
+        try await TestServer.run { server in
+            let response = try await server.get(
+                "/graphql?query=%7Ba%7D",
+                headers: "\(prefix)-client-name: ios\r\n\(prefix)-client-version: 1.2\r\n")
+            #expect(response.body == "query={a} app=ios/1.2")
+        }
+    }
+
     @Test func pagesOfOtherOriginsMaySendRequests() async throws {
         try await TestServer.run { server in
             let preflight = try await server.send(
@@ -244,8 +254,9 @@ import Testing
             #expect(
                 preflight.headers["access-control-allow-headers"]
                     == "accept, apollo-require-preflight, apollographql-client-name, apollographql-client-version, "
-                    + "authorization, content-type, graphql-preflight, if-none-match, if-range, range, "
-                    + "traceparent, x-apollo-operation-id, x-apollo-operation-name, x-request-id"
+                    + "authorization, content-type, graphql-client-name, graphql-client-version, "
+                    + "graphql-preflight, if-none-match, if-range, range, traceparent, "
+                    + "x-apollo-operation-id, x-apollo-operation-name, x-request-id"
             )
             #expect(preflight.headers["access-control-max-age"] == "7200")
             let response = try await server.get(

@@ -92,6 +92,30 @@ import Testing
         }
     }
 
+    @Test func appsNameThemselvesInTheHandshakeOrInAMessage() async throws {
+        try await Self.run { port in
+            for (payload, app) in [
+                ("", "ios/1.2"),
+                (#","payload":{"headers":{"GraphQL-Client-Name":"web"}}"#, "web/"),
+                (
+                    #","payload":{"apollographql-client-name":"web","apollographql-client-version":"3"}"#,
+                    "web/3"
+                ),
+            ] {
+                let client = try SocketClient(
+                    port: port,
+                    headers: [
+                        "apollographql-client-name": "ios", "apollographql-client-version": "1.2",
+                    ])
+                try client.send(#"{"type":"connection_init"\#(payload)}"#)
+                _ = try client.message()
+                try client.send(Self.subscribe("q", "{a}"))
+                let message = try client.message()
+                #expect(message.contains("app=\(app)"), "\(message)")
+            }
+        }
+    }
+
     @Test func requestErrorsAreErrorMessagesAndKeepTheSocketOpen() async throws {
         try await Self.run { port in
             let client = try SocketClient(port: port)

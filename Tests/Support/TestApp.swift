@@ -161,7 +161,8 @@ package final class TestApp: Sendable {
     /// Executes a GraphQL request. Without a token the request is anonymous.
     package func execute(
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
-        address: ClientAddress? = nil, uploads: [[UInt8]] = [], extensions: Value? = nil,
+        address: ClientAddress? = nil, app: ClientApp = ClientApp(), uploads: [[UInt8]] = [],
+        extensions: Value? = nil,
         hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) async throws -> TestResponse {
         var request = GraphQLRequest(
@@ -169,6 +170,7 @@ package final class TestApp: Sendable {
             requestID: "test-request")
         request.isReadOnly = isReadOnly
         request.client = address
+        request.app = app
         request.uploads = uploads
         request.hasTimedOut = hasTimedOut
         let task = Task(executorPreference: pool.executor) { [runner, request] in

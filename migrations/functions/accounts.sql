@@ -101,7 +101,7 @@ $$;
 -- different request therefore names a session that does not exist, and fails.
 CREATE OR REPLACE FUNCTION open_session(
     session_id uuid, refresh_hash bytea, token_hash bytea, token_expires_at timestamptz,
-    session_days int, grace_seconds int, sign_ins_per_hour_max int
+    session_days int, grace_seconds int, sign_ins_per_hour_max int, device_name text
 ) RETURNS boolean
 LANGUAGE plpgsql
 AS $$
@@ -146,8 +146,11 @@ BEGIN
         FOR UPDATE SKIP LOCKED
     );
 
-    INSERT INTO sessions (user_id, id, refresh_hash, expires_at)
-    VALUES (app_user_id(), session_id, open_session.refresh_hash, now() + session_days * interval '1 day');
+    INSERT INTO sessions (user_id, id, refresh_hash, device_name, expires_at)
+    VALUES (
+        app_user_id(), session_id, open_session.refresh_hash, open_session.device_name,
+        now() + session_days * interval '1 day'
+    );
     RETURN true;
 END
 $$;

@@ -82,11 +82,12 @@ END
 $$;
 
 -- Undoes the swipe of a card at the time `at`, or the current one if `at` is null. The rules:
--- 1. Without a time, a repeated call changes nothing until another swipe arrives: if a later swipe was undone after the current
+-- 1. A time with milliseconds only, as the API returns it, means the latest swipe of that millisecond.
+-- 2. Without a time, a repeated call changes nothing until another swipe arrives: if a later swipe was undone after the current
 --    one was recorded, that was the swipe to undo.
--- 2. The book that the swipe saved passes to another like or purchase that was recorded later and would have saved it.
+-- 3. The book that the swipe saved passes to another like or purchase that was recorded later and would have saved it.
 --    Otherwise it is deleted, unless it was changed, shelved, or reviewed. Returns the deleted book.
--- 3. If the swipe that is current now is a like or purchase that arrived late, and so has never counted, its book is saved.
+-- 4. If the swipe that is current now is a like or purchase that arrived late, and so has never counted, its book is saved.
 CREATE OR REPLACE FUNCTION undo_swipe(reader uuid, card uuid, at timestamptz, fetches_covers boolean)
 RETURNS TABLE (book_id uuid, title text, author text, genre text)
 LANGUAGE plpgsql
@@ -117,9 +118,13 @@ BEGIN
     ELSE
         SELECT s.* INTO undone
         FROM swipes s
-        WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = at AND s.undone_at IS NULL;
+        WHERE s.user_id = reader
+            AND s.edition_id = card
+            AND (s.swiped_at = at OR date_trunc('milliseconds', least(s.swiped_at, s.recorded_at)) = at)
+        ORDER BY s.swiped_at = at DESC, s.swiped_at DESC
+        LIMIT 1;
     END IF;
-    IF undone IS NULL THEN
+    IF undone IS NULL OR undone.undone_at IS NOT NULL THEN
         RETURN;
     END IF;
     UPDATE swipes s

@@ -17,7 +17,10 @@ enum User {
             "books": .relation(Book.ofUser),
             "reviews": .relation(Review.ofUser),
             "deletedBooks": .relation(DeletedBook.ofUser),
+            "swipes": .relation(Swipe.ofUser),
             "stats": .relation(LibraryStats.ofUser),
+            "storage": .relation(StorageUse.ofUser),
+            "sessions": .relation(UserSessions()),
         ])
 
     /// The fields `Query.me` and `Session.user`.

@@ -48,14 +48,16 @@ private struct ResolverTable: ResolverSource {
 
     init() {
         let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
-        for type in nodes + [Import.failureType, DeletedBook.type] + LibraryStats.types + [
-            Cover.type
-        ] {
+        let rows =
+            [Import.failureType, Cover.type, DeletedBook.type, Swipe.type, StorageUse.type]
+            + LibraryStats.types
+        for type in nodes + rows {
             table[type.name] = type.fields.mapValues(\.resolver)
         }
         for (connection, edge) in [
             ("BookConnection", "BookEdge"), ("ReviewConnection", "ReviewEdge"),
             ("FeedCardConnection", "FeedCardEdge"), ("DeletedBookConnection", "DeletedBookEdge"),
+            ("SwipeConnection", "SwipeEdge"),
         ] {
             table[connection] = ConnectionField.connectionResolvers
             table[edge] = ConnectionField.edgeResolvers
@@ -65,6 +67,7 @@ private struct ResolverTable: ResolverSource {
         table["PurchaseLink"] = Bookstore.linkFields
         table["Bookstore"] = Bookstore.fields
         table["Session"] = Sessions.fields
+        table["UserSession"] = UserSessions.fields
         table["DeletedAccount"] = [
             "id": .property, "books": .property, "reviews": .property, "covers": .property,
             "appleTokenRevoked": .property,
@@ -91,6 +94,7 @@ private struct ResolverTable: ResolverSource {
         table["ExportLibraryPayload"] = ["url": .property, "expiresAt": .property]
         table["RecordSwipesPayload"] = [
             "recorded": .property, "saved": .load(RowsOfPlainObject(.many, Book.type)),
+            "unknownCardIds": .property,
         ]
         table["ChangePage"] = Changes.pageFields
         table["Change"] = Changes.changeFields(nodes: nodes)

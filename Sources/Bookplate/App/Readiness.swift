@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "77251471047a5df4360c96a70b8a7ef0e2a71e6aa7e5cd92bd388f1706f67d1e"
+    "782300b67c9af0e7a45b52161e23bf4b9bb5f559f931439e1cdb43b957f5e118"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -14,6 +14,7 @@ package final class RequestRunner: GraphQLService {
     /// The version of the keys that verified `tokens`.
     private var keysVersion = 0
     private var telemetry: OperationTelemetry
+    private let usage: SchemaUsage.Counts
     /// Whether responses report their database work, and on request explain their execution.
     private let isDevelopment: Bool
 
@@ -31,6 +32,7 @@ package final class RequestRunner: GraphQLService {
         self.services = services
         self.limits = limits
         telemetry = OperationTelemetry(services)
+        usage = services.usage.makeCounts()
     }
 
     package func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
@@ -151,6 +153,7 @@ package final class RequestRunner: GraphQLService {
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
             rowBytesMax: limits.rowBytesMax, hasTimedOut: request.hasTimedOut)
+        count(planned, request, viewer)
         do throws(RequestErrors) {
             return counted(
                 try await GraphQL.subscribe(
@@ -176,6 +179,13 @@ package final class RequestRunner: GraphQLService {
         }
     }
 
+    /// Counts the elements of the schema that the operation uses.
+    private func count(_ planned: Planned, _ request: GraphQLRequest, _ viewer: Viewer?) {
+        usage.add(
+            planned.plan, variables: request.variables,
+            by: UsageClient(tenantID: viewer?.tenantID, app: request.app))
+    }
+
     private func run(
         _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
     ) async -> GraphQLResponse {
@@ -195,6 +205,7 @@ package final class RequestRunner: GraphQLService {
             mayReadReplica: planned.plan.kind == .query, rowBytesMax: limits.rowBytesMax,
             hasTimedOut: request.hasTimedOut)
         context.uploads = request.uploads
+        count(planned, request, viewer)
         let executionStart = ContinuousClock.now
         let result = await GraphQL.execute(
             planned.plan, variables: planned.variables, context: context,

@@ -13,6 +13,7 @@ package final class Services: Sendable {
     package let coverSources: CoverSources
     package let covers: Covers
     let genres = Genres()
+    package let usage = SchemaUsage()
     /// Wakes subscriptions, and reports changes to the replica.
     let hub: Hub
     /// The replica for reads; nil if all reads go to the primary.

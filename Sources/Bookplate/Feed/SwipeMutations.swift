@@ -44,9 +44,17 @@ enum Swipe {
             if searchesCovers { pipeline.enqueueCoverSearches() }
             return outcomes
         }
+        let unknownCards = outcomes.first?.unknownCards ?? []
+        var unknownIDs: [Value] = []
+        for (swipe, card) in zip(swipes, cards) where card.map(unknownCards.contains) ?? true {
+            if let id = swipe["cardId"], !unknownIDs.contains(id) { unknownIDs.append(id) }
+        }
         return [
             PlainObject(
-                leaves: ["recorded": .int(outcomes.first?.recordedCount ?? 0)],
+                leaves: [
+                    "recorded": .int(outcomes.first?.recordedCount ?? 0),
+                    "unknownCardIds": .list(unknownIDs),
+                ],
                 ids: ["saved": outcomes.compactMap(\.savedBook)])
         ]
     }
@@ -86,11 +94,14 @@ enum Swipe {
     private struct Outcome: RowDecodable {
         /// The number of swipes of the batch whose cards exist; the same in all rows.
         let recordedCount: Int
+        /// The cards of the batch that do not exist; the same in all rows.
+        let unknownCards: [UUID]
         /// The book of a liked or bought card.
         let savedBook: UUID?
 
         init?(_ row: inout RowReader) {
             recordedCount = Int(row.int64() ?? 0)
+            unknownCards = row.uuids() ?? []
             savedBook = row.uuid()
         }
     }
@@ -178,7 +189,14 @@ enum Swipe {
             CROSS JOIN LATERAL save_cards($1, s.cards, s.books, $5) b
             WHERE s.cards IS NOT NULL
         )
-        SELECT (SELECT count(*) FROM input), coalesce(s.book_id, b.id)
+        SELECT
+            (SELECT count(*) FROM input),
+            (
+                SELECT array_agg(g.id)
+                FROM unnest($2) g (id)
+                WHERE g.id IS NOT NULL AND NOT EXISTS (SELECT FROM input i WHERE i.edition_id = g.id)
+            ),
+            coalesce(s.book_id, b.id)
         FROM (SELECT) one
         LEFT JOIN (
             SELECT edition_id, min(n) AS n

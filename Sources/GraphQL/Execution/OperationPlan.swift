@@ -10,17 +10,36 @@ public final class OperationPlan: Sendable {
     public let variables: NodeList<VariableDefinition>
     public let schema: Schema
     public let source: Source
+    /// The elements of the schema that the document uses, apart from the values of variables.
+    private let elements: SchemaElementSet
+    /// The variables whose types are input objects or enums, or lists of them, with the index of the
+    /// type in `SchemaElements`.
+    private let inputVariables: [(name: String, input: Int)]
     /// All selections, each before its descendants. Because they are released in this order,
     /// releasing one never releases a chain of others recursively. A plan can be nested as deeply
     /// as a document has fragments.
     private let selections: [PlannedSelection]
 
-    /// - Parameter selections: the root selection and its descendants, each before its own
-    ///   descendants.
+    /// - Parameters:
+    ///   - selections: the root selection and its descendants, each before its own descendants.
+    ///   - elements: the elements in the selections.
     init(
-        operation: OperationDefinition, selections: [PlannedSelection], schema: Schema,
-        source: Source
+        operation: OperationDefinition, selections: [PlannedSelection],
+        elements: SchemaElementSet, schema: Schema, source: Source
     ) {
+        var elements = elements
+        var inputVariables: [(name: String, input: Int)] = []
+        for variable in operation.variables {
+            guard let input = schema.elements.input(ofType: variable.type.namedType) else {
+                continue
+            }
+            inputVariables.append((variable.name.value, input))
+            if let value = variable.defaultValue {
+                schema.elements.mark(value, of: input, in: &elements)
+            }
+        }
+        self.elements = elements
+        self.inputVariables = inputVariables
         kind = operation.kind
         name = operation.name?.value
         variables = operation.variables
@@ -30,6 +49,20 @@ public final class OperationPlan: Sendable {
     }
 
     public var root: PlannedSelection { selections[0] }
+
+    /// Returns the elements of the schema that a request uses. A selection on an interface uses the
+    /// fields of the interface and of all its possible types.
+    ///
+    /// - Parameter variables: the variables of the request, before their coercion, which adds default
+    ///   values. They must be valid.
+    public func usedElements(variables: Value?) -> SchemaElementSet {
+        guard let variables, !inputVariables.isEmpty else { return elements }
+        var used = elements
+        for (name, input) in inputVariables {
+            if let value = variables[name] { schema.elements.mark(value, of: input, in: &used) }
+        }
+        return used
+    }
 }
 
 /// The fields selected on one object type, in the order of the response.

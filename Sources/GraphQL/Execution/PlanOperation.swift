@@ -18,8 +18,8 @@ func planOperation(
         source: document.source, resolvers: resolvers, fieldsMax: fieldsMax)
     try planner.plan([operation.selectionSet], for: rootType)
     return OperationPlan(
-        operation: operation, selections: planner.finished.reversed(), schema: schema,
-        source: document.source)
+        operation: operation, selections: planner.finished.reversed(),
+        elements: planner.elements, schema: schema, source: document.source)
 }
 
 private struct Planner {
@@ -34,6 +34,8 @@ private struct Planner {
     private var memo: [SelectionKey: PlannedSelection] = [:]
     /// The finished selections, each after its descendants.
     private(set) var finished: [PlannedSelection] = []
+    /// The elements of the schema that the finished and the open selections use.
+    private(set) var elements: SchemaElementSet
 
     struct SelectionKey: Hashable {
         let type: ObjectIdentifier
@@ -66,6 +68,7 @@ private struct Planner {
         self.source = source
         self.resolvers = resolvers
         self.fieldsMax = fieldsMax
+        elements = SchemaElementSet(collector.schema.elements)
     }
 
     var schema: Schema { collector.schema }
@@ -96,7 +99,8 @@ private struct Planner {
                 stack[innermost].field = field
             } else if let group = stack[innermost].rest.popFirst() {
                 let type = stack[innermost].type
-                guard let field = try open(group, of: type) else { continue }
+                let owner = innermost > 0 ? stack[innermost - 1].field?.definition : nil
+                guard let field = try open(group, of: type, in: owner) else { continue }
                 if field.possibleTypes.isEmpty {
                     stack[innermost].fields.append(try plannedField(field, of: type))
                 } else {
@@ -121,8 +125,10 @@ private struct Planner {
     }
 
     /// Returns nil if the type does not have the field, which validation has already rejected.
+    ///
+    /// - Parameter owner: the field whose selection contains this field; nil at the root.
     private mutating func open(
-        _ group: FieldCollector.Group, of type: TypeDefinition
+        _ group: FieldCollector.Group, of type: TypeDefinition, in owner: FieldDefinition?
     ) throws(GraphQLError) -> OpenField? {
         guard let definition = schema.field(named: group.first.nameText, of: type) else {
             return nil
@@ -136,6 +142,7 @@ private struct Planner {
                     .init("limit", .string("plannedFieldsMax")), .init("max", .int(fieldsMax)),
                 ])
         }
+        markUse(of: definition, group, in: owner)
         var possibleTypes: [TypeDefinition] = []
         if let named = schema.type(named: definition.namedType), named.isComposite {
             possibleTypes = schema.possibleTypes(of: named)
@@ -144,6 +151,21 @@ private struct Planner {
             group: group, definition: definition,
             selectionSets: possibleTypes.isEmpty ? [] : group.fields.compactMap(\.selectionSet),
             possibleTypes: possibleTypes[...])
+    }
+
+    private mutating func markUse(
+        of definition: FieldDefinition, _ group: FieldCollector.Group, in owner: FieldDefinition?
+    ) {
+        var used = [definition]
+        if let owner, let type = schema.type(named: owner.namedType), type.isAbstract,
+            let field = type.field(named: definition.name)
+        {
+            used.append(field)
+        }
+        for field in used {
+            schema.elements.mark(field, in: &elements)
+            schema.elements.mark(group.first.arguments, of: field, in: &elements)
+        }
     }
 
     private func plannedField(

@@ -18,6 +18,8 @@ public final class Schema: Sendable {
     /// Input coercion of custom scalars, by name. A custom scalar without an entry accepts any
     /// value.
     public let scalars: [String: ScalarInput]
+    /// What operations can use, for counting.
+    public let elements: SchemaElements
 
     private let typesByName: [String: TypeDefinition]
     private let directivesByName: [String: DirectiveDefinition]
@@ -33,6 +35,7 @@ public final class Schema: Sendable {
         self.description = description
         self.scalars = scalars
         self.types = types
+        elements = SchemaElements(types)
         self.directives = directives
         self.queryType = queryType
         self.mutationType = mutationType

@@ -75,6 +75,7 @@ extension GraphQLRequest {
         self.init(
             bearerToken: request.headers.bearerToken, requestID: request.id)
         client = request.client
+        app = ClientApp(request.headers)
         hasTimedOut = { [timeout = request.timeout] in timeout?.hasPassed ?? false }
     }
 
@@ -120,5 +121,11 @@ extension Value.Member {
         case .null: return nil
         default: throw .badRequest("The parameter '\(name)' must be a JSON object.")
         }
+    }
+}
+
+extension ClientApp {
+    init(_ headers: RequestHeaders) {
+        self.init(name: headers.clientName, version: headers.clientVersion)
     }
 }

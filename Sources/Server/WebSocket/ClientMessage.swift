@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 
 /// A message from a client in the `graphql-transport-ws` protocol.
 ///
@@ -100,6 +101,22 @@ extension Value {
         case nil, .null: return nil
         default: throw .invalid("The \(name) must be an object.")
         }
+    }
+
+    /// The app in the payload of a `connection_init`: the members that are named like the HTTP headers, of the payload or of
+    /// its member `headers`; nil if there are none.
+    var clientApp: ClientApp? {
+        guard case .object(let members) = self else { return nil }
+        func text(_ name: String) -> String? {
+            members.first {
+                ["graphql-\(name)", "apollographql-\(name)"].contains($0.name.lowercased())
+            }?
+            .value.string
+        }
+        let (name, version) = (text("client-name"), text("client-version"))
+        if name != nil || version != nil { return ClientApp(name: name, version: version) }
+        if case .object? = self["headers"] { return self["headers"]?.clientApp }
+        return nil
     }
 
     /// The access token in the payload of a `connection_init` or `ping`: the member `Authorization`, in any case, of

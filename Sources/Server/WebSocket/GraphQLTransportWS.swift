@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 
 /// The state of one connection in the `graphql-transport-ws` protocol. It performs no I/O: each event returns the
 /// action to perform.
@@ -46,6 +47,8 @@ struct GraphQLTransportWS {
     /// The numbers of the running operations by the client's id.
     private var operations: [String: Int] = [:]
     private var lastNumber = 0
+    /// The app that the client has named in `connection_init`.
+    private(set) var app: ClientApp?
 
     init(operationsMax: Int) { self.operationsMax = operationsMax }
 
@@ -65,6 +68,7 @@ struct GraphQLTransportWS {
                 throw CloseFrame(.tooManyInitialisationRequests, "Too many initialisation requests")
             }
             phase = .connecting
+            app = payload?.clientApp
             return .authenticate(token: payload?.bearerToken)
         case .ping(let payload):
             guard let token = payload?.bearerToken else { return .pong(payload: payload) }

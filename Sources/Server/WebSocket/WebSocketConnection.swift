@@ -20,6 +20,8 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private let requestID: String
     /// The client's address, for rate limits and memory limits.
     private let client: ClientAddress?
+    /// The app that the headers of the handshake name. A message can name it instead.
+    private let app: ClientApp
     private var context: ChannelHandlerContext?
     private var state: GraphQLTransportWS
     /// The current access token: that of the handshake until the client sends one in a message.
@@ -40,10 +42,11 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
 
     init(
         _ endpoint: WebSocketEndpoint, _ loopContext: LoopContext, isSubprotocolSupported: Bool,
-        token: String?, requestID: String, client: ClientAddress?
+        token: String?, requestID: String, client: ClientAddress?, app: ClientApp
     ) {
         self.loopContext = loopContext
         self.client = client
+        self.app = app
         unreadCounter = UnreadCounter(loopContext.unread, client: client)
         service = endpoint.service
         self.isSubprotocolSupported = isSubprotocolSupported
@@ -195,6 +198,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
             extensions: operation.extensions, bearerToken: token,
             requestID: "\(requestID)-\(number)")
         request.client = client
+        request.app = state.app ?? app
         let bound = NIOLoopBound(self, eventLoop: loopContext.loop)
         loopContext.gauges.operationStarted()
         operations[number] = Task(executorPreference: loopContext.executor) { [request] in

@@ -255,6 +255,27 @@ import Testing
         #expect(try await app.database.count("SELECT sum(bytes)::bigint FROM tenant_storage") == 0)
     }
 
+    @Test func readersSeeTheirStorage() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let (reader, other) = (try await app.makeReader(), try await app.makeReader(.beta))
+        func storage(_ reader: TestReader) async throws -> Value {
+            try await reader.requireValue(
+                "{ me { storage { usedBytes quotaBytes } } }", .null, "me", "storage")
+        }
+        let limit = Value.int(2_147_483_648)
+        #expect(
+            "\(try await storage(reader))" == "\(["usedBytes": 0, "quotaBytes": limit] as Value)")
+        _ = try await reader.setCover(
+            Self.set, try await reader.makeBook("One"), TestImage.png())
+        let bytes = try await app.database.count("SELECT sum(bytes)::bigint FROM tenant_storage")
+        #expect(bytes > 0)
+        let used = try await storage(reader)["usedBytes"]
+        #expect(used == .int(bytes) || used == .float(Double(bytes)))
+        #expect(try await storage(other)["usedBytes"] != used)
+        try await app.database.execute("UPDATE tenants SET user_storage_bytes_max = NULL")
+        #expect(try await storage(reader)["quotaBytes"] == .null)
+    }
+
     @Test func everyFeedCardHasAnImage() async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await reader.requireValue(

@@ -19,6 +19,7 @@ import Testing
         "query($book: ID!) { node(id: $book) { __typename id } }",
         "query($review: ID!) { node(id: $review) { __typename id ... on Review { text } } }",
         "query($user: ID!) { node(id: $user) { __typename id ... on User { email } } }",
+        "mutation($session: ID!) { signOut(id: $session) { endedSessions } }",
         "query($a: ID!, $book: ID!) { nodes(ids: [$book, $a]) { id } }",
         "query($shelf: ID!) { me { books(shelfId: $shelf) { totalCount nodes { id } } } }",
         "query($book: ID!) { feedCard(id: $book) { id } }",
@@ -88,7 +89,7 @@ import Testing
         let before = try await victim.everything()
         let foreign: [String: Value] = [
             "shelf": victim.shelf, "book": victim.book, "review": victim.review,
-            "user": victim.reader.id,
+            "user": victim.reader.id, "session": victim.session,
         ]
         let absent = foreign.mapValues { _ in Value.string(Self.absent) }
         let seen = try await execute(operation, foreign)

@@ -8,6 +8,7 @@ struct IsolationFixture {
     let book: Value
     let review: Value
     let card: Value
+    let session: Value
 
     @discardableResult
     static func fill(_ reader: TestReader) async throws -> IsolationFixture {
@@ -39,8 +40,10 @@ struct IsolationFixture {
             """
             INSERT INTO events (user_id, kind, payload) VALUES ('\(reader.id.string ?? "")', 'secret', '{}')
             """)
+        let session = try await reader.requireValue(
+            "{ me { sessions { id } } }", .null, "me", "sessions", 0, "id")
         return IsolationFixture(
-            reader: reader, shelf: shelf, book: book, review: review, card: card)
+            reader: reader, shelf: shelf, book: book, review: review, card: card, session: session)
     }
 
     /// Returns all of the user's objects, to compare them before and after a test.
@@ -51,6 +54,8 @@ struct IsolationFixture {
               shelves { id name position updatedAt books { nodes { id } } }
               books { nodes { id title author status coverUrl cover { blurHash } currentPage updatedAt shelves { id } review { id rating text } } }
               reviews { nodes { id rating text updatedAt } } deletedBooks { nodes { bookId title } }
+              swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }
+              sessions { id deviceName } storage { usedBytes }
             } }
             """, .null, "me")
     }

@@ -15,7 +15,10 @@ enum SecurityCheck: String, CaseIterable {
     case closedTablesAreInaccessible
 
     /// Tables on which the server's role has no privileges. It accesses them only through functions.
-    static let closed = ["books_to_link", "checkpoints", "jobs", "leases", "source_usage"]
+    static let closed = [
+        "books_to_link", "checkpoints", "jobs", "leases", "schema_usage", "source_usage",
+        "usage_clients",
+    ]
     private static let closedList = closed.map { "'\($0)'" }.joined(separator: ", ")
 
     /// The tables whose rows belong to users: `users`, and those with a column `user_id`.

@@ -29,5 +29,5 @@ FROM sessions
 WHERE user_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > now() FOR UPDATE;
 
 UPDATE sessions
-SET refresh_hash = $4, generation = generation + 1, rotated_at = now(), expires_at = now() + interval '90 days'
+SET refresh_hash = $4, generation = generation + 1, rotated_at = now(), device_name = coalesce($5, device_name), expires_at = now() + interval '90 days'
 WHERE user_id = $1 AND id = $2 AND refresh_hash = $3 AND revoked_at IS NULL AND expires_at > now();

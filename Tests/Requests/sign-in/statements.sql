@@ -32,7 +32,7 @@ UPDATE users
 SET email = coalesce($1, email), display_name = coalesce(display_name, $2)
 WHERE id = app_user_id() AND ( email IS DISTINCT FROM coalesce($1, email) OR display_name IS DISTINCT FROM coalesce(display_name, $2) );
 
-SELECT open_session( $1, $2, $3, to_timestamp($4), 90, 60, $5 );
+SELECT open_session( $1, $2, $3, to_timestamp($4), 90, 60, $5, $6 );
 
 SELECT u.created_at = s.created_at, NOT EXISTS (
   SELECT

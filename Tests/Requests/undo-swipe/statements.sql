@@ -43,6 +43,14 @@ WITH input AS MATERIALIZED (
 SELECT (
   SELECT count(*)
   FROM input
+), (
+  SELECT array_agg(g.id)
+  FROM unnest($2) g (id)
+  WHERE g.id IS NOT NULL AND NOT EXISTS (
+    SELECT
+    FROM input i
+    WHERE i.edition_id = g.id
+  )
 ), coalesce(s.book_id, b.id)
 FROM (
   SELECT

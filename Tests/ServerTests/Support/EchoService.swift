@@ -188,6 +188,7 @@ final class EchoService: GraphQLService {
             request.variables.map { "variables=\($0)" },
             request.extensions.map { "extensions=\($0)" },
             request.bearerToken.map { "token=\($0)" },
+            request.app == ClientApp() ? nil : "app=\(request.app.name)/\(request.app.version)",
             request.uploads.isEmpty
                 ? nil : "uploads=\(request.uploads.map { String(decoding: $0, as: UTF8.self) })",
         ].compactMap(\.self).joined(separator: " ")

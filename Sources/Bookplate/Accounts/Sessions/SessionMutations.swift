@@ -58,16 +58,18 @@ extension Sessions {
     static let signIn = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
         // `SignInInput` has exactly one field.
-        try await acceptAppleSignIn(InputObject(arguments["input"]?["apple"]), request)
+        try await acceptAppleSignIn(
+            InputObject(arguments["input"]?["apple"]), try DeviceName.read(arguments), request)
     }
 
     static let signInWithApple = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
-        try await acceptAppleSignIn(InputObject(arguments["input"]), request)
+        try await acceptAppleSignIn(
+            InputObject(arguments["input"]), try DeviceName.read(arguments), request)
     }
 
     private static func acceptAppleSignIn(
-        _ input: InputObject, _ request: RequestContext
+        _ input: InputObject, _ deviceName: String?, _ request: RequestContext
     ) async throws(BookplateError) -> [PlainObject] {
         try request.services.rates.takeSignIn(from: request.address)
         let displayName = try TextInput.optional(
@@ -83,7 +85,7 @@ extension Sessions {
             among: try await request.services.accounts.tenants.all(for: request),
             requestID: request.requestID)
         let signIn = try await startSession(
-            for: identity, code: code, displayName: displayName, request)
+            for: identity, code: code, displayName: displayName, deviceName: deviceName, request)
         if signIn.isFirst, !code.isEmpty, identity.isFromApple {
             await AppleGrant.exchangeAndStore(code: code, identity, for: signIn.viewer, request)
         }
@@ -103,7 +105,7 @@ extension Sessions {
     /// within the grace period therefore returns the same session. A token that was already used in another sign-in
     /// is rejected.
     private static func startSession(
-        for identity: VerifiedIdentity, code: String, displayName: String?,
+        for identity: VerifiedIdentity, code: String, displayName: String?, deviceName: String?,
         _ request: RequestContext
     ) async throws(BookplateError) -> SignIn {
         let keys = request.services.accounts.sessionKeys
@@ -129,6 +131,7 @@ extension Sessions {
             session.append(bytea: identity.claims.tokenHash)
             session.append(int64: identity.claims.expiresAt)
             session.append(int32: request.services.rates.signInsPerHourMax)
+            session.append(text: deviceName)
             let isFirst = pipeline.append(openSession, session)
             let state = pipeline.append(selectUserState, .of(sessionID))
             return (userID: userID, isFirst: isFirst, state: state)
@@ -187,7 +190,7 @@ extension Sessions {
     private static let openSession = TypedStatement<Bool>(
         """
         SELECT open_session(
-            $1, $2, $3, to_timestamp($4), \(refreshTokenDays), \(graceSeconds), $5
+            $1, $2, $3, to_timestamp($4), \(refreshTokenDays), \(graceSeconds), $5, $6
         )
         """)
 
@@ -219,6 +222,7 @@ extension Sessions {
         arguments, request throws(BookplateError) in
         // Limited by address only, because the user in the ticket is not verified yet.
         try request.services.rates.takeRefresh(from: request.address)
+        let deviceName = try DeviceName.read(arguments)
         guard let ticket = arguments["refreshToken"]?.string.flatMap({ RefreshTicket($0) }) else {
             throw .unauthenticated
         }
@@ -230,6 +234,7 @@ extension Sessions {
             let state = pipeline.append(selectState, parameters)
             parameters.append(bytea: ticket.hash)
             parameters.append(bytea: successor.hash)
+            parameters.append(text: deviceName)
             pipeline.append(rotate, parameters)
             return state
         }
@@ -298,6 +303,7 @@ extension Sessions {
         SET refresh_hash = $4,
             generation = generation + 1,
             rotated_at = now(),
+            device_name = coalesce($5, device_name),
             expires_at = now() + interval '\(refreshTokenDays) days'
         WHERE user_id = $1 AND id = $2 AND refresh_hash = $3
             AND revoked_at IS NULL AND expires_at > now()
@@ -311,9 +317,16 @@ extension Sessions {
 
 extension Sessions {
     static let signOut = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        let everywhere = arguments["everywhere"]?.boolean ?? false
+        let id = arguments["id"]?.string
+        guard id == nil || !everywhere else {
+            throw .badUserInput(field: "everywhere", "Send either `id` or `everywhere`.")
+        }
         let sessions = try await request.write { pipeline, viewer in
-            var parameters = Parameters.of(viewer.userID, viewer.sessionID)
-            parameters.append(bool: arguments["everywhere"]?.boolean ?? false)
+            var parameters = Parameters.of(viewer.userID)
+            // An id that is not a UUID is that of no session, so the parameter is null.
+            parameters.append(uuid: id.map { UUID($0) } ?? viewer.sessionID)
+            parameters.append(bool: everywhere)
             return pipeline.append(revokeSessions, parameters)
         }
         return [PlainObject(leaves: ["endedSessions": .int(sessions.count)])]

@@ -7,7 +7,8 @@ extension TenantRecord {
     /// - Throws: `.refused` if the slug is taken or malformed, or if an audience belongs to another tenant.
     package static func add(
         slug: String, name: String, issuers: [String], audiences: [String], amazonTag: String?,
-        bookshopID: String?, requestsPerMinuteMax: Int32? = nil, providers: [Provider] = [],
+        bookshopID: String?, requestsPerMinuteMax: Int32? = nil, storageBytesMax: Int64? = nil,
+        userStorageBytesMax: Int64? = userStorageBytesDefault, providers: [Provider] = [],
         _ connection: AdminConnection
     ) throws(AdministrationError) -> TenantRecord {
         try refuseAudiencesOfOthers(audiences, except: slug, connection)
@@ -20,11 +21,15 @@ extension TenantRecord {
             parameters.append(text: amazonTag)
             parameters.append(text: bookshopID)
             parameters.append(int32: requestsPerMinuteMax)
+            parameters.append(int64: storageBytesMax)
+            parameters.append(int64: userStorageBytesMax)
             let ids = try connection.query(
                 """
-                INSERT INTO tenants
-                    (slug, name, issuers, audiences, amazon_tag, bookshop_id, requests_per_minute)
-                VALUES ($1, $2, $3, $4, $5, $6, $7)
+                INSERT INTO tenants (
+                    slug, name, issuers, audiences, amazon_tag, bookshop_id, requests_per_minute,
+                    storage_bytes_max, user_storage_bytes_max
+                )
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
                 RETURNING id
                 """, parameters
             ).decode(UUID.self)
@@ -32,7 +37,8 @@ extension TenantRecord {
             let tenant = TenantRecord(
                 id: id, slug: slug, name: name, issuers: issuers, audiences: audiences,
                 amazonTag: amazonTag, bookshopID: bookshopID,
-                requestsPerMinuteMax: requestsPerMinuteMax, providers: providers)
+                requestsPerMinuteMax: requestsPerMinuteMax, storageBytesMax: storageBytesMax,
+                userStorageBytesMax: userStorageBytesMax, providers: providers)
             try tenant.insertProviders(connection)
             return tenant
         }
@@ -51,11 +57,13 @@ extension TenantRecord {
             parameters.append(text: amazonTag)
             parameters.append(text: bookshopID)
             parameters.append(int32: requestsPerMinuteMax)
+            parameters.append(int64: storageBytesMax)
+            parameters.append(int64: userStorageBytesMax)
             try connection.query(
                 """
                 UPDATE tenants
                 SET name = $2, issuers = $3, audiences = $4, amazon_tag = $5, bookshop_id = $6,
-                    requests_per_minute = $7
+                    requests_per_minute = $7, storage_bytes_max = $8, user_storage_bytes_max = $9
                 WHERE id = $1
                 """, parameters)
             try connection.query(

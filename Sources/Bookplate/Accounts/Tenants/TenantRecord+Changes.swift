@@ -10,12 +10,15 @@ extension TenantRecord {
         package var amazonTag: String?
         package var bookshopID: String?
         package var requestsPerMinuteMax: Int32?
+        package var storageBytesMax: Int64?
+        package var userStorageBytesMax: Int64?
         /// Settings that are removed. They take precedence over the other changes.
         package var removed: [OptionalSetting]
 
         package init(
             name: String?, audiences: [String], issuers: [String], providers: [Provider],
             amazonTag: String?, bookshopID: String?, requestsPerMinuteMax: Int32?,
+            storageBytesMax: Int64? = nil, userStorageBytesMax: Int64? = nil,
             removed: [OptionalSetting]
         ) {
             self.name = name
@@ -25,13 +28,16 @@ extension TenantRecord {
             self.amazonTag = amazonTag
             self.bookshopID = bookshopID
             self.requestsPerMinuteMax = requestsPerMinuteMax
+            self.storageBytesMax = storageBytesMax
+            self.userStorageBytesMax = userStorageBytesMax
             self.removed = removed
         }
     }
 
     /// A setting that a tenant need not have. The raw value is its name in the admin CLI.
     package enum OptionalSetting: String, Sendable, CaseIterable {
-        case issuer, provider, rate
+        case issuer, provider, rate, storage
+        case userStorage = "user-storage"
         case amazonTag = "amazon-tag"
         case bookshopID = "bookshop-id"
     }
@@ -57,11 +63,15 @@ extension TenantRecord {
         amazonTag = changes.amazonTag ?? amazonTag
         bookshopID = changes.bookshopID ?? bookshopID
         requestsPerMinuteMax = changes.requestsPerMinuteMax ?? requestsPerMinuteMax
+        storageBytesMax = changes.storageBytesMax ?? storageBytesMax
+        userStorageBytesMax = changes.userStorageBytesMax ?? userStorageBytesMax
         for setting in changes.removed {
             switch setting {
             case .issuer: issuers = []
             case .provider: providers = []
             case .rate: requestsPerMinuteMax = nil
+            case .storage: storageBytesMax = nil
+            case .userStorage: userStorageBytesMax = nil
             case .amazonTag: amazonTag = nil
             case .bookshopID: bookshopID = nil
             }

@@ -15,6 +15,10 @@ package struct TenantRecord: Sendable, Equatable {
     package var bookshopID: String?
     /// The limit for all users of the tenant together; nil for no limit.
     package var requestsPerMinuteMax: Int32?
+    /// The maximum bytes of all covers of the tenant; nil for no limit.
+    package var storageBytesMax: Int64?
+    /// The maximum bytes of the covers of each user; nil for no limit.
+    package var userStorageBytesMax: Int64?
     package var providers: [Provider]
 
     /// An OpenID provider in addition to the configured ones.
@@ -28,6 +32,9 @@ package struct TenantRecord: Sendable, Equatable {
             self.jwksURL = jwksURL
         }
     }
+
+    /// The default of `userStorageBytesMax`: 2 GiB.
+    package static let userStorageBytesDefault: Int64 = 2 << 30
 
     /// Returns all tenants by slug.
     package static func all(_ connection: AdminConnection) throws(PostgresError) -> [TenantRecord] {
@@ -56,7 +63,7 @@ package struct TenantRecord: Sendable, Equatable {
             """
             SELECT
                 t.id, t.slug, t.name, t.issuers, t.audiences, t.amazon_tag, t.bookshop_id,
-                t.requests_per_minute,
+                t.requests_per_minute, t.storage_bytes_max, t.user_storage_bytes_max,
                 array(
                     SELECT p.issuer
                     FROM identity_providers p
@@ -90,6 +97,8 @@ extension TenantRecord: RowDecodable {
         amazonTag = row.text()
         bookshopID = row.text()
         requestsPerMinuteMax = row.int32()
+        storageBytesMax = row.int64()
+        userStorageBytesMax = row.int64()
         guard let providerIssuers = row.texts(), let jwksURLs = row.texts() else { return nil }
         providers = zip(providerIssuers, jwksURLs).map { Provider(issuer: $0, jwksURL: $1) }
     }

@@ -1,8 +1,8 @@
 import JobQueue
 import Postgres
 
-/// Deletes data that clients no longer need: old changes, events, and undone swipes, books that can no longer be restored, and
-/// the sessions that could retry the deletion of their accounts.
+/// Deletes data that is no longer needed: old changes, events, undone swipes, and counts of the schema's usage, books that can
+/// no longer be restored, and the sessions that could retry the deletion of their accounts.
 struct PruneChanges: JobHandler {
     static let kind = "change.prune"
     static let settings = JobSettings(concurrency: 1, every: .seconds(3600))
@@ -12,6 +12,8 @@ struct PruneChanges: JobHandler {
     static let eventsKeptDays: Int32 = 7
     /// Within this time, a device that was offline can send an undone swipe again without effect.
     static let undoneSwipesKeptDays: Int32 = 30
+    /// Longer than a year, so that yearly uses are seen.
+    static let usageKeptDays: Int32 = 400
     /// The maximum number of rows deleted in one transaction. It is small because writers of these libraries wait for
     /// the transaction.
     private static let rowsMax: Int32 = 5_000
@@ -29,6 +31,7 @@ struct PruneChanges: JobHandler {
     private static let pruneEvents = TypedStatement<Int64>("SELECT prune_events($1, $2)")
     private static let pruneSwipes = TypedStatement<Int64>("SELECT prune_undone_swipes($1, $2)")
     private static let purgeBooks = TypedStatement<Int64>("SELECT purge_deleted_books($1)")
+    private static let pruneUsage = TypedStatement<Int64>("SELECT prune_schema_usage($1, $2)")
     private static let forgetSessions = Statement("SELECT clear_tombstone_sessions()")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
@@ -36,6 +39,7 @@ struct PruneChanges: JobHandler {
         try await prune(Self.pruneEvents, olderThanDays: Self.eventsKeptDays, job)
         try await prune(Self.pruneSwipes, olderThanDays: Self.undoneSwipesKeptDays, job)
         try await purgeDeletedBooks(job)
+        try await prune(Self.pruneUsage, olderThanDays: Self.usageKeptDays, job)
         try await job.write { $0.append(Self.forgetSessions) }
     }
 

@@ -1,3 +1,4 @@
+import GraphQLServing
 import NIOCore
 import NIOHTTP1
 
@@ -23,7 +24,8 @@ extension ConnectionHandler {
                             endpoint, handler.loopContext,
                             isSubprotocolSupported: endpoint.supportsSubprotocol(head),
                             token: request.headers.bearerToken, requestID: request.id,
-                            client: handler.client(of: request)),
+                            client: handler.client(of: request),
+                            app: ClientApp(request.headers)),
                     headers, exchange)
             case .failure:
                 handler.finish(

@@ -21,6 +21,9 @@ package struct RequestHeaders: Sendable, Equatable {
     package var origin: String?
     package var requestID: String?
     package var traceParent: String?
+    /// The name and version that the client gives itself.
+    var clientName: String?
+    var clientVersion: String?
     package var hostCount = 0
     package var hasUpgrade = false
     /// Whether the body has a content coding other than `identity`.
@@ -42,6 +45,10 @@ package struct RequestHeaders: Sendable, Equatable {
             hostCount += 1
         case 5 where name.isToken("range"): range = value.text
         case 8 where name.isToken("if-range"): ifRange = value.text
+        case 19 where name.isToken("graphql-client-name"): clientName = value.text
+        case 25 where name.isToken("apollographql-client-name"): clientName = value.text
+        case 22 where name.isToken("graphql-client-version"): clientVersion = value.text
+        case 28 where name.isToken("apollographql-client-version"): clientVersion = value.text
         case 17 where name.isToken("graphql-preflight"): hasPreflight = true
         case 24 where name.isToken("apollo-require-preflight"): hasPreflight = true
         case 6 where name.isToken("accept"): accept = Self.list(accept, value)

@@ -47,8 +47,9 @@ extension Exchange {
             (
                 "Access-Control-Allow-Headers",
                 "accept, apollo-require-preflight, apollographql-client-name, apollographql-client-version, "
-                    + "authorization, content-type, graphql-preflight, if-none-match, if-range, range, "
-                    + "traceparent, x-apollo-operation-id, x-apollo-operation-name, x-request-id"
+                    + "authorization, content-type, graphql-client-name, graphql-client-version, "
+                    + "graphql-preflight, if-none-match, if-range, range, traceparent, "
+                    + "x-apollo-operation-id, x-apollo-operation-name, x-request-id"
             ),
             ("Access-Control-Max-Age", "7200"),
         ]

@@ -1,0 +1,39 @@
+import Bookplate
+import Logging
+import Postgres
+import ServiceLifecycle
+
+/// Stores the counts of used elements of the schema once per minute, and when the server stops.
+struct UsageService: Service {
+    private static let interval = Duration.seconds(60)
+
+    private let services: Services
+    private let database: ConnectionPool
+    private let logger: Logger
+
+    init(_ services: Services, database: ConnectionPool, logger: Logger) {
+        self.services = services
+        self.database = database
+        self.logger = logger
+    }
+
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: Self.interval)
+                if !Task.isCancelled { await store() }
+            }
+        }
+        await store()
+    }
+
+    private func store() async {
+        do throws(PostgresError) {
+            try await services.usage.store(in: database)
+        } catch {
+            logger.warning(
+                "the usage of the schema could not be stored; the counts are kept",
+                metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,20 @@
+-- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+SELECT u.id
+FROM users u
+WHERE u.id = $1 AND u.id = $2;
+
+SELECT s.edition_id, s.action, least(s.swiped_at, s.recorded_at), s.undone_at, s.saved_book_id, s.swiped_at, k.n
+FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (
+  SELECT s.*
+  FROM swipes s
+  WHERE s.user_id = $1 AND s.action::text = ANY($5)
+  ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.edition_id DESC, s.swiped_at DESC
+  LIMIT $3
+) s;
