@@ -48,7 +48,9 @@ private struct ResolverTable: ResolverSource {
 
     init() {
         let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
-        for type in nodes + [Import.failureType] + LibraryStats.types + [Cover.type] {
+        for type in nodes + [Import.failureType] + LibraryStats.types + [
+            Cover.type, Image.typeOfBook,
+        ] {
             table[type.name] = type.fields.mapValues(\.resolver)
         }
         for (connection, edge) in [
@@ -60,6 +62,7 @@ private struct ResolverTable: ResolverSource {
         }
         table["FeedCardConnection"]?["totalCount"] = nil
         table["PageInfo"] = ConnectionField.pageInfoResolvers
+        table["Genre"] = ["id": .property, "name": .property, "bookCount": .property]
         table["PurchaseLink"] = ["store": .property, "url": .property]
         table["Session"] = Sessions.fields
         table["DeletedAccount"] = [
@@ -96,7 +99,7 @@ private struct ResolverTable: ResolverSource {
             "book": .load(RowLookup.byID(Book.type)),
             "feed": .load(Feed()),
             "feedCard": .load(RowLookup.byID(FeedCard.type)),
-            "genres": .load(GenreNames()),
+            "genres": .load(GenreList()),
             "changes": .load(Changes()),
             "lookupISBN": .load(ISBNLookup()),
             "search": .load(CatalogSearch()),
