@@ -96,14 +96,15 @@ enum Image {
             (
                 SELECT ARRAY[
                     e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text,
-                    e.cover_dominant_color, e.cover_blur_hash
+                    e.cover_dominant_color, e.cover_blur_hash, e.authors[1]
                 ]
                 FROM editions e
                 WHERE e.id = b.edition_id
                     AND CASE
                         WHEN e.cover_version IS NOT NULL THEN NOT b.is_cover_removed
-                        ELSE (b.title, b.author, b.genre)
-                            IS NOT DISTINCT FROM (e.title, e.authors[1], e.genres[1])
+                        ELSE (b.title, b.genre) IS NOT DISTINCT FROM (e.title, e.genres[1])
+                            AND coalesce(b.author, '')
+                                IN (coalesce(e.authors[1], ''), array_to_string(e.authors, ', '))
                     END
             )
         )
@@ -115,7 +116,7 @@ enum Image {
 
 /// A cell of `Image.shown`: an array of texts, or NULL for a title card of the book's own.
 struct ShownImage {
-    /// The elements in their order. All but the first are NULL for the title card of an edition.
+    /// The elements in their order. Those of covers are NULL for the title card of an edition.
     enum Element: Int {
         /// The id of the edition whose image it is; NULL for the reader's own cover.
         case edition
@@ -125,6 +126,8 @@ struct ShownImage {
         case height
         case dominantColor
         case blurHash
+        /// The first author of the edition, for its title card.
+        case author
     }
 
     private let cell: UnsafeRawBufferPointer?

@@ -83,11 +83,12 @@ struct ImageURL: RowLoader {
             return edition.map { urls.cover(ofEdition: $0, version, size) }
                 ?? urls.cover(user, book, version, size)
         }
-        // If the title card is the edition's, the book has the same title, author, and genre.
-        let card = TitleCard(
+        var card = TitleCard(
             title: title, author: row.text(authorOfBook), genre: row.text(Image.genreOfBook))
-        return edition.map { urls.titleCard(of: $0, card, size) }
-            ?? urls.titleCard(of: book, user, card, size)
+        guard let edition else { return urls.titleCard(of: book, user, card, size) }
+        // The book has the title and the genre of the edition. Its author may be the text of several authors.
+        card.author = shown.text(.author)
+        return urls.titleCard(of: edition, card, size)
     }
 
     private static func urlOfEdition(

@@ -79,7 +79,7 @@ import Testing
             ])
         try await expectSizes(
             of: try #require(cards.first { $0["title"] == "Card 1" }), app,
-            thumbnail: (150, 210), full: (500, 700), large: (500, 700))
+            thumbnail: (150, 217), full: (600, 867), large: (900, 1300))
         try await expectSizes(
             of: try #require(cards.first { $0["title"] == "Card 2" }), app,
             thumbnail: (150, 220), full: (150, 220), large: (150, 220))
@@ -94,18 +94,6 @@ import Testing
             AdminConnection(try app.database.url(as: TestCluster.owner))
         ).run()
         #expect(swept.orphans == 0)
-    }
-
-    /// A large picture has three different sizes.
-    @Test func coverOfTheCatalogHasAllSizesAndColors() async throws {
-        let server = try imageServer()
-        let source = TestSource([TestCatalog.isbn(1): record(server, "/800x1200")])
-        let app = try await Self.app(TestCatalog.lines(1), source)
-        try await runJobs(app)
-        let reader = try await app.makeReader()
-        let card = try await reader.requireValue(Self.feed, .null, "feed", "nodes", 0)
-        try await expectSizes(
-            of: card, app, thumbnail: (150, 225), full: (600, 900), large: (800, 1200))
     }
 
     /// The store has the files of all URLs of a card's image, and they have the sizes and colors that its fields name.

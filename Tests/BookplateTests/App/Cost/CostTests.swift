@@ -26,7 +26,8 @@ import Testing
             roundTrips: 0),
         Case(name: "me", query: "{ me { id displayName } }", statements: 2, roundTrips: 1),
         Case(
-            name: "siblings", query: "{ me { id } a: genres { id } b: genres { id } me2: me { email } }",
+            name: "siblings",
+            query: "{ me { id } a: genres { id } b: genres { id } me2: me { email } }",
             statements: 5,
             roundTrips: 1),
         Case(
