@@ -54,7 +54,7 @@ WITH start AS MATERIALIZED (
   )
   LIMIT 1
 )
-SELECT e.id, e.title, e.authors[1], e.genres[1], e.average_rating, e.hook, e.isbn13, o.chain, o.number, o.index, o.needs_successor, now()
+SELECT e.id, e.title, e.authors[1], e.genres, e.cover_version, e.genres[1], e.cover_blur_hash, e.average_rating, e.hook, e.isbn13, o.chain, o.number, o.index, o.needs_successor, now()
 FROM (
   SELECT s.chain, d.number, c.index::int4 AS index, c.edition_id, c.index * 2 >= cardinality(d.editions) AND d.number >= (
     SELECT coalesce(max(last.number), 0)
@@ -105,6 +105,10 @@ ORDER BY o.number, o.index;
 
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT id, slug, name, editions
+FROM genres
+ORDER BY readers DESC, id;
 
 SELECT amazon_tag, bookshop_id
 FROM tenants
