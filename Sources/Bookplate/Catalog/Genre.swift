@@ -77,8 +77,7 @@ struct GenreList: FieldLoader {
 
 /// A field with the genres whose names are in a column of the parent: `FeedCard.genres`, `User.preferredGenres`.
 ///
-/// The genres come from the server's cache. At most once per minute, a request adds the statement that fills it to the
-/// round trip of the level.
+/// The genres come from the server's cache. About once per minute, a request fills it with one statement.
 struct NamedGenres: RowLoader {
     private let names: Column
 

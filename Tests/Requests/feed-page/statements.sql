@@ -106,10 +106,6 @@ ORDER BY o.number, o.index;
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT id, slug, name, editions
-FROM genres
-ORDER BY readers DESC, id;
-
 SELECT amazon_tag, bookshop_id
 FROM tenants
 WHERE id = $1;
