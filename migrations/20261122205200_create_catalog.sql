@@ -92,9 +92,12 @@ CREATE TABLE editions (
     sources_requested_at timestamptz,
     -- Addresses of covers, the most likely first. Each is preceded by the name of its source and a space.
     cover_links text[] NOT NULL DEFAULT '{}',
-    -- The stored cover and the width of its largest size; null without a cover.
+    -- The stored cover, and the size of its full size in pixels; null without a cover.
     cover_version text CHECK (cover_version ~ '^[0-9a-f]{32}$'),
     cover_width int CHECK (cover_width > 0),
+    cover_height int CHECK (cover_height > 0),
+    cover_dominant_color text CHECK (cover_dominant_color ~ '^#[0-9A-F]{6}$'),
+    cover_blur_hash text,
     -- When a missing cover may be requested, and how many requests have failed since a source answered, modulo 8. A pause of
     -- the sources counts as a failure (edition_covers.sql).
     cover_due_at timestamptz NOT NULL DEFAULT '-infinity',
@@ -109,7 +112,10 @@ CREATE TABLE editions (
     -- Hashes of the first author and of the series, 0 if there is none. The feed compares them to vary its cards, and finds
     -- other books of liked authors and series by them.
     first_author_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(authors[1])), 0)) STORED,
-    series_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(series)), 0)) STORED
+    series_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(series)), 0)) STORED,
+    CONSTRAINT editions_cover_is_complete CHECK (
+        num_nulls(cover_version, cover_width, cover_height, cover_dominant_color, cover_blur_hash) IN (0, 5)
+    )
 );
 -- The plans of a search do not depend on statistics of these columns, and collecting them takes long.
 ALTER TABLE editions
@@ -137,9 +143,12 @@ CREATE TABLE edition_sources (
 );
 CREATE INDEX edition_sources_edition_id ON edition_sources (edition_id);
 
--- The canonical genres: what cards show, what `Query.genres` lists, and what readers filter by. Their ids never change.
+-- The canonical genres: what cards show, what `Query.genres` lists, and what readers filter by. Their ids and slugs never
+-- change.
 CREATE TABLE genres (
     id smallint PRIMARY KEY,
+    -- The id in the schema.
+    slug text NOT NULL UNIQUE CHECK (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'),
     name text NOT NULL UNIQUE,
     -- Applies only to an edition without a more specific genre.
     is_general boolean NOT NULL DEFAULT false,
@@ -451,8 +460,8 @@ WITH canonical (id, name, is_general, is_nonfiction, aliases) AS (
         nonfiction, nonfiction general, sachbuch
     ')
 ), inserted AS (
-    INSERT INTO genres (id, name, is_general, is_nonfiction)
-    SELECT id, name, is_general, is_nonfiction
+    INSERT INTO genres (id, slug, name, is_general, is_nonfiction)
+    SELECT id, replace(search_fold(name), ' ', '-'), name, is_general, is_nonfiction
     FROM canonical
 )
 INSERT INTO genre_aliases (alias, genre_id)

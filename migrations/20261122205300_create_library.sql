@@ -126,6 +126,8 @@ CREATE TABLE books (
     cover_requested_at timestamptz,
     -- When a search last ended because no source has a cover; null if it ended because a source did not answer.
     cover_not_found_at timestamptz,
+    -- Whether the reader has removed the cover. The cover of the edition is not shown then, either.
+    is_cover_removed boolean NOT NULL DEFAULT false,
     search_text text GENERATED ALWAYS AS (search_fold(title || ' ' || coalesce(author, ''))) STORED,
     PRIMARY KEY (user_id, id)
 -- Room in each page for new versions of its rows.

@@ -3554,6 +3554,7 @@ BEGIN
     UPDATE books b
     SET cover_status = 'READY',
         cover_requested_at = NULL,
+        is_cover_removed = false,
         updated_at = CASE WHEN unless_newer_than IS NULL THEN now() ELSE b.updated_at END
     WHERE b.user_id = set_cover.user_id AND b.id = set_cover.book_id;
     -- Versions of the same image differ in their last 16 digits only.
@@ -3588,9 +3589,9 @@ BEGIN
 END
 $$;
 
--- Name: set_edition_cover(uuid, text, integer); Type: FUNCTION; Schema: public; Owner: -
+-- Name: set_edition_cover(uuid, text, integer, integer, text, text); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.set_edition_cover(id uuid, version text, width integer) RETURNS text
+CREATE FUNCTION public.set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
@@ -3598,7 +3599,10 @@ CREATE FUNCTION public.set_edition_cover(id uuid, version text, width integer) R
 BEGIN
     UPDATE editions e
     SET cover_version = set_edition_cover.version,
-        cover_width = set_edition_cover.width
+        cover_width = set_edition_cover.width,
+        cover_height = set_edition_cover.height,
+        cover_dominant_color = set_edition_cover.dominant_color,
+        cover_blur_hash = set_edition_cover.blur_hash
     WHERE e.id = set_edition_cover.id AND e.cover_version IS NULL;
     RETURN (
         SELECT e.cover_version
@@ -4108,6 +4112,7 @@ CREATE TABLE public.books (
     cover_status public.cover_status DEFAULT 'NONE'::public.cover_status NOT NULL,
     cover_requested_at timestamp with time zone,
     cover_not_found_at timestamp with time zone,
+    is_cover_removed boolean DEFAULT false NOT NULL,
     search_text text GENERATED ALWAYS AS (public.search_fold((((title)::text || ' '::text) || COALESCE((author)::text, ''::text)))) STORED
 )
 WITH (fillfactor='85');
@@ -4281,6 +4286,9 @@ CREATE TABLE public.editions (
     cover_links text[] DEFAULT '{}'::text[] NOT NULL,
     cover_version text,
     cover_width integer,
+    cover_height integer,
+    cover_dominant_color text,
+    cover_blur_hash text,
     cover_due_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     cover_failures integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -4291,6 +4299,9 @@ CREATE TABLE public.editions (
     first_author_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
     series_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
     CONSTRAINT editions_average_rating_check CHECK (((average_rating >= (0)::double precision) AND (average_rating <= (5)::double precision))),
+    CONSTRAINT editions_cover_dominant_color_check CHECK ((cover_dominant_color ~ '^#[0-9A-F]{6}$'::text)),
+    CONSTRAINT editions_cover_height_check CHECK ((cover_height > 0)),
+    CONSTRAINT editions_cover_is_complete CHECK ((num_nulls(cover_version, cover_width, cover_height, cover_dominant_color, cover_blur_hash) = ANY (ARRAY[0, 5]))),
     CONSTRAINT editions_cover_version_check CHECK ((cover_version ~ '^[0-9a-f]{32}$'::text)),
     CONSTRAINT editions_cover_width_check CHECK ((cover_width > 0)),
     CONSTRAINT editions_hook_check CHECK ((char_length(hook) <= 140)),
@@ -4385,11 +4396,13 @@ CREATE TABLE public.genre_aliases (
 
 CREATE TABLE public.genres (
     id smallint NOT NULL,
+    slug text NOT NULL,
     name text NOT NULL,
     is_general boolean DEFAULT false NOT NULL,
     is_nonfiction boolean DEFAULT false NOT NULL,
     editions integer DEFAULT 0 NOT NULL,
-    readers bigint DEFAULT 0 NOT NULL
+    readers bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT genres_slug_check CHECK ((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text))
 );
 
 -- Name: identity_providers; Type: TABLE; Schema: public; Owner: -
@@ -4919,6 +4932,11 @@ ALTER TABLE ONLY public.genres
 
 ALTER TABLE ONLY public.genres
     ADD CONSTRAINT genres_pkey PRIMARY KEY (id);
+
+-- Name: genres genres_slug_key; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.genres
+    ADD CONSTRAINT genres_slug_key UNIQUE (slug);
 
 -- Name: identity_providers identity_providers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -6074,10 +6092,10 @@ GRANT ALL ON FUNCTION public.save_sweep_checkpoint("position" text, folders bigi
 REVOKE ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) TO bookplate_app;
 
--- Name: FUNCTION set_edition_cover(id uuid, version text, width integer); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text) TO bookplate_app;
 
 -- Name: FUNCTION signals_of_readers(); Type: ACL; Schema: public; Owner: -
 

@@ -19,10 +19,11 @@ final class CoverService: ObjectService {
     func open(_ path: ObjectPath) -> OpenObject? { try? store.openNow(path) }
 
     func currentVersion(
-        of key: ObjectKey, requestID: String
+        of key: ObjectKey, requested: String?, requestID: String
     ) async throws(HTTPProblem) -> String? {
         try await mappingErrors { () async throws(BookplateError) in
-            try await covers.currentVersion(of: key, requestID: requestID)
+            try await covers.currentVersion(
+                of: key, requested: requested, requestID: requestID)
         }
     }
 

@@ -29,12 +29,16 @@ package enum RowField: Sendable {
     /// Calculated from several columns while the response is written.
     case computed([Column], @Sendable (RowCells, inout ResponseWriter) -> LeafResult)
     case relation(any RowLoader)
+    /// An object that consists of columns of the same row: it exists for each row and needs no statement. Its fields are
+    /// listed here by name.
+    case embedded([String: RowField])
 
     /// The resolver to return from a `ResolverSource`.
     package var resolver: FieldResolver {
         switch self {
         case .column, .computed: .property
         case .relation(let loader): .load(loader)
+        case .embedded: .load(EmbeddedObject())
         }
     }
 }
@@ -102,13 +106,24 @@ package final class RowLayout: Sendable {
     /// The leaf fields by their index in the selection.
     private let leaves: [Leaf]
     private let relationColumns: [(column: Column, index: Int)]
+    /// The layouts of embedded objects by the identity of their selection.
+    private let embedded: [ObjectIdentifier: RowLayout]
 
     /// Adds the columns that the selection needs to `columns`.
-    package init(_ selection: PlannedSelection, of type: RowType, columns: inout ColumnSet) {
+    package convenience init(
+        _ selection: PlannedSelection, of type: RowType, columns: inout ColumnSet
+    ) {
+        self.init(selection, type.fields, columns: &columns)
+    }
+
+    private init(
+        _ selection: PlannedSelection, _ fields: [String: RowField], columns: inout ColumnSet
+    ) {
         var leaves: [Leaf] = []
         var relationColumns: [(column: Column, index: Int)] = []
+        var embedded: [ObjectIdentifier: RowLayout] = [:]
         for field in selection.fields {
-            switch type.fields[field.selected.name] {
+            switch fields[field.selected.name] {
             case .column(let column):
                 leaves.append(.cell(index: columns.index(of: column), format: column.format))
             case .computed(let needed, let write):
@@ -118,12 +133,23 @@ package final class RowLayout: Sendable {
                     relationColumns.append((column, columns.index(of: column)))
                 }
                 leaves.append(.none)
+            case .embedded(let fields):
+                let selection = field.selected.selections[0]
+                embedded[ObjectIdentifier(selection)] =
+                    RowLayout(selection, fields, columns: &columns)
+                leaves.append(.none)
             case nil:
                 leaves.append(.none)
             }
         }
         self.leaves = leaves
         self.relationColumns = relationColumns
+        self.embedded = embedded
+    }
+
+    /// Returns the layout of an embedded object.
+    func embeddedLayout(for selection: PlannedSelection) -> RowLayout? {
+        embedded[ObjectIdentifier(selection)]
     }
 
     /// Returns the index of a column that a relation needs.
@@ -141,6 +167,27 @@ package final class RowLayout: Sendable {
             return write(RowCells(rows: rows, row: row, indices: indices), &writer)
         case .none:
             return .null
+        }
+    }
+}
+
+/// A field with an object that is embedded in its parent's row.
+private struct EmbeddedObject: FieldLoader {
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        Prepared(selection: field.selections[0])
+    }
+
+    private struct Prepared: RowLoad {
+        let selection: PlannedSelection
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues, in request: any RowContext
+        ) throws -> Load {
+            if parents is PlaceholderRow { return .needsParents }
+            guard let parents = parents as? RowBatch,
+                let layout = parents.layout.embeddedLayout(for: selection)
+            else { throw RowError.unexpectedParents }
+            return .ready(.each(of: parents.withLayout(layout)))
         }
     }
 }
@@ -204,6 +251,14 @@ package final class RowBatch: ObjectBatch {
 
     /// Returns the rows of a relation that the same union loaded; nil if they need a statement of their own.
     func relatedRows(of selection: PlannedSelection) -> RowBatch? { union?.rows(of: selection) }
+
+    /// Returns the same rows as objects of another selection.
+    fileprivate func withLayout(_ layout: RowLayout) -> RowBatch {
+        RowBatch(rows, layout, selecting: selected)
+    }
+
+    /// Returns whether a relation of the selection needs the column, so that `cell` can return it.
+    package func contains(_ column: Column) -> Bool { layout.index(of: column) != nil }
 
     /// Returns the cell of a column that a relation needs.
     package func cell(_ column: Column, of object: Int) -> UnsafeRawBufferPointer? {

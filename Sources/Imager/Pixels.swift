@@ -110,14 +110,16 @@ struct Pixels {
         let largest = factors.dropFirst().joined().map(abs).max() ?? 0
         let quantized = max(0, min(82, Int(largest * 166 - 0.5)))
         let scale = Double(quantized + 1) / 166
-        var hash = base83((columns - 1) + (rows - 1) * 9, digits: 1) + base83(quantized, digits: 1)
-        hash += base83(factors[0].reduce(0) { $0 << 8 | sRGB($1) }, digits: 4)
+        var hash =
+            BlurHash.base83((columns - 1) + (rows - 1) * 9, digits: 1)
+            + BlurHash.base83(quantized, digits: 1)
+        hash += BlurHash.base83(factors[0].reduce(0) { $0 << 8 | sRGB($1) }, digits: 4)
         for factor in factors.dropFirst() {
             let value = factor.reduce(0) { value, channel in
                 let root = copysign((abs(channel) / scale).squareRoot(), channel)
                 return value * 19 + max(0, min(18, Int((root * 9 + 9.5).rounded(.down))))
             }
-            hash += base83(value, digits: 2)
+            hash += BlurHash.base83(value, digits: 2)
         }
         return hash
     }
@@ -156,17 +158,5 @@ struct Pixels {
         let value = max(0, min(1, linear))
         let encoded = value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
         return Int(encoded * 255 + 0.5)
-    }
-
-    private func base83(_ value: Int, digits: Int) -> String {
-        let alphabet = Array(
-            "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~")
-        var value = value
-        var text = ""
-        for _ in 0..<digits {
-            text = String(alphabet[value % 83]) + text
-            value /= 83
-        }
-        return text
     }
 }

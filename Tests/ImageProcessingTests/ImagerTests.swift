@@ -200,4 +200,32 @@ import Testing
     @Test func rejectsAProgramThatDoesNotReportReady() {
         #expect(throws: ImageError.self) { try ImagerPool(program: "/bin/true") }
     }
+
+    /// The server knows the size and the colors of a title card before it is drawn.
+    @Test(arguments: [nil, "Fantasy", "Horror", "Mystery & Crime", "Biography & Memoir"])
+    func titleCardHasTheKnownSizeAndColors(genre: String?) async throws {
+        let card = try await Self.pool.get().titleCard(
+            TitleCard(title: "The Left Hand of Darkness", author: "Ursula K. Le Guin", genre: genre)
+        )
+        #expect(card.full.width == 600 && card.full.height == 900)
+        #expect(card.thumbnail.width == 150 && card.thumbnail.height == 225)
+        let palette = TitleCardPalette.of(genre)
+        func channels(_ color: String) -> [Int] {
+            let hex = Int(color.dropFirst(), radix: 16) ?? -1
+            return [hex >> 16 & 255, hex >> 8 & 255, hex & 255]
+        }
+        // The edges of letters may be counted with the background.
+        let differences = zip(channels(card.dominantColor), channels(palette.dominantColor))
+            .map { abs($0 - $1) }
+        #expect(differences.allSatisfy { $0 <= 2 }, "\(card.dominantColor)")
+        #expect(palette.ground == UInt32(palette.dominantColor.dropFirst(), radix: 16))
+    }
+
+    /// The specification's alphabet, and the hash of one component: the size flag, no maximum, and the average color.
+    @Test func blurHashOfOneColor() {
+        #expect(BlurHash.plain(0) == "000000")
+        #expect(BlurHash.plain(0xFFFFFF) == "00TSUA")
+        #expect(BlurHash.base83(82, digits: 1) == "~")
+        #expect(BlurHash.base83(83, digits: 2) == "10")
+    }
 }

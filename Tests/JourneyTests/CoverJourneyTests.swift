@@ -45,7 +45,7 @@ import Testing
     ) async throws -> HTTPClient.Response {
         let operations = """
             {"query":"mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) \
-            { coverUrl cover { width } } }","variables":{"book":"\(fixture.book)","image":null}}
+            { image { url width } } }","variables":{"book":"\(fixture.book)","image":null}}
             """
         return try await fixture.server.client.upload(
             file, operations: Array(operations.utf8), map: map, token: token ?? fixture.token,
@@ -56,9 +56,9 @@ import Testing
         let fixture = try await makeFixture()
         let response = try await multipart(fixture, TestImage.png())
         #expect(response.status == 200, "\(response.body)")
-        #expect(response.json["data", "setCover", "cover", "width"] == 60)
+        #expect(response.json["data", "setCover", "image", "width"] == 60)
         let cover = try await fixture.server.client.send(
-            "GET", try target(response.json["data", "setCover", "coverUrl"]))
+            "GET", try target(response.json["data", "setCover", "image", "url"]))
         #expect(cover.status == 200)
         #expect(cover.bytes.starts(with: [0xFF, 0xD8, 0xFF]))
     }
@@ -68,7 +68,7 @@ import Testing
         let image = TestImage.png(width: 900, height: 900)
         #expect(image.count > 2 << 20)
         #expect(
-            try await multipart(fixture, image).json["data", "setCover", "cover", "width"] == 600)
+            try await multipart(fixture, image).json["data", "setCover", "image", "width"] == 600)
     }
 
     /// The server refuses these requests before it reads the file.
@@ -182,10 +182,82 @@ import Testing
         let small = try await client.send("GET", url + "&size=thumbnail")
         #expect(small.status == 200 && small.headers["etag"] != tag)
         #expect(try await client.send("GET", url + "&size=huge").status == 400)
-        // A version that no longer exists returns the current cover, which may be cached for five minutes.
-        let other = try await client.send(
-            "GET", fixture.path + "?v=00000000000000000000000000000000")
-        #expect(other.headers["cache-control"]?.hasPrefix("public, max-age=300") == true)
+    }
+
+    /// Clients cache a URL with a version for ever, so it never shows another image.
+    @Test(arguments: ["00000000000000000000000000000000", "", "x", "../../x"])
+    func unknownVersionsAreNotFound(version: String) async throws {
+        let fixture = try await makeFixture()
+        let client = fixture.server.client
+        _ = try await client.send("PUT", fixture.path, token: fixture.token, bytes: TestImage.png())
+        let card = try await client.execute(
+            "{ feed(first: 1) { nodes { id } } }", token: fixture.token)
+        let edition = try #require(card["data", "feed", "nodes", 0, "id"]?.string)
+        for path in [
+            fixture.path, "/title-cards/\(fixture.user)/\(fixture.book).jpg",
+            "/title-cards/\(edition).jpg", "/edition-covers/\(edition).jpg",
+        ] {
+            let current = try await client.send("GET", path)
+            #expect(current.status == (path.contains("edition-covers") ? 404 : 200), "\(path)")
+            for query in ["?v=\(version)", "?size=thumbnail&v=\(version)"] {
+                #expect(try await client.send("GET", path + query).status == 404, "\(path)\(query)")
+            }
+        }
+    }
+
+    @Test func replacedCoverIsNotFound() async throws {
+        let fixture = try await makeFixture()
+        let client = fixture.server.client
+        var urls: [String] = []
+        for seed in 1...3 as ClosedRange<UInt64> {
+            let put = try await client.send(
+                "PUT", fixture.path, token: fixture.token, bytes: TestImage.png(seed: seed))
+            let url = try target(put.json["url"])
+            // Fills the memory cache.
+            for _ in 0..<2 { #expect(try await client.send("GET", url).status == 200) }
+            urls.append(url)
+        }
+        #expect(Set(urls).count == 3)
+        for url in urls.dropLast() {
+            for size in ["", "&size=thumbnail", "&size=large"] {
+                #expect(try await client.send("GET", url + size).status == 404)
+            }
+        }
+        #expect(try await client.send("GET", urls[2]).status == 200)
+    }
+
+    /// The URL of an old title card shows the old title if it was ever drawn. Otherwise it is not found.
+    @Test func oldTitleCardsNeverShowTheNewTitle() async throws {
+        let fixture = try await makeFixture()
+        let client = fixture.server.client
+        func rename(_ title: String) async throws -> String {
+            let changed = try await client.execute(
+                """
+                mutation($id: ID!, $title: String) {
+                  updateBook(id: $id, input: {title: $title}) { image { url kind } }
+                }
+                """, ["id": .string(fixture.book), "title": .string(title)], token: fixture.token)
+            let image = changed["data", "updateBook", "image"]
+            #expect(image?["kind"] == "TITLE_CARD")
+            return try target(image?["url"])
+        }
+        let first = try await rename("Dune")
+        let drawn = try await client.send("GET", first)
+        #expect(drawn.status == 200)
+        let second = try await rename("Solaris")
+        let third = try await rename("Emma")
+        #expect(Set([first, second, third]).count == 3)
+        let old = try await client.send("GET", first)
+        #expect(old.status == 200 && old.bytes == drawn.bytes)
+        for size in ["", "&size=thumbnail", "&size=large"] {
+            #expect(try await client.send("GET", second + size).status == 404)
+        }
+        let new = try await client.send("GET", third)
+        #expect(new.status == 200 && new.bytes != drawn.bytes)
+        #expect(new.headers["cache-control"] == "public, max-age=31536000, immutable")
+        // A title that returns has its old URL again.
+        #expect(try await rename("Solaris") == second)
+        #expect(try await client.send("GET", second).status == 200)
     }
 
     @Test(arguments: [
@@ -240,11 +312,11 @@ import Testing
         let client = fixture.server.client
         let response = try await client.execute(
             """
-            { me { books { nodes { coverUrl coverStatus } } } feed(first: 1) { nodes { coverUrl } } }
+            { me { books { nodes { image { url } coverStatus } } } feed(first: 1) { nodes { image { url } } } }
             """, token: fixture.token)
         let book = response["data", "me", "books", "nodes", 0]
         #expect(book?["coverStatus"] == "NONE")
-        for url in [book?["coverUrl"], response["data", "feed", "nodes", 0, "coverUrl"]] {
+        for url in [book?["image", "url"], response["data", "feed", "nodes", 0, "image", "url"]] {
             let target = try target(url)
             let cards = try await withThrowingTaskGroup(of: HTTPClient.Response.self) { tasks in
                 for _ in 0..<3 { tasks.addTask { try await client.send("GET", target) } }
@@ -268,6 +340,6 @@ import Testing
         _ = try await client.execute(
             "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": .string(fixture.book)],
             token: fixture.token)
-        #expect(try await client.send("GET", try target(book?["coverUrl"])).status == 404)
+        #expect(try await client.send("GET", try target(book?["image", "url"])).status == 404)
     }
 }

@@ -291,9 +291,9 @@ struct ExplorerTests {
         )
         // A link contains its query after the `#`. The page opens it in a new tab.
         try browser.open("about:blank")
-        try browser.open("\(url)#query=%7B%20genres%20%7D")
+        try browser.open("\(url)#query=%7B%20genres%20%7B%20name%20%7D%20%7D")
         try browser.wait("document.querySelectorAll('#tabs .tab').length === 3")
-        #expect(try browser.evaluate("\(editor).getValue()") == "{ genres }")
+        #expect(try browser.evaluate("\(editor).getValue()") == "{ genres { name } }")
         #expect(try browser.evaluate("location.hash") == "")
         for (function, expected) in [
             ("curlCommand", "Bearer $TOKEN"), ("swiftCode", "URLSession.shared"),

@@ -10,7 +10,7 @@ import Testing
     private static let manifest = """
         {"format": "apollo-persisted-query-manifest", "version": 1, "operations": [
           {"id": "typename", "name": null, "type": "query", "body": "{ __typename }"},
-          {"id": "genres", "name": "Genres", "type": "query", "body": "query Genres { genres }"}]}
+          {"id": "genres", "name": "Genres", "type": "query", "body": "query Genres { genres { name } }"}]}
         """
 
     private static func extensions(_ hash: String, version: Int = 1) -> String {
@@ -139,7 +139,7 @@ import Testing
         #expect(first.code == 0 && first.json["created"] == 2)
         #expect(try await admin("sync", file).json["unchanged"] == 2)
         let changed = try installation.write(
-            #"{"genres": "query Genres { all: genres }", "more": "{ me { id } }"}"#,
+            #"{"genres": "query Genres { all: genres { name } }", "more": "{ me { id } }"}"#,
             to: "relay.json")
         let second = try await admin("sync", changed).json
         #expect(second["created"] == 1 && second["updated"] == 1)

@@ -220,7 +220,7 @@ package final class TestApp: Sendable {
         mutation SignIn($input: SignInWithAppleInput!) {
           signInWithApple(input: $input) {
             accessToken expiresAt refreshToken isNewUser
-            user { id displayName email preferredGenres createdAt }
+            user { id displayName email preferredGenres { name } createdAt }
           }
         }
         """

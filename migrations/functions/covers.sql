@@ -238,6 +238,7 @@ BEGIN
     UPDATE books b
     SET cover_status = 'READY',
         cover_requested_at = NULL,
+        is_cover_removed = false,
         updated_at = CASE WHEN unless_newer_than IS NULL THEN now() ELSE b.updated_at END
     WHERE b.user_id = set_cover.user_id AND b.id = set_cover.book_id;
     -- Versions of the same image differ in their last 16 digits only.

@@ -64,14 +64,19 @@ AS $$
 $$;
 
 -- Sets the cover of an edition if it has none, and returns the version that it has then. The files must exist.
-CREATE OR REPLACE FUNCTION set_edition_cover(id uuid, version text, width int) RETURNS text
+CREATE OR REPLACE FUNCTION set_edition_cover(
+    id uuid, version text, width int, height int, dominant_color text, blur_hash text
+) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
     UPDATE editions e
     SET cover_version = set_edition_cover.version,
-        cover_width = set_edition_cover.width
+        cover_width = set_edition_cover.width,
+        cover_height = set_edition_cover.height,
+        cover_dominant_color = set_edition_cover.dominant_color,
+        cover_blur_hash = set_edition_cover.blur_hash
     WHERE e.id = set_edition_cover.id AND e.cover_version IS NULL;
     RETURN (
         SELECT e.cover_version

@@ -11,7 +11,7 @@ enum User {
             "id": .column(id),
             "displayName": .column(Column("u.display_name", .text)),
             "email": .column(Column("CASE WHEN NOT u.email_disabled THEN u.email END", .text)),
-            "preferredGenres": .column(Column("u.preferred_genres", .texts)),
+            "preferredGenres": .relation(NamedGenres(Column("u.preferred_genres", .texts))),
             "createdAt": .column(Column("u.created_at", .timestamp)),
             "shelves": .relation(Shelf.ofUser),
             "books": .relation(Book.ofUser),

@@ -49,7 +49,10 @@ private struct ResolverTable: ResolverSource {
     init() {
         let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
         let rows =
-            [Import.failureType, Cover.type, DeletedBook.type, Swipe.type, StorageUse.type]
+            [
+                Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
+                StorageUse.type,
+            ]
             + LibraryStats.types
         for type in nodes + rows {
             table[type.name] = type.fields.mapValues(\.resolver)
@@ -64,6 +67,7 @@ private struct ResolverTable: ResolverSource {
         }
         table["FeedCardConnection"]?["totalCount"] = nil
         table["PageInfo"] = ConnectionField.pageInfoResolvers
+        table["Genre"] = ["id": .property, "name": .property, "bookCount": .property]
         table["PurchaseLink"] = Bookstore.linkFields
         table["Bookstore"] = Bookstore.fields
         table["Session"] = Sessions.fields
@@ -106,7 +110,7 @@ private struct ResolverTable: ResolverSource {
             "book": .load(RowLookup.byID(Book.type)),
             "feed": .load(Feed()),
             "feedCard": .load(RowLookup.byID(FeedCard.type)),
-            "genres": .load(GenreNames()),
+            "genres": .load(GenreList()),
             "changes": .load(Changes()),
             "lookupISBN": .load(ISBNLookup()),
             "search": .load(CatalogSearch()),

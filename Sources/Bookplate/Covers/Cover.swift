@@ -11,7 +11,7 @@ enum Cover {
     static let type: RowType = RowType(
         name: "Cover", table: "covers c", scope: "c.user_id = $1", id: bookID,
         fields: [
-            "url": .relation(CoverURL(.cover)),
+            "url": .relation(ImageURL.ofCover),
             "width": .column(Column("c.width", .integer)),
             "height": .column(Column("c.height", .integer)),
             "dominantColor": .column(Column("c.dominant_color", .text)),

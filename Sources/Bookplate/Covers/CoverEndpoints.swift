@@ -18,34 +18,38 @@ package final class CoverEndpoints {
 
     // MARK: - Public reads
 
-    /// Returns the current version of an object, for a URL without a version; nil if the object does not exist.
+    /// Returns the current version of an object; nil if the object does not exist, or if another version was requested.
     ///
     /// Draws a title card that is not in the store.
+    ///
+    /// - Parameter requested: The version in the URL; nil for a URL without a version.
     package func currentVersion(
-        of key: ObjectKey, requestID: String
+        of key: ObjectKey, requested: String?, requestID: String
     ) async throws(BookplateError) -> String? {
         guard let name = UUID(key.name) else { return nil }
+        var current: String?
+        var card: TitleCard?
         switch (key.bucket, UUID(key.folder)) {
         case (.bookCovers, let user?):
-            return try await first(Self.bookCoverVersion, .of(user, name), requestID)
+            current = try await first(Self.bookCoverVersion, .of(user, name), requestID)
         case (.bookCovers, nil): return nil
         case (.editionCovers, _):
-            return try await first(Self.editionCoverVersion, .of(name), requestID)
+            current = try await first(Self.editionCoverVersion, .of(name), requestID)
         case (.titleCards, let user?):
-            return try await draw(first(Self.bookTitle, .of(user, name), requestID), key)
+            card = try await first(Self.bookTitle, .of(user, name), requestID)
         case (.titleCards, nil):
-            return try await draw(first(Self.editionTitle, .of(name), requestID), key)
+            card = try await first(Self.editionTitle, .of(name), requestID)
         }
+        current = card?.version ?? current
+        guard requested == nil || requested == current else { return nil }
+        if let card { try await draw(card, key) }
+        return current
     }
 
-    /// Draws the title card if necessary and returns its version.
-    private func draw(
-        _ card: TitleCard?, _ key: ObjectKey
-    ) async throws(BookplateError) -> String? {
-        guard let card else { return nil }
+    /// Draws the title card unless it is in the store.
+    private func draw(_ card: TitleCard, _ key: ObjectKey) async throws(BookplateError) {
         do throws(ImageError) {
             try await services.covers.titleCards.draw(card, as: key)
-            return card.version
         } catch .overloaded {
             throw .rateLimited(retryAfterSeconds: 2)
         } catch .cancelled {

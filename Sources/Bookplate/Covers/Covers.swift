@@ -12,7 +12,7 @@ package final class Covers: Sendable {
     package let store: any ObjectStore
     let images: ImagerPool
     let fetcher: Fetcher
-    let urls: CoverURLBuilder
+    let urls: ImageURLBuilder
     let titleCards: TitleCards
     let logger: Logger
 
@@ -27,7 +27,7 @@ package final class Covers: Sendable {
         self.images = images
         self.fetcher = fetcher
         self.logger = logger
-        urls = CoverURLBuilder(publicURL: publicURL)
+        urls = ImageURLBuilder(publicURL: publicURL)
         titleCards = TitleCards(store: store, images: images)
     }
 

@@ -11,8 +11,6 @@ import Postgres
 /// Jobs download them from the URLs that external sources return and store them under the edition's id. A feed request
 /// never waits for a download.
 struct EditionCovers: Sendable {
-    /// The minimum width in pixels of an image that fills a card on a phone.
-    static let highResolutionWidth = 400
     /// The maximum number of images to download for one edition. A source can have several images of a book.
     private static let linksMax = 4
     /// The maximum time of a lookup. It is long because no request waits for the result.
@@ -166,7 +164,10 @@ struct EditionCovers: Sendable {
             let currentVersion = try await job.write { pipeline in
                 var parameters = Parameters.of(id)
                 parameters.append(text: version)
-                parameters.append(int32: Int32(images.large.width))
+                parameters.append(int32: Int32(images.full.width))
+                parameters.append(int32: Int32(images.full.height))
+                parameters.append(text: images.dominantColor)
+                parameters.append(text: images.blurHash)
                 return pipeline.append(Self.setCover, parameters)
             }
             if currentVersion.first == version {
@@ -182,7 +183,8 @@ struct EditionCovers: Sendable {
         }
     }
 
-    private static let setCover = TypedStatement<String>("SELECT set_edition_cover($1, $2, $3)")
+    private static let setCover = TypedStatement<String>(
+        "SELECT set_edition_cover($1, $2, $3, $4, $5, $6)")
     private static let postpone = Statement("SELECT postpone_edition_cover($1, $2)")
     private static let recordMiss = Statement("SELECT record_missing_edition_cover($1, $2)")
 }

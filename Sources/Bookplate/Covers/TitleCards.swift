@@ -7,26 +7,23 @@ import Postgres
 actor TitleCards {
     private let store: any ObjectStore
     private let images: ImagerPool
-    /// The cards that are being drawn, by key.
-    private var drawing: [ObjectKey: Task<Result<Void, ImageError>, Never>] = [:]
+    /// The cards that are being drawn.
+    private var drawing: [ObjectPath: Task<Result<Void, ImageError>, Never>] = [:]
 
     init(store: any ObjectStore, images: ImagerPool) {
         self.store = store
         self.images = images
     }
 
-    /// Draws a card unless it is in the store.
-    ///
-    /// Concurrent requests for the same key share one drawing. If the book's title has changed in between, the second
-    /// request receives the card with the first one's title; the next request draws the new one.
+    /// Draws a card unless it is in the store. Concurrent requests for the same card share one drawing.
     func draw(_ card: TitleCard, as key: ObjectKey) async throws(ImageError) {
         let version = card.version
-        if let path = ObjectPath(key, version: version, .full),
-            (try? await store.open(path)) != nil
-        {
-            return
+        guard let path = ObjectPath(key, version: version, .full) else {
+            // Impossible: a version consists of 32 hexadecimal digits.
+            throw .unavailable("The version of the title card is invalid.")
         }
-        if let drawing = drawing[key] { return try await drawing.value.get() }
+        if (try? await store.open(path)) != nil { return }
+        if let drawing = drawing[path] { return try await drawing.value.get() }
         let task = Task { [store, images] in
             await Result { () async throws(ImageError) in
                 let drawn = try await images.titleCard(card)
@@ -39,9 +36,9 @@ actor TitleCards {
                 }
             }
         }
-        drawing[key] = task
+        drawing[path] = task
         let result = await task.value
-        drawing[key] = nil
+        drawing[path] = nil
         try result.get()
     }
 }

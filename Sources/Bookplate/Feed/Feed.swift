@@ -35,7 +35,7 @@ struct Feed: FieldLoader {
                         "This cursor does not belong to the feed. Start again without a cursor.")
                 }
             }
-            let names = arguments["genres"]?.list?.compactMap(\.string)
+            let names = arguments["genres"]?.list?.compactMap(\.string) ?? []
             let after = cursor
             return .call {
                 do throws(BookplateError) {
@@ -47,17 +47,15 @@ struct Feed: FieldLoader {
         }
 
         private func page(
-            _ first: Int, _ after: FeedCursor?, _ names: [String]?, _ request: RequestContext
+            _ first: Int, _ after: FeedCursor?, _ names: [String], _ request: RequestContext
         ) async throws(BookplateError) -> Children {
             var filter: [Int16] = []
-            if let names {
+            if !names.isEmpty {
                 let genres = try await request.services.genres.genres(
                     named: names, field: "genres", for: request)
-                filter = genres.map(\.id).sorted()
+                filter = genres.map(\.number).sorted()
             }
-            // A filter without genres matches no book.
-            let rows = try await rows(
-                names == [] ? 0 : first + 1, filter: filter, after, request)
+            let rows = try await rows(first + 1, filter: filter, after, request)
             let count = min(first, rows.count)
             if count > 0, statements.needsSuccessor(rows, count - 1) {
                 let deck = statements.cursor(rows, count - 1).deck

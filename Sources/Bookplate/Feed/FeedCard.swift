@@ -10,14 +10,6 @@ enum FeedCard {
     static let author = Column("e.authors[1]", .text)
     static let genre = Column("e.genres[1]", .text)
     static let coverVersion = Column("e.cover_version", .text)
-    private static let coverKind = Column(
-        """
-        CASE
-            WHEN e.cover_version IS NULL THEN 'TITLE_CARD'
-            WHEN e.cover_width >= \(EditionCovers.highResolutionWidth) THEN 'HIGH_RESOLUTION'
-            ELSE 'THUMBNAIL'
-        END
-        """, .text)
 
     static let type: RowType = RowType(
         name: "FeedCard", table: "editions e", scope: "true", id: id,
@@ -27,7 +19,7 @@ enum FeedCard {
             "author": .column(author),
             "authors": .column(Column("e.authors", .texts)),
             "genre": .column(genre),
-            "genres": .column(Column("e.genres", .texts)),
+            "genres": .relation(NamedGenres(Column("e.genres", .texts))),
             "averageRating": .column(Column("e.average_rating", .float)),
             "ratingsCount": .column(Column("e.ratings_count", .integer)),
             "pageCount": .column(Column("e.page_count", .integer)),
@@ -39,8 +31,9 @@ enum FeedCard {
             "isbn13Hyphenated": .computed([isbn13], Book.writeHyphenatedISBN),
             "hook": .column(Column("e.hook", .text)),
             "description": .column(Column("e.description", .text)),
-            "coverUrl": .relation(CoverURL(.feedCard)),
-            "coverKind": .column(coverKind),
+            "image": .embedded(Image.ofEdition),
+            "coverUrl": .relation(ImageURL.ofEdition),
+            "coverKind": .column(Image.kindOfEdition),
             "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
             "similar": .relation(SimilarCards(key: id)),
             "inLibrary": .relation(Book.ofEdition),

@@ -1,46 +1,52 @@
-import GraphQL
 import Postgres
 import Synchronization
 
-/// A cache of the canonical genres, those with the most readers first. Their order changes only with imports, so they are
-/// cached for one minute.
+/// A cache of the canonical genres, those with the most readers first. It is valid for one minute, because the numbers of
+/// books and the order change only with imports.
 ///
-/// Requests may name a genre by an alias, and case does not matter: "sci-fi" is "Science Fiction". The names that
-/// `Query.genres` returns are found in the cache; the database looks up other names.
+/// Requests may name a genre by its id, its name, or an alias, and case does not matter: "sci-fi" is "Science Fiction". The
+/// ids and names that `Query.genres` returns are found in the cache; the database looks up others.
 package final class Genres: Sendable {
-    private struct Table {
-        var genres: [Genre]
-        var genresByName: [String: Genre]
-        var expiresAt: ContinuousClock.Instant
+    /// The genres at one time.
+    struct Table {
+        static let empty = Table([])
+
+        let genres: [Genre]
+        /// The indices in `genres` by slug and by name.
+        private let indices: [String: Int]
+
+        fileprivate init(_ genres: [Genre]) {
+            self.genres = genres
+            var indices: [String: Int] = [:]
+            for (index, genre) in genres.enumerated() {
+                indices[genre.slug] = index
+                indices[genre.name] = index
+            }
+            self.indices = indices
+        }
+
+        func index(ofName name: UnsafeRawBufferPointer) -> Int? {
+            indices[String(decoding: name, as: UTF8.self)]
+        }
+
+        /// Returns the genre with a slug or a name.
+        func genre(named name: String) -> Genre? { indices[name].map { genres[$0] } }
     }
 
-    private let table = Mutex<Table?>(nil)
+    private let cache = Mutex<(table: Table, expiresAt: ContinuousClock.Instant)?>(nil)
     private static let lifetime = Duration.seconds(60)
     /// The maximum number of genres in the filter of a feed.
     static let filterMax = 100
     private static let select = TypedStatement<Genre>(
-        "SELECT id, name FROM genres ORDER BY readers DESC, id")
+        "SELECT id, slug, name, editions FROM genres ORDER BY readers DESC, id")
     /// The genres that have these names as aliases, with the name.
     private static let selectByAlias = TypedStatement<Alias>(
         """
-        SELECT named.name, g.id, g.name
+        SELECT named.name, g.id, g.slug, g.name, g.editions
         FROM unnest($1::text[]) AS named (name)
         JOIN genre_aliases a ON a.alias = search_fold(named.name)
         JOIN genres g ON g.id = a.genre_id
         """)
-
-    struct Genre: RowDecodable, Equatable {
-        let id: Int16
-        let name: String
-
-        init?(_ row: inout RowReader) {
-            guard let id = row.int32().flatMap({ Int16(exactly: $0) }), let name = row.text() else {
-                return nil
-            }
-            self.id = id
-            self.name = name
-        }
-    }
 
     private struct Alias: RowDecodable {
         let alias: String
@@ -71,7 +77,7 @@ package final class Genres: Sendable {
                 throw .badUserInput(
                     field: field, "There is no genre “\(name.prefix(100))”. See Query.genres.")
             }
-            if !genres.contains(genre) { genres.append(genre) }
+            if !genres.contains(where: { $0.number == genre.number }) { genres.append(genre) }
         }
         return genres
     }
@@ -80,7 +86,9 @@ package final class Genres: Sendable {
     private func find(
         _ names: [String], for request: RequestContext
     ) async throws(BookplateError) -> [String: Genre] {
-        var found = try await current(for: request).genresByName
+        let table = try await current(for: request)
+        var found: [String: Genre] = [:]
+        for name in names { found[name] = table.genre(named: name) }
         // PostgreSQL's texts cannot contain NUL characters.
         let others = names.filter { found[$0] == nil && !$0.unicodeScalars.contains("\0") }
         if !others.isEmpty {
@@ -94,40 +102,33 @@ package final class Genres: Sendable {
         return found
     }
 
+    // MARK: - Cache
+
     private func current(for request: RequestContext) async throws(BookplateError) -> Table {
-        let now = ContinuousClock.now
-        if let table = table.withLock({ $0 }), now < table.expiresAt { return table }
-        let genres = try await request.read { pipeline, _ in
-            pipeline.append(Self.select)
+        if let table = cached() { return table }
+        let (results, rows) = try await request.read { pipeline, _ in
+            pipeline.appendForRows(Self.select.statement, Parameters())
         }
-        let newTable = Table(
-            genres: genres,
-            genresByName: Dictionary(genres.map { ($0.name, $0) }) { first, _ in first },
-            expiresAt: now + Self.lifetime)
-        table.withLock { $0 = newTable }
-        return newTable
+        return store(results[rows])
     }
-}
 
-/// The field `Query.genres`.
-struct GenreNames: FieldLoader {
-    private static let select = TypedStatement<String>(
-        "SELECT name FROM genres WHERE editions > 0 ORDER BY readers DESC, id")
-
-    func prepare(_ field: SelectedField) -> any PreparedLoad { Prepared() }
-
-    private struct Prepared: RequestLoad {
-        func start(
-            for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
-        ) throws(BookplateError) -> Load {
-            _ = try request.caller()
-            let pending = request.query(GenreNames.select.statement, Parameters())
-            return .afterFlush { parents in
-                request.children(of: parents) { () throws(BookplateError) in
-                    let names = try pending.rows().decode(String.self).map { Value.string($0) }
-                    return .each(of: LeafBatch([.list(names)]))
-                }
-            }
+    /// Returns the cached genres; nil if they are outdated.
+    func cached() -> Table? {
+        guard let entry = cache.withLock({ $0 }), ContinuousClock.now < entry.expiresAt else {
+            return nil
         }
+        return entry.table
+    }
+
+    /// Adds the statement that reads the genres to the current level of an execution.
+    static func query(in request: RequestContext) -> RequestContext.PendingRows {
+        request.query(select.statement, Parameters())
+    }
+
+    /// Caches the rows that `query` has returned.
+    func store(_ rows: Rows) -> Table {
+        let table = Table(rows.decode(Genre.self))
+        cache.withLock { $0 = (table, ContinuousClock.now + Self.lifetime) }
+        return table
     }
 }

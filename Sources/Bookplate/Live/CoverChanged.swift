@@ -4,7 +4,8 @@ import Postgres
 /// Loads `Subscription.coverChanged`: cover changes of the caller's books, starting when the client subscribes.
 struct CoverChanged: FieldLoader {
     static let eventFields: [String: FieldResolver] = [
-        "book": .load(RowsOfPlainObject(.one, Book.type)), "coverUrl": .property,
+        "book": .load(RowsOfPlainObject(.one, Book.type)),
+        "image": .load(RowsOfPlainObject(.one, Image.typeOfBook)), "coverUrl": .property,
         "status": .property, "source": .property, "changedAt": .property,
         "timestamp": .property,
     ]
@@ -88,7 +89,7 @@ struct CoverChanged: FieldLoader {
                 let url = request.services.covers.urls.cover(user, event.book, version)
                 leaves["coverUrl"] = .string(url)
             }
-            return PlainObject(leaves: leaves, ids: ["book": [event.book]])
+            return PlainObject(leaves: leaves, ids: ["book": [event.book], "image": [event.book]])
         }
     }
 }

@@ -40,7 +40,7 @@ package final class EventPublisher: Sendable {
 
     private let database: ConnectionPool
     private let hub: Hub
-    private let urls: CoverURLBuilder
+    private let urls: ImageURLBuilder
     private let connect: @Sendable () async throws -> Broker
     private let logger: Logger
     private let holder = UUID.version7()

@@ -55,14 +55,16 @@ final class ObjectEndpoint {
             return response(file, file.immutableHeaders, request)
         }
         do throws(HTTPProblem) {
-            let version = try await service.currentVersion(of: address.key, requestID: request.id)
+            // A URL with an old version never shows a new image, because clients cache it for ever.
+            let version = try await service.currentVersion(
+                of: address.key, requested: address.version, requestID: request.id)
             guard let version, let file = open(address.key, version, variant) else {
                 return HTTPProblem.notFound.response()
             }
             return response(
                 file,
-                version == address.version
-                    ? file.immutableHeaders : ServedFile.headers(file.tag, Self.shortCacheControl),
+                address.version == nil
+                    ? ServedFile.headers(file.tag, Self.shortCacheControl) : file.immutableHeaders,
                 request)
         } catch {
             return error.response()

@@ -6,9 +6,12 @@ package protocol ObjectService: AnyObject {
     /// Opens a file without waiting. Its name is usually cached in memory.
     func open(_ path: ObjectPath) -> OpenObject?
 
-    /// Returns the version that a URL without a version shows now; nil if there is no such object.
+    /// Returns the version that a URL without a version shows now; nil if there is no such object, or if another version was
+    /// requested.
+    ///
+    /// - Parameter requested: The version in the URL; nil for a URL without a version.
     func currentVersion(
-        of key: ObjectKey, requestID: String
+        of key: ObjectKey, requested: String?, requestID: String
     ) async throws(HTTPProblem) -> String?
 
     /// Returns the id of the token's user; nil for an invalid token.

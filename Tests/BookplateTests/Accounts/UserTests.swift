@@ -6,7 +6,7 @@ import Testing
     static let app = Shared { try await TestApp.start() }
 
     static let update = """
-        mutation($input: UpdateProfileInput!) { updateProfile(input: $input) { id displayName preferredGenres } }
+        mutation($input: UpdateProfileInput!) { updateProfile(input: $input) { id displayName preferredGenres { name } } }
         """
     static let delete =
         "mutation($id: String!) { deleteAccount(confirm: $id) { id books reviews covers } }"
@@ -19,6 +19,10 @@ import Testing
             (
                 ["preferredGenres": ["sci-fi", "FANTASY", "Science fiction"]],
                 "Name", ["Science Fiction", "Fantasy"]
+            ),
+            (
+                ["preferredGenres": ["mystery-and-crime", "Mystery & Crime", "fantasy"]],
+                "Name", ["Mystery & Crime", "Fantasy"]
             ),
             (["preferredGenres": .null], "Name", []), (["preferredGenres": []], "Name", []),
             (["displayName": "B", "preferredGenres": []], "B", []),
@@ -33,7 +37,7 @@ import Testing
         #expect(
             response["updateProfile"] == [
                 "id": reader.id, "displayName": name.map { .string($0) } ?? .null,
-                "preferredGenres": .list(genres),
+                "preferredGenres": .list(genres.map { ["name": $0] }),
             ])
     }
 

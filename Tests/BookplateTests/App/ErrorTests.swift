@@ -49,7 +49,7 @@ import Testing
             """)
         #expect(response["a", "name"] == "A")
         let failing = try await reader.execute(
-            #"{ me { id } book(id: "x") { id } node(id: "x") { id } genres }"#)
+            #"{ me { id } book(id: "x") { id } node(id: "x") { id } genres { id } }"#)
         #expect(failing.errors.isEmpty)
         #expect(failing["book"] == .null)
         let serial = try await reader.execute(

@@ -11,15 +11,18 @@ import Testing
         id title author isbn13 pageCount description status currentPage coverStatus addedAt finishedAt
         first: review { id rating text createdAt book { title } } shelves { id name position bookCount createdAt }
         again: shelves { name books(first: 2) { totalCount nodes { title } } } review { text }
-        cover { width dominantColor } coverUrl card { id title }
+        cover { width dominantColor } coverUrl card { id title image { url kind } } image { url width dominantColor blurHash kind }
         """
     static let shelf =
         "id name position bookCount books(first: 3) { nodes { title review { rating } } }"
     static let user = """
-        id displayName preferredGenres createdAt shelves { name bookCount books(first: 1) { nodes { title } } }
+        id displayName preferredGenres { id name } createdAt shelves { name bookCount books(first: 1) { nodes { title } } }
         stats { books averageRating readByYear { year books } } books(first: 2) { totalCount nodes { title } }
         """
-    static let card = "id title authors inLibrary { id title shelves { name } review { rating } }"
+    static let card = """
+        id title authors genres { id } image { url(size: THUMBNAIL) height }
+        inLibrary { id title shelves { name } review { rating } }
+        """
 
     private func compare(
         _ reader: TestReader, _ root: String, _ type: String, _ id: Value, _ selection: String

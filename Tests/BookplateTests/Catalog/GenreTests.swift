@@ -103,29 +103,89 @@ import Testing
 
     @Test func genresOfTheCatalogAreListed() async throws {
         let reader = try await Self.app().makeReader()
-        let response = try await reader.execute("{ genres }")
+        let response = try await reader.execute("{ genres { id name bookCount } }")
         // Fantasy has 100 + 300 readers, Science Fiction 200 + 300.
-        #expect(response["genres"] == ["Science Fiction", "Fantasy"])
+        #expect(
+            response["genres"] == [
+                ["id": "science-fiction", "name": "Science Fiction", "bookCount": 2],
+                ["id": "fantasy", "name": "Fantasy", "bookCount": 2],
+            ])
+    }
+
+    /// The ids of genres never change: apps store them.
+    @Test func idsAreStable() async throws {
+        let ids = try await Self.app().database.withConnection { connection in
+            let rows = try connection.query("SELECT slug FROM genres ORDER BY id")
+            return (0..<rows.count).compactMap { rows.text($0, 0) }
+        }
+        #expect(
+            ids == [
+                "fantasy", "science-fiction", "dystopian", "mystery-and-crime", "thriller",
+                "horror", "paranormal", "romance", "erotica", "historical-fiction",
+                "contemporary-fiction", "literary-fiction", "classics", "adventure",
+                "war-and-military", "westerns", "myths-and-fairy-tales", "humor",
+                "short-stories", "poetry", "drama", "graphic-novels", "young-adult", "children",
+                "lgbtq", "biography-and-memoir", "history", "true-crime", "science-and-nature",
+                "technology-and-computing", "philosophy", "psychology-and-health",
+                "family-and-relationships", "religion-and-spirituality",
+                "business-and-economics", "self-help", "politics-and-society",
+                "education-and-reference", "travel", "food-and-cooking", "home-and-hobbies",
+                "arts-and-letters", "sports", "general-fiction", "general-nonfiction",
+            ])
     }
 
     @Test func cardsShowCanonicalGenres() async throws {
         let reader = try await Self.app().makeReader()
-        let response = try await reader.execute("{ feed { nodes { title genre genres } } }")
+        let response = try await reader.execute(
+            "{ feed { nodes { title genre genres { id name bookCount } } } }")
         let cards = response["feed", "nodes"]?.list ?? []
         let genres = Dictionary(
-            uniqueKeysWithValues: cards.map { ($0["title"]?.string ?? "", $0["genres"]) })
+            uniqueKeysWithValues: cards.map {
+                ($0["title"]?.string ?? "", $0["genres"]?.values(of: "name") ?? [])
+            })
         #expect(
             genres == [
                 "Book 1": ["Fantasy"], "Book 2": ["Science Fiction"],
                 "Book 3": ["Science Fiction", "Fantasy"], "Book 4": [],
             ])
+        let card = try #require(cards.first { $0["title"] == "Book 3" })
+        #expect(card["genre"] == "Science Fiction")
+        #expect(card["genres", 1] == ["id": "fantasy", "name": "Fantasy", "bookCount": 2])
+    }
+
+    /// The genres come from a cache, which the first request fills in its only round trip.
+    @Test func genresOfCardsNeedNoStatement() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(40))
+        let reader = try await app.makeReader()
+        // Builds the decks.
+        for _ in 0..<2 { _ = try await reader.feedCards(40) }
+        let query = "{ feed(first: 40) { nodes { genres { name } similar { genres { id } } } } }"
+        let first = try await reader.execute(query)
+        let second = try await reader.execute(query)
+        #expect(first["feed", "nodes"]?.list?.count == 40 && first["feed"] == second["feed"])
+        #expect(first.statements == second.statements + 1)
+        #expect(first.roundTrips == second.roundTrips)
+        #expect(try await reader.execute("{ me { preferredGenres { id } } }").statements == 2)
+    }
+
+    @Test func numberOfBooksIsThatOfTheLastCount() async throws {
+        let app = try await TestApp.start(catalog: [Self.line(1, #"["Poetry"]"#)])
+        let reader = try await app.makeReader()
+        let genres = "{ genres { id bookCount } }"
+        #expect(
+            try await reader.execute(genres)["genres"] == [["id": "poetry", "bookCount": 1]])
+        try await app.database.importCatalog([Self.line(2, #"["Poetry", "Drama"]"#)])
+        #expect(
+            try await reader.execute(genres)["genres"]
+                == [["id": "poetry", "bookCount": 2], ["id": "drama", "bookCount": 1]])
     }
 
     @Test(
         arguments: [
             ("Science Fiction", ["Book 2", "Book 3"]), ("science fiction", ["Book 2", "Book 3"]),
             ("SciFi", ["Book 2", "Book 3"]), ("High Fantasy", ["Book 1", "Book 3"]),
-            ("poetry", []),
+            ("poetry", []), ("science-fiction", ["Book 2", "Book 3"]),
+            ("mystery-and-crime", []),
         ] as [(String, [String])])
     func filterAcceptsAliases(genre: String, titles: [String]) async throws {
         let reader = try await Self.app().makeReader()
@@ -134,6 +194,38 @@ import Testing
             ["genres": [.string(genre)]])
         let found = response["feed", "nodes"]?.values(of: "title").compactMap(\.string) ?? []
         #expect(response.errors.isEmpty && found.sorted() == titles)
+    }
+
+    @Test func filterAcceptsTheIDsOfQueryGenres() async throws {
+        let reader = try await Self.app().makeReader()
+        let ids = try await reader.requireValue("{ genres { id } }", .null, "genres")
+        let response = try await reader.execute(
+            "query($genres: [String!]) { feed(genres: $genres) { nodes { title } } }",
+            ["genres": .list(ids.values(of: "id"))])
+        #expect(response.errors.isEmpty)
+        #expect(response["feed", "nodes"]?.list?.count == 3)
+    }
+
+    /// An empty list means all books, as null does, and both have the same cursors.
+    @Test(arguments: [.null, []] as [Value])
+    func emptyFilterShowsAllBooks(genres: Value) async throws {
+        let reader = try await Self.app().makeReader()
+        let query = """
+            query($genres: [String!], $after: String) {
+              feed(first: 2, genres: $genres, after: $after) {
+                nodes { title genres { name } } pageInfo { endCursor hasNextPage }
+              }
+            }
+            """
+        let first = try await reader.execute(query, ["genres": genres])
+        #expect(first.errors.isEmpty && first["feed", "pageInfo", "hasNextPage"] == true)
+        let after = first["feed", "pageInfo", "endCursor"] ?? .null
+        let titles = first["feed", "nodes"]?.values(of: "title").compactMap(\.string) ?? []
+        for genres in [.null, []] as [Value] {
+            let second = try await reader.execute(query, ["genres": genres, "after": after])
+            let rest = second["feed", "nodes"]?.values(of: "title").compactMap(\.string) ?? []
+            #expect((titles + rest).sorted() == ["Book 1", "Book 2", "Book 3", "Book 4"])
+        }
     }
 
     @Test(arguments: ["", "Unheard of", "Fantasy\u{0}", "Cats / Fantasy"])

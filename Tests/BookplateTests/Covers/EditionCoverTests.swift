@@ -45,7 +45,14 @@ import Testing
             catalog: catalog, sources: sources, coverSources: CoverSources(sources))
     }
 
-    private static let feed = "{ feed(first: 10) { nodes { id title coverUrl coverKind } } }"
+    private static let feed = """
+        { feed(first: 10) { nodes {
+          id title coverUrl coverKind image {
+            thumbnail: url(size: THUMBNAIL) url large: url(size: LARGE)
+            width height dominantColor blurHash kind
+          }
+        } } }
+        """
 
     @Test func cardsShowTheBestImageOfASource() async throws {
         let server = try imageServer()
@@ -70,15 +77,12 @@ import Testing
                 "Card 1": "HIGH_RESOLUTION", "Card 2": "THUMBNAIL", "Card 3": "TITLE_CARD",
                 "Card 4": "TITLE_CARD",
             ])
-        // The store has every variant of the version in the URL.
-        let card = try #require(cards.first { $0["title"] == "Card 1" })
-        let id = try #require(card["id"]?.string)
-        let version = try #require(card["coverUrl"]?.string?.split(separator: "v=").last)
-        let key = try #require(ObjectKey(.editionCovers, folder: id.prefix(2), name: id))
-        for variant in ObjectVariant.allCases {
-            let path = try #require(ObjectPath(key, version: version, variant))
-            #expect(try await app.covers.store.open(path) != nil)
-        }
+        try await expectSizes(
+            of: try #require(cards.first { $0["title"] == "Card 1" }), app,
+            thumbnail: (150, 217), full: (600, 867), large: (900, 1300))
+        try await expectSizes(
+            of: try #require(cards.first { $0["title"] == "Card 2" }), app,
+            thumbnail: (150, 220), full: (150, 220), large: (150, 220))
         // The sources are not queried again, and a sweep keeps the covers.
         let requestCount = source.requests.count
         try await app.database.execute(
@@ -90,6 +94,31 @@ import Testing
             AdminConnection(try app.database.url(as: TestCluster.owner))
         ).run()
         #expect(swept.orphans == 0)
+    }
+
+    /// The store has the files of all URLs of a card's image, and they have the sizes and colors that its fields name.
+    private func expectSizes(
+        of card: Value, _ app: TestApp, thumbnail: (Int, Int), full: (Int, Int), large: (Int, Int)
+    ) async throws {
+        let image = try #require(card["image"])
+        #expect(image["width"] == .int(full.0) && image["height"] == .int(full.1))
+        #expect(card["coverUrl"] == image["url"] && card["coverKind"] == image["kind"])
+        let id = try #require(card["id"]?.string)
+        let key = try #require(ObjectKey(.editionCovers, folder: id.prefix(2), name: id))
+        for (name, variant, size) in [
+            ("thumbnail", .thumbnail, thumbnail), ("url", .full, full), ("large", .large, large),
+        ] as [(String, ObjectVariant, (Int, Int))] {
+            let url = try #require(image[name]?.string)
+            #expect(url.contains("size=\(variant.rawValue)") == (variant != .full))
+            let version = try #require(url.split(separator: "v=").last)
+            let path = try #require(ObjectPath(key, version: version, variant))
+            let bytes = try #require(try await app.covers.store.open(path)).bytes()
+            let decoded = try await app.covers.images.cover(from: bytes)
+            #expect(decoded.sourceWidth == size.0 && decoded.sourceHeight == size.1, "\(name)")
+        }
+        let color = try #require(image["dominantColor"]?.string)
+        #expect(color.wholeMatch(of: /#[0-9A-F]{6}/) != nil)
+        #expect(image["blurHash"]?.string?.utf8.count == 28)
     }
 
     /// The first lookup of a book adds it to the catalog. Its cover follows.

@@ -36,7 +36,7 @@ import Testing
         let app = try await TestApp.start(catalog: [])
         try await app.database.execute(
             """
-            INSERT INTO genres (id, name) SELECT 1000 + n, 'Genre ' || n FROM generate_series(1, 200) n;
+            INSERT INTO genres (id, slug, name) SELECT 1000 + n, 'genre-' || n, 'Genre ' || n FROM generate_series(1, 200) n;
             INSERT INTO genre_aliases (alias, genre_id) SELECT 'genre ' || n, 1000 + n FROM generate_series(1, 200) n
             """)
         try await app.database.importCatalog(

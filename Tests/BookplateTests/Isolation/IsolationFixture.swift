@@ -50,9 +50,9 @@ struct IsolationFixture {
     func everything() async throws -> Value {
         try await reader.requireValue(
             """
-            { me { id displayName email preferredGenres createdAt
+            { me { id displayName email preferredGenres { id } createdAt
               shelves { id name position updatedAt books { nodes { id } } }
-              books { nodes { id title author status coverUrl cover { blurHash } currentPage updatedAt shelves { id } review { id rating text } } }
+              books { nodes { id title author status coverUrl cover { blurHash } image { url } currentPage updatedAt shelves { id } review { id rating text } } }
               reviews { nodes { id rating text updatedAt } } deletedBooks { nodes { bookId title } }
               swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }
               sessions { id deviceName } storage { usedBytes }

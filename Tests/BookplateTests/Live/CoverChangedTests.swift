@@ -10,7 +10,9 @@ import Testing
 
     private static let live = """
         subscription($book: ID) {
-          coverChanged(bookId: $book) { book { id title } coverUrl status source timestamp }
+          coverChanged(bookId: $book) {
+            book { id title } image { url kind source } coverUrl status source timestamp
+          }
         }
         """
 
@@ -48,6 +50,10 @@ import Testing
         #expect(event?["status"] == "READY")
         #expect(event?["source"] == "OPEN_LIBRARY")
         #expect(event?["coverUrl"]?.string?.hasSuffix("?v=\(Self.versions[0])") == true)
+        #expect(
+            event?["image"] == [
+                "url": event?["coverUrl"] ?? .null, "kind": "THUMBNAIL", "source": "OPEN_LIBRARY",
+            ])
         #expect(event?["timestamp"]?.string.flatMap { Instant($0) } != nil)
 
         try await Self.store(reader, book, version: Self.versions[1], source: "MANUAL_UPLOAD")
@@ -82,6 +88,7 @@ import Testing
             let event = await live.next()["data", "coverChanged"]
             #expect(event?["status"] == .string(status))
             #expect(event?["coverUrl"] == .null)
+            #expect(event?["image", "kind"] == "TITLE_CARD")
             #expect(event?["source"] == .null)
         }
     }

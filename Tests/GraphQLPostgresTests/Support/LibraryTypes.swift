@@ -31,9 +31,16 @@ let librarySDL = """
       tags: [String!]!
       addedAt: String!
       label: String
+      print: Print!
       author: Author
       review: Review
       failingReview: Review
+    }
+
+    type Print {
+      pageCount: Int
+      label: String
+      author: Author
     }
 
     type Review {
@@ -123,16 +130,9 @@ let bookType: RowType = RowType(
         "isRead": .column(bookIsRead),
         "tags": .column(Column("b.tags", .texts)),
         "addedAt": .column(bookAddedAt),
-        "label": .computed([bookTitle, bookPageCount]) { cells, writer in
-            guard let title = cells.text(0), let pageCount = cells[1] else { return .null }
-            let number = Int32(bigEndian: pageCount.loadUnaligned(as: Int32.self))
-            writer.write("\(title), \(number) pages")
-            return .value
-        },
-        "author": .relation(
-            RowRelation(
-                .one, authorType, key: Column("b.author_id", .uuid), matching: "a.id",
-                from: "authors a WHERE a.user_id = $1 AND a.id = ANY($2)")),
+        "label": labelOfBook,
+        "print": .embedded(printFields),
+        "author": authorOfBook,
         // The review of an unread book is a draft, which is not shown.
         "review": .relation(
             RowRelation(
@@ -149,6 +149,23 @@ let bookType: RowType = RowType(
                         AND 1 / (length(r.text) - length(r.text)) = 1
                     """)),
     ])
+
+/// An object that is embedded in the rows of books.
+let printFields: [String: RowField] = [
+    "pageCount": .column(bookPageCount), "label": labelOfBook, "author": authorOfBook,
+]
+
+private let labelOfBook = RowField.computed([bookTitle, bookPageCount]) { cells, writer in
+    guard let title = cells.text(0), let pageCount = cells[1] else { return .null }
+    let number = Int32(bigEndian: pageCount.loadUnaligned(as: Int32.self))
+    writer.write("\(title), \(number) pages")
+    return .value
+}
+
+private let authorOfBook = RowField.relation(
+    RowRelation(
+        .one, authorType, key: Column("b.author_id", .uuid), matching: "a.id",
+        from: "authors a WHERE a.user_id = $1 AND a.id = ANY($2)"))
 
 let reviewType: RowType = RowType(
     name: "Review", table: "reviews r", scope: "r.user_id = $1", id: Column("r.id", .uuid),
@@ -170,6 +187,7 @@ struct LibraryResolvers: ResolverSource {
         case ("User", let name): userType.fields[name]?.resolver
         case ("Author", let name): authorType.fields[name]?.resolver
         case ("Book", let name): bookType.fields[name]?.resolver
+        case ("Print", let name): printFields[name]?.resolver
         case ("Review", let name): reviewType.fields[name]?.resolver
         case ("BookConnection", let name): ConnectionField.connectionResolvers[name]
         case ("BookEdge", let name): ConnectionField.edgeResolvers[name]

@@ -5,21 +5,22 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-(
-  SELECT (b.user_id)::uuid, (b.id)::uuid, ((
-    SELECT c.version
-    FROM covers c
-    WHERE c.user_id = b.user_id AND c.book_id = b.id
-  ))::text, (b.title)::text, (b.author)::text, (b.genre)::text, (CASE WHEN b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - interval '55 seconds' THEN CASE WHEN EXISTS (
-    SELECT
-    FROM covers c
-    WHERE c.user_id = b.user_id AND c.book_id = b.id
-  ) THEN 'READY' ELSE 'NOT_FOUND' END::cover_status ELSE b.cover_status END)::text, (NULL)::int8, (NULL)::int8, 0
-  FROM books b
-  WHERE b.user_id = $1 AND b.id = $2
-)
-UNION ALL (
-  SELECT (c.user_id)::uuid, (c.book_id)::uuid, (c.version)::text, (c.dominant_color)::text, (c.blur_hash)::text, (c.source)::text, (NULL)::text, (c.width)::int8, (c.height)::int8, 1
+SELECT b.user_id, b.id, coalesce( (
+  SELECT ARRAY[ NULL, c.version, c.width::text, c.height::text, c.dominant_color, c.blur_hash ]
   FROM covers c
-  WHERE c.user_id = $1 AND c.book_id = $2
-);
+  WHERE c.user_id = b.user_id AND c.book_id = b.id
+), (
+  SELECT ARRAY[ e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text, e.cover_dominant_color, e.cover_blur_hash, e.authors[1] ]
+  FROM editions e
+  WHERE e.id = b.edition_id AND CASE WHEN e.cover_version IS NOT NULL THEN NOT b.is_cover_removed ELSE (b.title, b.genre) IS NOT DISTINCT FROM (e.title, e.genres[1]) AND coalesce(b.author, '') IN (coalesce(e.authors[1], ''), array_to_string(e.authors, ', ')) END
+) ), b.title, b.author, b.genre, (
+  SELECT c.source
+  FROM covers c
+  WHERE c.user_id = b.user_id AND c.book_id = b.id
+), CASE WHEN b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - interval '55 seconds' THEN CASE WHEN EXISTS (
+  SELECT
+  FROM covers c
+  WHERE c.user_id = b.user_id AND c.book_id = b.id
+) THEN 'READY' ELSE 'NOT_FOUND' END::cover_status ELSE b.cover_status END
+FROM books b
+WHERE b.user_id = $1 AND b.id = $2;

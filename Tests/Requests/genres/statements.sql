@@ -5,7 +5,6 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-SELECT name
+SELECT id, slug, name, editions
 FROM genres
-WHERE editions > 0
 ORDER BY readers DESC, id;

@@ -5,19 +5,12 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-SELECT id, name
-FROM genres
-ORDER BY readers DESC, id;
-
--- round trip 2
-SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
-
-SELECT named.name, g.id, g.name
+SELECT named.name, g.id, g.slug, g.name, g.editions
 FROM unnest($1::text[]) AS named (name)
 JOIN genre_aliases a ON a.alias = search_fold(named.name)
 JOIN genres g ON g.id = a.genre_id;
 
--- round trip 3
+-- round trip 2
 SELECT begin_request($1, $2, $3, $4);
 
 UPDATE users

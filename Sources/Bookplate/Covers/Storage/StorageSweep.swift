@@ -227,7 +227,7 @@ package struct StorageSweep {
         return batch.filter { !current.contains($0.name) }
     }
 
-    /// Returns the title cards whose text or style is outdated. A client with an old URL receives the new card.
+    /// Returns the title cards whose text or style is outdated. Their URLs are not found from then on.
     private func outdatedTitleCards(
         _ batch: [ObjectVersion], of user: UUID?
     ) async throws(StorageError) -> [ObjectVersion] {

@@ -26,7 +26,8 @@ import Testing
             roundTrips: 0),
         Case(name: "me", query: "{ me { id displayName } }", statements: 2, roundTrips: 1),
         Case(
-            name: "siblings", query: "{ me { id } a: genres b: genres me2: me { email } }",
+            name: "siblings",
+            query: "{ me { id } a: genres { id } b: genres { id } me2: me { email } }",
             statements: 5,
             roundTrips: 1),
         Case(
@@ -56,6 +57,13 @@ import Testing
                 } } }
                 """, statements: 8, roundTrips: 3),
         Case(
+            name: "books with images",
+            query: """
+                { me { books(first: 100) { nodes {
+                  image { url width height dominantColor blurHash kind source updatedAt }
+                } } } }
+                """, statements: 3, roundTrips: 1),
+        Case(
             name: "reviews and statistics",
             query: """
                 { me { reviews(first: 100) { totalCount nodes { rating book { title } } }
@@ -70,6 +78,13 @@ import Testing
         Case(
             name: "feed", query: "{ feed(first: 10) { nodes { id title author hook } } }",
             statements: 2, roundTrips: 1),
+        Case(
+            name: "feed with images and genres",
+            query: """
+                { feed(first: 10) { nodes {
+                  image { url width height dominantColor blurHash kind source updatedAt } genres { id name bookCount }
+                } } }
+                """, statements: 2, roundTrips: 1),
         Case(
             name: "feed with links and copies",
             query: "{ feed(first: 10) { nodes { id purchaseLinks { url } inLibrary { title } } } }",
