@@ -60,6 +60,7 @@ private struct ResolverTable: ResolverSource {
         }
         table["FeedCardConnection"]?["totalCount"] = nil
         table["PageInfo"] = ConnectionField.pageInfoResolvers
+        table["Author"] = Author.fields
         table["PurchaseLink"] = ["store": .property, "url": .property]
         table["Session"] = Sessions.fields
         table["DeletedAccount"] = [

@@ -17,7 +17,7 @@ import Testing
             "genres":["SF","SF","Classics"],"description":"Sand.","averageRating":4.5,"ratingsCount":7}
             """)
         #expect(record.title == "Dune")
-        #expect(record.authors == ["Frank Herbert"])
+        #expect(record.authors.map(\.name) == ["Frank Herbert"])
         #expect(record.isbn?.description == "9780306406157")
         #expect(record.publishedDate == "1965-08-01")
         #expect(record.pageCount == 412)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct LookupISBNTests {
     static let lookup = """
         query($isbn: String!) { lookupISBN(isbn: $isbn) {
-          id title author authors publisher publishedDate pageCount description hook genres
+          id title author authors { name } publisher publishedDate pageCount description hook genres
           isbn13 isbn10 isbn13Hyphenated inLibrary { id }
         } }
         """
@@ -58,7 +58,7 @@ import Testing
         let card = try #require(response["lookupISBN"], "\(response.json)")
         #expect(card["title"] == "Fantastic Mr. Fox")
         #expect(card["author"] == "Roald Dahl")
-        #expect(card["authors"] == ["Roald Dahl", "Quentin Blake"])
+        #expect(card["authors"] == [["name": "Roald Dahl"], ["name": "Quentin Blake"]])
         #expect(card["publisher"] == "Puffin")
         #expect(card["publishedDate"] == "1988-10-01")
         #expect(card["pageCount"] == 96)

@@ -15,6 +15,7 @@ enum Book {
             "id": .column(id),
             "title": .column(Column("b.title", .text)),
             "author": .column(Column("b.author", .text)),
+            "authors": .relation(Author.ofBook),
             "isbn13": .column(isbn13),
             "isbn10": .computed([isbn13], writeISBN10),
             "isbn13Hyphenated": .computed([isbn13], writeHyphenatedISBN),

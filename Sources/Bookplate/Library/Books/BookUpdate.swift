@@ -19,15 +19,17 @@ struct BookUpdate {
 
     /// - Throws: `.badUserInput` with the name of the field.
     init(_ input: InputObject) throws(BookplateError) {
-        changesWork = ["title", "author", "isbn"].contains { input.isGiven($0) }
+        changesWork = ["title", "author", "authors", "isbn"].contains { input.isGiven($0) }
         if input.isGiven("title") {
             let title = try TextInput.line(
                 input.text("title") ?? "", field: "title",
                 charactersMax: BookCreation.titleCharactersMax)
             set("title = $?") { $0.append(text: title) }
         }
-        try setText(
-            "author", of: input, charactersMax: BookCreation.authorCharactersMax)
+        if let authors = try BookAuthors(input) {
+            set("authors = $?") { $0.append(texts: authors.names) }
+            set("author_roles = $?::author_role[]") { $0.append(texts: authors.roles) }
+        }
         try setText(
             "category", of: input, charactersMax: BookCreation.labelCharactersMax)
         try setText("genre", of: input, charactersMax: BookCreation.labelCharactersMax)

@@ -26,7 +26,7 @@ import Testing
         #expect(books.map(\.title).last == "Like Water for Chocolate")
         let games = try #require(books.first)
         #expect(games.title == "The Hunger Games (The Hunger Games, #1)")
-        #expect(games.author == "Suzanne Collins")
+        #expect(games.authors.names == ["Suzanne Collins"])
         #expect(games.isbn?.description == "9780439023481")
         #expect(games.publisher == "Scholastic Press")
         #expect(games.pageCount == 374 && games.publishedDate == "2008")
