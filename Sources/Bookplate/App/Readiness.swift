@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "a54b61ae14ba3201bafb508140484f2b21e81cec3e60d567bb188c9d69e9e149"
+    "23843db5deabac27d55ca22892656289e2a44188909bebbfe7f6d0e3f1faf275"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

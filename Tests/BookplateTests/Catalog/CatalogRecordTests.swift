@@ -50,6 +50,10 @@ import Testing
         ("{}", "title is missing"), (#"{"title":""}"#, "title is missing"),
         (#"{"title":" "}"#, "title is missing"), (#"{"title":5}"#, "title is not text"),
         (#"{"title":"T","authors":"A"}"#, "authors is not a list"),
+        (
+            #"{"title":"T","authors":["\#(String(repeating: "x", count: 501))"]}"#,
+            "Author may have at most 500 characters."
+        ),
         (#"{"title":"T","isbn13":"9780306406158"}"#, "ISBN 9780306406158: "),
         (#"{"title":"T","title":"U"}"#, "not JSON"),
         (#"{"title":"a\u0000b"}"#, "contains a NUL character"),

@@ -86,6 +86,35 @@ import Testing
         #expect(kept.text(0, 3) == "en")
     }
 
+    @Test func lookupAddsRolesAndBiographiesOfAuthors() async throws {
+        var fox = Self.fox
+        fox.contributors = [Contributor(name: "Quentin Blake", role: .illustrator)]
+        fox.authorRecords = [
+            AuthorRecord(name: "Roald Dahl", key: "OL34184A", bio: "A life.", isComplete: true),
+            AuthorRecord(name: "Quentin Blake", key: "../x", isComplete: false),
+        ]
+        let setting = try await start(["9780140328721": fox])
+        let authors = try await setting.reader.requireValue(
+            "{ lookupISBN(isbn: \"9780140328721\") { authors { name role bio } } }", .null,
+            "lookupISBN", "authors")
+        #expect(
+            authors == [
+                ["name": "Roald Dahl", "role": "AUTHOR", "bio": "A life."],
+                ["name": "Quentin Blake", "role": "AUTHOR", "bio": .null],
+                ["name": "Quentin Blake", "role": "ILLUSTRATOR", "bio": .null],
+            ])
+        // Another person of the same name does not replace the first one.
+        var other = Self.fox
+        other.authorRecords = [AuthorRecord(name: "Dahl, Roald", key: "OL1A", bio: "Another life.")]
+        let second = try await start(["9780140328721": other])
+        try await second.app.database.execute(
+            "SELECT save_authors('{Roald Dahl}', '{OL34184A}', '{NULL}', '{t}')")
+        let kept = try await second.reader.requireValue(
+            "{ lookupISBN(isbn: \"9780140328721\") { authors { bio } } }", .null, "lookupISBN",
+            "authors")
+        #expect(kept == [["bio": .null], ["bio": .null]])
+    }
+
     @Test func unknownISBNIsNullAndNotLookedUpAgain() async throws {
         let setting = try await start()
         for _ in 0..<2 {

@@ -15,7 +15,7 @@ import Testing
         {"name":"Neil Gaiman","role":"Foreword"}]}
         """.replacing("\n", with: ""),
     ]
-    private static let app = TestApp.shared(catalog: catalog)
+    private static let app = Shared { try await TestApp.start(catalog: catalog) }
 
     private static let authors = "author authors { id name role bio }"
 
@@ -148,7 +148,8 @@ import Testing
             [
                 "title": "Kafka on the Shore",
                 "authors": [
-                    ["name": " Haruki Murakami "], ["name": "Philip Gabriel", "role": "TRANSLATOR"],
+                    ["name": " Haruki Murakami "],
+                    ["name": "Philip Gabriel", "role": "TRANSLATOR"],
                     ["name": "Haruki Murakami"], ["name": "Second Author"],
                 ],
             ])
@@ -231,7 +232,9 @@ import Testing
             [
                 "title": "B",
                 "authors": .list(
-                    (10..<30).map { ["name": .string("\($0)" + String(repeating: "é", count: 198))] }),
+                    (10..<30).map {
+                        ["name": .string("\($0)" + String(repeating: "é", count: 198))]
+                    }),
             ])
         #expect(most["createBook"]?["authors"]?.list?.count == 20, "\(most.json)")
     }

@@ -14,7 +14,7 @@ import Zip
     private static let library = """
         { me { shelves { id name position createdAt bookCount }
           books(orderBy: TITLE_ASC, first: 100) { nodes {
-            id title author isbn13 publisher publishedDate pageCount category genre description status
+            id title author authors { id name role } isbn13 publisher publishedDate pageCount category genre description status
             currentPage addedAt startedAt finishedAt card { id }
             shelves { id } review { id rating text createdAt updatedAt } } } } }
         """
@@ -84,7 +84,14 @@ import Zip
             """
             mutation($id: ID!) { updateBook(id: $id, input: {status: PAUSED, currentPage: 77}) { id } }
             """, ["id": hidden])
-        _ = try await reader.makeBook(["title": "'=quoted", "isbn": "9780374104092"])
+        _ = try await reader.makeBook([
+            "title": "'=quoted", "isbn": "9780374104092",
+            "authors": [
+                ["name": "Le Guin, Ursula K."],
+                ["name": "Sam \"Q\" Lee, Jr.", "role": "TRANSLATOR"],
+                ["name": "A. & B."], ["name": "-Ann", "role": "CONTRIBUTOR"],
+            ],
+        ])
         for status in ["READING", "DID_NOT_FINISH", "WANT_TO_READ"] {
             _ = try await reader.makeBook("Émile \(status)", status: status)
         }
@@ -148,7 +155,7 @@ import Zip
         #expect(result["created"] == 6 && result["failed"] == [])
         let fields = """
             { me { books(orderBy: TITLE_ASC, first: 100) { nodes {
-              id title author isbn13 status review { rating text } } } } }
+              id title authors { name role } isbn13 status review { rating text } } } } }
             """
         #expect(
             try await to.requireValue(fields, .null, "me") == from.requireValue(fields, .null, "me")

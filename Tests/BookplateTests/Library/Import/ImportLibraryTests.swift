@@ -124,6 +124,32 @@ import Testing
         #expect(kept["status"] == "READ" && kept["review", "text"] == "Mine")
     }
 
+    @Test func importCompletesTheAuthorsOfABook() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let plain = try await reader.makeBook(["title": "Plain"])
+        _ = try await reader.makeBook(["title": "Both", "authors": [["name": "J.R.R. Two"]]])
+        _ = try await reader.makeBook(["title": "Other", "authors": [["name": "Somebody Else"]]])
+        let result = try await imported(
+            reader,
+            Array(
+                """
+                Title,Author,Additional Authors,My Rating,Exclusive Shelf,My Review
+                Plain,Ann One,Bob Two (Illustrator),0,read,
+                Both,Ann One,J. R. R. Two,0,to-read,
+                Other,Ann One,,0,to-read,
+                """.utf8))
+        // A book with one of the authors is the same book.
+        #expect(result["created"] == 1 && result["updated"] == 1 && result["failed"] == [])
+        let authors = try await reader.requireValue(
+            "query($id: ID!) { book(id: $id) { authors { name role } } }", ["id": plain], "book",
+            "authors")
+        #expect(
+            authors == [
+                ["name": "Ann One", "role": "AUTHOR"], ["name": "Bob Two", "role": "ILLUSTRATOR"],
+            ])
+    }
+
     /// The feed shows no book that an import brought, whatever edition the reader has and however its title is written.
     @Test func importedWorksLeaveTheFeed() async throws {
         let lines = try StarterCatalog.lines(400)
