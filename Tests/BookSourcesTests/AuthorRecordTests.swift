@@ -38,11 +38,13 @@ import Testing
             ])
     }
 
-    @Test(arguments: [
-        ("Illustrated by", .illustrator), ("Translator", .translator), ("traductor", .translator),
-        ("Ed.", .editor), ("Author of introduction", .contributor), ("Cover Art", .contributor),
-        ("Read by", .narrator), ("Education", nil), ("", nil),
-    ] as [(String, AuthorRole?)])
+    @Test(
+        arguments: [
+            ("Illustrated by", .illustrator), ("Translator", .translator),
+            ("traductor", .translator),
+            ("Ed.", .editor), ("Author of introduction", .contributor), ("Cover Art", .contributor),
+            ("Read by", .narrator), ("Education", nil), ("", nil),
+        ] as [(String, AuthorRole?)])
     func wordsNameRoles(words: String, role: AuthorRole?) {
         #expect(AuthorRole(words: words) == role)
     }

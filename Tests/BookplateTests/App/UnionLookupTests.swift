@@ -19,7 +19,8 @@ import Testing
         id displayName preferredGenres createdAt shelves { name bookCount books(first: 1) { nodes { title } } }
         stats { books averageRating readByYear { year books } } books(first: 2) { totalCount nodes { title } }
         """
-    static let card = "id title authors { name } inLibrary { id title shelves { name } review { rating } }"
+    static let card =
+        "id title authors { name } inLibrary { id title shelves { name } review { rating } }"
 
     private func compare(
         _ reader: TestReader, _ root: String, _ type: String, _ id: Value, _ selection: String
