@@ -63,8 +63,8 @@ BEGIN
 END
 $$;
 
--- Returns the author or the authors of a book as one text. Translators, illustrators, and others count only if there is no
--- author.
+-- Returns the authors of a book as one text for `possible_work_keys`. Translators, illustrators, and others count only if there
+-- is no author.
 CREATE FUNCTION author_text(names text[], roles author_role[]) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
@@ -100,6 +100,8 @@ CREATE UNIQUE INDEX shelves_name ON shelves (user_id, lower(name));
 -- them, see `DatabaseError.swift`.
 CREATE DOMAIN book_title AS text
     CONSTRAINT books_title_check CHECK (VALUE = btrim(VALUE) AND char_length(VALUE) BETWEEN 1 AND 500);
+CREATE DOMAIN book_author AS text
+    CONSTRAINT books_author_check CHECK (char_length(VALUE) BETWEEN 1 AND 500);
 CREATE DOMAIN book_authors AS text[]
     CONSTRAINT books_authors_check CHECK (
         cardinality(VALUE) <= 50
@@ -129,8 +131,10 @@ CREATE TABLE books (
     -- The names, the main author first, and the role at the position of each name. Names after the last role are authors.
     authors book_authors NOT NULL DEFAULT '{}',
     author_roles author_role[] NOT NULL DEFAULT '{}',
-    -- Computed from the names, so they cannot disagree. A change of the status computes nothing.
-    author text GENERATED ALWAYS AS (author_text(authors, author_roles)) STORED,
+    -- The text in which a reader named several authors; null if there is one author, or if the names were given as a list.
+    written_author book_author,
+    -- The text that clients without lists of authors show.
+    author text GENERATED ALWAYS AS (coalesce(written_author, authors[1])) STORED,
     author_ids uuid[] GENERATED ALWAYS AS (author_ids(authors)) STORED,
     isbn13 book_isbn13,
     publisher text,
@@ -172,7 +176,9 @@ CREATE INDEX books_cover_requested_at ON books (cover_requested_at)
     WHERE cover_status = 'FETCHING';
 
 -- New editions find the books without an edition. Without a pending list, because every new edition searches the index.
-CREATE INDEX books_link_keys ON books USING gin (book_link_keys(isbn13, title, author)) WITH (fastupdate = off)
+CREATE INDEX books_link_keys ON books USING gin (
+    book_link_keys(isbn13, title, author_text(authors, author_roles))
+) WITH (fastupdate = off)
     WHERE edition_id IS NULL;
 
 -- Books that may have an edition now: a job links them. The triggers of `editions` add them.

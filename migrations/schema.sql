@@ -35,6 +35,11 @@ CREATE TYPE public.author_role AS ENUM (
     'CONTRIBUTOR'
 );
 
+-- Name: book_author; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_author AS text
+	CONSTRAINT books_author_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500)));
+
 -- Name: book_authors; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_authors AS text[]
@@ -803,7 +808,8 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT b.user_id, b.id
         FROM books b
-        WHERE b.edition_id IS NULL AND book_link_keys(b.isbn13, b.title, b.author) @> ARRAY[k.key]
+        WHERE b.edition_id IS NULL
+            AND book_link_keys(b.isbn13, b.title, author_text(b.authors, b.author_roles)) @> ARRAY[k.key]
         OFFSET 0
     ) b
     ON CONFLICT DO NOTHING;
@@ -1048,8 +1054,8 @@ BEGIN
     shelf_ids := '{}';
     SELECT * INTO given
     FROM jsonb_to_record(book) AS r (
-        id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], isbn13 text, publisher text,
-        "publishedDate" text, "pageCount" int, category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
+        id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text,
+        isbn13 text, publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
         "finishedAt" timestamptz, shelves text[], rating int, review text
     );
     IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
@@ -1095,6 +1101,7 @@ BEGIN
         IF kept.authors = '{}' THEN
             merged.authors := given.authors;
             merged.author_roles := given."authorRoles";
+            merged.written_author := given."writtenAuthor";
         END IF;
         merged.publisher := coalesce(kept.publisher, given.publisher);
         merged.published_date := coalesce(kept.published_date, given."publishedDate");
@@ -1126,6 +1133,7 @@ BEGIN
                 linked_by = merged.linked_by,
                 authors = merged.authors,
                 author_roles = merged.author_roles,
+                written_author = merged.written_author,
                 isbn13 = merged.isbn13,
                 publisher = merged.publisher,
                 published_date = merged.published_date,
@@ -1555,7 +1563,8 @@ CREATE FUNCTION public.link_books(readers uuid[], ids uuid[]) RETURNS SETOF uuid
 BEGIN
     RETURN QUERY
     WITH found AS MATERIALIZED (
-        SELECT b.user_id, b.id, b.edition_id, b.linked_by, b.isbn13, b.title, b.author
+        SELECT
+            b.user_id, b.id, b.edition_id, b.linked_by, b.isbn13, b.title, author_text(b.authors, b.author_roles) AS author
         FROM unnest(readers, ids) AS given (user_id, id)
         CROSS JOIN LATERAL (
             SELECT *
@@ -3451,7 +3460,7 @@ BEGIN
         SELECT *
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, authors text[],
-            "authorRoles" author_role[], isbn13 text, publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text,
+            "authorRoles" author_role[], "writtenAuthor" text, isbn13 text, publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text,
             status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz
         )
@@ -3473,8 +3482,8 @@ BEGIN
         WHERE m.edition_id NOT IN (SELECT "editionId" FROM given WHERE "editionId" IS NOT NULL)
     )
     INSERT INTO books (
-        user_id, id, edition_id, linked_by, title, authors, author_roles, isbn13, publisher, published_date, page_count,
-        category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at
+        user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date,
+        page_count, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at
     )
     SELECT
         app_user_id(),
@@ -3494,6 +3503,7 @@ BEGIN
         g.title,
         CASE WHEN g.authors = '{}' THEN coalesce(card.authors, '{}') ELSE g.authors END,
         CASE WHEN g.authors = '{}' THEN coalesce(card.author_roles, '{}') ELSE g."authorRoles" END,
+        g."writtenAuthor",
         coalesce(g.isbn13, card.isbn13),
         coalesce(g.publisher, card.publisher),
         coalesce(g."publishedDate", card.published_date),
@@ -3826,7 +3836,8 @@ CREATE TABLE public.books (
     title public.book_title NOT NULL,
     authors public.book_authors DEFAULT '{}'::text[] NOT NULL,
     author_roles public.author_role[] DEFAULT '{}'::public.author_role[] NOT NULL,
-    author text GENERATED ALWAYS AS (public.author_text((authors)::text[], author_roles)) STORED,
+    written_author public.book_author,
+    author text GENERATED ALWAYS AS (COALESCE((written_author)::text, authors[1])) STORED,
     author_ids uuid[] GENERATED ALWAYS AS (public.author_ids((authors)::text[])) STORED,
     isbn13 public.book_isbn13,
     publisher text,
@@ -4765,7 +4776,7 @@ CREATE UNIQUE INDEX books_isbn13 ON public.books USING btree (user_id, isbn13) W
 
 -- Name: books_link_keys; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX books_link_keys ON public.books USING gin (public.book_link_keys((isbn13)::text, (title)::text, author)) WITH (fastupdate=off) WHERE (edition_id IS NULL);
+CREATE INDEX books_link_keys ON public.books USING gin (public.book_link_keys((isbn13)::text, (title)::text, public.author_text((authors)::text[], author_roles))) WITH (fastupdate=off) WHERE (edition_id IS NULL);
 
 -- Name: books_of_edition; Type: INDEX; Schema: public; Owner: -
 

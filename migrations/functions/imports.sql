@@ -77,8 +77,8 @@ BEGIN
     shelf_ids := '{}';
     SELECT * INTO given
     FROM jsonb_to_record(book) AS r (
-        id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], isbn13 text, publisher text,
-        "publishedDate" text, "pageCount" int, category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
+        id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text,
+        isbn13 text, publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
         "finishedAt" timestamptz, shelves text[], rating int, review text
     );
     IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
@@ -124,6 +124,7 @@ BEGIN
         IF kept.authors = '{}' THEN
             merged.authors := given.authors;
             merged.author_roles := given."authorRoles";
+            merged.written_author := given."writtenAuthor";
         END IF;
         merged.publisher := coalesce(kept.publisher, given.publisher);
         merged.published_date := coalesce(kept.published_date, given."publishedDate");
@@ -155,6 +156,7 @@ BEGIN
                 linked_by = merged.linked_by,
                 authors = merged.authors,
                 author_roles = merged.author_roles,
+                written_author = merged.written_author,
                 isbn13 = merged.isbn13,
                 publisher = merged.publisher,
                 published_date = merged.published_date,
@@ -201,7 +203,7 @@ BEGIN
         SELECT *
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, authors text[],
-            "authorRoles" author_role[], isbn13 text, publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text,
+            "authorRoles" author_role[], "writtenAuthor" text, isbn13 text, publisher text, "publishedDate" text, "pageCount" int, category text, genre text, description text,
             status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz
         )
@@ -223,8 +225,8 @@ BEGIN
         WHERE m.edition_id NOT IN (SELECT "editionId" FROM given WHERE "editionId" IS NOT NULL)
     )
     INSERT INTO books (
-        user_id, id, edition_id, linked_by, title, authors, author_roles, isbn13, publisher, published_date, page_count,
-        category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at
+        user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date,
+        page_count, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at
     )
     SELECT
         app_user_id(),
@@ -244,6 +246,7 @@ BEGIN
         g.title,
         CASE WHEN g.authors = '{}' THEN coalesce(card.authors, '{}') ELSE g.authors END,
         CASE WHEN g.authors = '{}' THEN coalesce(card.author_roles, '{}') ELSE g."authorRoles" END,
+        g."writtenAuthor",
         coalesce(g.isbn13, card.isbn13),
         coalesce(g.publisher, card.publisher),
         coalesce(g."publishedDate", card.published_date),

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "23843db5deabac27d55ca22892656289e2a44188909bebbfe7f6d0e3f1faf275"
+    "6bd08a4e3b0bd19612ac6504e4c0de2c106fdca8b584379249acd9400f2e4df1"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

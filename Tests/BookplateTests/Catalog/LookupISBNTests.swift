@@ -294,7 +294,7 @@ import Testing
             connection in
             _ = try connection.query(
                 """
-                SELECT save_edition('\(isbn)', 'Other title', 'Subtitle', '{Nobody}', 'Nobody', '2020', 1,
+                SELECT save_edition('\(isbn)', 'Other title', 'Subtitle', '{Nobody}', '{EDITOR}', 'Nobody', '2020', 1,
                   'xx', '{Romance}', 'Other', 'Other', '{x}', '{open_library}', '{OL1M}')
                 """)
             return try connection.query(

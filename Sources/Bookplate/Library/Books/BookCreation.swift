@@ -155,11 +155,11 @@ struct BookCreation {
           WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
         ), missing_shelves AS (
           SELECT
-          FROM unnest($11::uuid[]) AS requested (id)
+          FROM unnest($12::uuid[]) AS requested (id)
           WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = requested.id)
         ), taken AS MATERIALIZED (
           SELECT
-          WHERE $13 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports"])))
+          WHERE $14 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports"])))
         ), matched AS (
           -- The edition that the title and the authors mean, if no card does.
           SELECT m.edition_id, m.linked_by
@@ -170,8 +170,8 @@ struct BookCreation {
           WHERE $3 IS NULL AND $5 IS NOT NULL AND NOT EXISTS (SELECT FROM card)
         ), created AS (
           INSERT INTO books (
-            user_id, id, edition_id, linked_by, title, authors, author_roles, isbn13, publisher,
-            published_date, page_count, category, genre, description, status, started_at, finished_at, cover_status,
+            user_id, id, edition_id, linked_by, title, authors, author_roles,
+            written_author, isbn13, publisher, published_date, page_count, category, genre, description, status, started_at, finished_at, cover_status,
             cover_requested_at
           )
           SELECT
@@ -186,18 +186,19 @@ struct BookCreation {
             coalesce($5, card.title),
             CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END,
             CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END,
+            $8,
             coalesce($4, card.isbn13),
             card.publisher,
             card.published_date,
             card.page_count,
-            $8,
-            coalesce($9, card.genres[1]),
+            $9,
+            coalesce($10, card.genres[1]),
             card.description,
-            $10::reading_status,
-            CASE WHEN $10::reading_status = 'READING' THEN now() END,
-            CASE WHEN $10::reading_status = 'READ' THEN now() END,
-            CASE WHEN $12 THEN 'FETCHING' ELSE 'NONE' END::cover_status,
-            CASE WHEN $12 THEN now() END
+            $11::reading_status,
+            CASE WHEN $11::reading_status = 'READING' THEN now() END,
+            CASE WHEN $11::reading_status = 'READ' THEN now() END,
+            CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status,
+            CASE WHEN $13 THEN now() END
           -- One row even if there is no card.
           FROM (SELECT) AS one
           LEFT JOIN card ON true
@@ -211,7 +212,7 @@ struct BookCreation {
         ), shelved AS (
           INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
           SELECT $1, requested.id, created.id, created.added_at
-          FROM created, unnest($11::uuid[]) AS requested (id)
+          FROM created, unnest($12::uuid[]) AS requested (id)
         )
         SELECT
           (SELECT id FROM created),

@@ -29,6 +29,7 @@ struct BookUpdate {
         if let authors = try BookAuthors(input) {
             set("authors = $?") { $0.append(texts: authors.names) }
             set("author_roles = $?::author_role[]") { $0.append(texts: authors.roles) }
+            set("written_author = $?") { $0.append(text: authors.written) }
         }
         try setText(
             "category", of: input, charactersMax: BookCreation.labelCharactersMax)

@@ -119,9 +119,9 @@ enum BookplateFile {
     /// Reads the list `authors` or, in a file without it, the text `author`.
     private static func authors(_ fields: Fields) throws(ImportFields.Problem) -> BookAuthors {
         let nameMax = ImportFields.authorsCharactersMax
+        let text = try fields.text("author", max: nameMax)
         guard let list = fields.value["authors"]?.list else {
-            let text = try fields.text("author", max: nameMax)
-            return BookAuthors(text.map(Contributor.authors) ?? [])
+            return BookAuthors(text.map(Contributor.authors) ?? [], writtenAs: text)
         }
         var authors: [Contributor] = []
         for author in list.prefix(BookAuthors.storedMax) {
@@ -134,7 +134,7 @@ enum BookplateFile {
                         AuthorRole(rawValue: $0.string ?? "") ?? .contributor
                     } ?? .author))
         }
-        return BookAuthors(authors)
+        return BookAuthors(authors, writtenAs: text)
     }
 
     private static func book(

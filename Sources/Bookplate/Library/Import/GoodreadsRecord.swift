@@ -22,8 +22,8 @@ enum GoodreadsRecord {
         let others = try fields.text("Additional Authors", max: ImportFields.authorsCharactersMax)
         var book = try fields.book(
             authors: "Author",
-            as: { [Contributor(labeled: $0)] + Contributor.list(others ?? "") }, key: key,
-            of: "goodreads")
+            as: { BookAuthors([Contributor(labeled: $0)] + Contributor.list(others ?? "")) },
+            key: key, of: "goodreads")
         // Bookplate's own export has Bookplate's ids.
         if let id = UUID(key) {
             book.id = id

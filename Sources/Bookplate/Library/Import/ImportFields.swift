@@ -46,7 +46,7 @@ struct ImportFields {
     ///   - source: The name of the source, such as `goodreads`.
     /// - Throws: If the title is missing.
     func book(
-        authors column: String, as readAuthors: (String) -> [Contributor], key: String,
+        authors column: String, as readAuthors: (String) -> BookAuthors, key: String,
         of source: String
     ) throws(Problem) -> ImportedBook {
         guard let title = try text("Title", max: BookCreation.titleCharactersMax) else {
@@ -58,7 +58,7 @@ struct ImportFields {
                 ? .derived(from: "title", title.lowercased(), author?.lowercased() ?? "")
                 : .derived(from: source, key),
             title: title)
-        book.authors = BookAuthors(author.map(readAuthors) ?? [])
+        book.authors = readAuthors(author ?? "")
         return book
     }
 

@@ -20,11 +20,10 @@ enum StoryGraphRecord {
         var book = try fields.book(
             authors: "Authors",
             as: { text in
-                Contributor.list(text)
-                    + others.map {
-                        Contributor(
-                            name: $0.name, role: $0.role == .author ? .contributor : $0.role)
-                    }
+                let others = others.map {
+                    Contributor(name: $0.name, role: $0.role == .author ? .contributor : $0.role)
+                }
+                return BookAuthors(Contributor.list(text) + others, writtenAs: text)
             }, key: fields.raw("ISBN/UID").trimmed, of: "storygraph")
         book.isbn = fields.isbn("ISBN/UID")
         let status = fields.raw("Read Status").trimmed.lowercased()

@@ -104,7 +104,8 @@ import Testing
         #expect(names.statements == plain.statements)
         #expect(names["search", "nodes"]?.list?.count == 2)
         let bios = try await statements("id title authors { name bio }")
-        #expect(bios.statements == plain.statements + 1, "\(bios.json)")
+        // The statement of a level follows the one that sets the caller.
+        #expect(bios.statements == plain.statements + 2)
         #expect(bios.roundTrips == plain.roundTrips + 1)
     }
 
@@ -114,7 +115,7 @@ import Testing
         let reader = try await Self.app().makeReader()
         let card = try await cards(reader)[0]
         func isComplete(_ book: Value?) -> Bool {
-            book?["authors"] == card["authors"] && book?["author"] == "Terry Pratchett, Neil Gaiman"
+            book?["authors"] == card["authors"] && book?["author"] == card["author"]
         }
         let created = try await create(reader, ["cardId": card["id"] ?? .null])["createBook"]
         #expect(isComplete(created), "\(created ?? .null)")
@@ -161,7 +162,7 @@ import Testing
             names(book) == [
                 "Haruki Murakami AUTHOR", "Philip Gabriel TRANSLATOR", "Second Author AUTHOR",
             ])
-        #expect(book["author"] == "Haruki Murakami, Second Author")
+        #expect(book["author"] == "Haruki Murakami")
         let id = book["id"] ?? .null
         // An absent field keeps the authors, and a change replaces all of them.
         let renamed = try await update(reader, id, ["title": "Kafka"])["updateBook"]
@@ -183,7 +184,11 @@ import Testing
         let two = try await create(
             reader, ["title": "A", "author": "Ann Bee & Carl Dee"])["createBook"]
         #expect(names(two) == ["Ann Bee AUTHOR", "Carl Dee AUTHOR"])
-        #expect(two?["author"] == "Ann Bee, Carl Dee")
+        #expect(two?["author"] == "Ann Bee & Carl Dee")
+        let list = try await update(
+            reader, two?["id"] ?? .null, ["authors": [["name": "Eve"], ["name": "Fay"]]])[
+                "updateBook"]
+        #expect(list?["author"] == "Eve")
         let one = try await create(
             reader, ["title": "B", "author": "Le Guin, Ursula K.", "authors": .null])["createBook"]
         #expect(names(one) == ["Le Guin, Ursula K. AUTHOR"])
@@ -262,7 +267,7 @@ import Testing
         let books = try await reader.requireValue(
             "{ me { books(orderBy: AUTHOR_ASC) { nodes { author } } } }", .null, "me", "books",
             "nodes")
-        #expect(books.list?.map { $0["author"] } == ["Ann", "Ann, Bob", "Zoe", .null])
+        #expect(books.list?.map { $0["author"] } == ["Ann", "Ann", "Zoe", .null])
     }
 }
 

@@ -360,12 +360,13 @@ import Testing
             INSERT INTO imports (user_id, id, format, state, content_hash)
             VALUES ('\(reader.id.string ?? "")', '\(id)', 'GOODREADS', 'RUNNING', '')
             """)
+        let authors = #""authors": [], "authorRoles": []"#
         let records = """
-            [{"line": 2, "book": {"id": "\(UUID.version7())", "title": "One", "status": "READ", "shelves": ["s"]}},
-             {"line": 3, "book": {"id": "\(UUID.version7())", "title": " ", "status": "READ", "shelves": ["s"], "rating": 1}},
-             {"line": 4, "book": {"id": "\(UUID.version7())", "title": "Two", "status": "READ", "shelves": [], "rating": 9}},
-             {"line": 5, "book": {"id": "\(UUID.version7())", "title": "Three", "status": "none", "shelves": []}},
-             {"line": 6, "book": {"id": "\(UUID.version7())", "title": "Four", "status": "READ", "shelves": ["s"], "rating": 2}}]
+            [{"line": 2, "book": {"id": "\(UUID.version7())", "title": "One", "status": "READ", "shelves": ["s"], \(authors)}},
+             {"line": 3, "book": {"id": "\(UUID.version7())", "title": " ", "status": "READ", "shelves": ["s"], "rating": 1, \(authors)}},
+             {"line": 4, "book": {"id": "\(UUID.version7())", "title": "Two", "status": "READ", "shelves": [], "rating": 9, \(authors)}},
+             {"line": 5, "book": {"id": "\(UUID.version7())", "title": "Three", "status": "none", "shelves": [], \(authors)}},
+             {"line": 6, "book": {"id": "\(UUID.version7())", "title": "Four", "status": "READ", "shelves": ["s"], "rating": 2, \(authors)}}]
             """
         let reached = try await app.database.withConnection(as: TestCluster.app) { connection in
             try connection.execute("SET app.user_id = '\(reader.id.string ?? "")'")
