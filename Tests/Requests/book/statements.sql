@@ -6,24 +6,24 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 ) THEN refuse_session() END;
 
 (
-  SELECT (b.id)::uuid, (b.title)::text, (b.author)::text, (b.isbn13)::text, (b.page_count)::int8, (b.status)::text, (b.current_page)::int8, (b.added_at)::timestamptz, (b.started_at)::timestamptz, (b.finished_at)::timestamptz, (b.edition_id)::uuid, 0
+  SELECT (b.id)::uuid, (b.title)::text, (b.authors)::text[], (b.author_roles)::text[], (b.author_ids)::uuid[], (b.isbn13)::text, (b.page_count)::int8, (b.status)::text, (b.current_page)::int8, (b.added_at)::timestamptz, (b.started_at)::timestamptz, (b.finished_at)::timestamptz, (b.edition_id)::uuid, 0
   FROM books b
   WHERE b.user_id = $1 AND b.id = $2
 )
 UNION ALL (
-  SELECT (s.id)::uuid, (s.name)::text, (NULL)::text, (NULL)::text, (s.position)::int8, (NULL)::text, (NULL)::int8, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::uuid, 1
+  SELECT (s.id)::uuid, (s.name)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, (s.position)::int8, (NULL)::text, (NULL)::int8, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::uuid, 1
   FROM shelf_books sb
   JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
   WHERE sb.user_id = $1 AND sb.book_id = $2
   ORDER BY s.position, s.id
 )
 UNION ALL (
-  SELECT (r.id)::uuid, (r.text)::text, (NULL)::text, (NULL)::text, (r.rating)::int8, (NULL)::text, (NULL)::int8, (r.updated_at)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::uuid, 2
+  SELECT (r.id)::uuid, (r.text)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, (r.rating)::int8, (NULL)::text, (NULL)::int8, (r.updated_at)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::uuid, 2
   FROM reviews r
   WHERE r.user_id = $1 AND r.book_id = $2
 )
 UNION ALL (
-  SELECT (c.user_id)::uuid, (c.version)::text, (NULL)::text, (NULL)::text, (c.width)::int8, (NULL)::text, (c.height)::int8, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (c.book_id)::uuid, 3
+  SELECT (c.user_id)::uuid, (c.version)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, (c.width)::int8, (NULL)::text, (c.height)::int8, (NULL)::timestamptz, (NULL)::timestamptz, (NULL)::timestamptz, (c.book_id)::uuid, 3
   FROM covers c
   WHERE c.user_id = $1 AND c.book_id = $2
 );
@@ -34,6 +34,10 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 SELECT e.id, e.average_rating, e.isbn13, e.title, e.authors[1]
 FROM editions e
 WHERE e.id = $2;
+
+SELECT id, bio
+FROM authors
+WHERE id = ANY($1) AND bio IS NOT NULL;
 
 -- round trip 3
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

@@ -7,7 +7,7 @@ WITH card AS (
   WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
 ), missing_shelves AS (
   SELECT
-  FROM unnest($10::uuid[]) AS requested (id)
+  FROM unnest($12::uuid[]) AS requested (id)
   WHERE NOT EXISTS (
     SELECT
     FROM shelves s
@@ -15,7 +15,7 @@ WITH card AS (
   )
 ), taken AS MATERIALIZED (
   SELECT
-  WHERE $12 AND ($1 = $2 OR EXISTS (
+  WHERE $14 AND ($1 = $2 OR EXISTS (
     SELECT
     FROM editions
     WHERE id = $2
@@ -34,14 +34,14 @@ WITH card AS (
   ))
 ), matched AS (
   SELECT m.edition_id, m.linked_by
-  FROM match_books( ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[$6], NULL ) m
+  FROM match_books( ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[author_text($6, $7::author_role[])], NULL ) m
   WHERE $3 IS NULL AND $5 IS NOT NULL AND NOT EXISTS (
     SELECT
     FROM card
   )
 ), created AS (
-  INSERT INTO books ( user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, category, genre, description, status, started_at, finished_at, cover_status, cover_requested_at )
-  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') WHEN $3 IS NULL THEN 'ISBN' ELSE 'CARD' END, coalesce($5, card.title), coalesce($6, card.authors[1]), coalesce($4, card.isbn13), card.publisher, card.published_date, card.page_count, $7, coalesce($8, card.genres[1]), card.description, $9::reading_status, CASE WHEN $9::reading_status = 'READING' THEN now() END, CASE WHEN $9::reading_status = 'READ' THEN now() END, CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $11 THEN now() END
+  INSERT INTO books ( user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date, page_count, category, genre, description, status, started_at, finished_at, cover_status, cover_requested_at )
+  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') WHEN $3 IS NULL THEN 'ISBN' ELSE 'CARD' END, coalesce($5, card.title), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, $8, coalesce($4, card.isbn13), card.publisher, card.published_date, card.page_count, $9, coalesce($10, card.genres[1]), card.description, $11::reading_status, CASE WHEN $11::reading_status = 'READING' THEN now() END, CASE WHEN $11::reading_status = 'READ' THEN now() END, CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $13 THEN now() END
   FROM (
     SELECT
   ) AS one
@@ -59,7 +59,7 @@ WITH card AS (
 ), shelved AS (
   INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
   SELECT $1, requested.id, created.id, created.added_at
-  FROM created, unnest($10::uuid[]) AS requested (id)
+  FROM created, unnest($12::uuid[]) AS requested (id)
 )
 SELECT (
   SELECT id

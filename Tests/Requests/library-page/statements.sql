@@ -9,11 +9,11 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT b.id, b.title, b.author, b.status, b.user_id, (
+SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.status, b.user_id, (
   SELECT c.version
   FROM covers c
   WHERE c.user_id = b.user_id AND c.book_id = b.id
-), b.genre, b.edition_id, b.added_at, k.n
+), b.author, b.genre, b.edition_id, b.added_at, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT b.*
