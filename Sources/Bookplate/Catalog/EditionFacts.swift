@@ -58,7 +58,9 @@ struct EditionFacts {
         parameters.append(text: isbn.description)
         parameters.append(text: title)
         parameters.append(text: Self.normalized(record.subtitle, Self.textCharactersMax))
-        authors.append(to: &parameters)
+        let authors = authors
+        parameters.append(texts: authors.names)
+        parameters.append(texts: authors.roles)
         parameters.append(text: Self.normalized(record.publisher, Self.textCharactersMax))
         parameters.append(text: record.publishedDate)
         parameters.append(int32: record.pageCount.flatMap { Int32(exactly: $0) })
