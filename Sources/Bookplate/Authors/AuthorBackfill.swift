@@ -98,14 +98,15 @@ package struct AuthorBackfill {
             FROM (
                 SELECT DISTINCT ON (id) *
                 FROM (
-                    SELECT given.id, given.name, a.open_library_key, e.isbn13, e.popularity, e.id AS edition_id
+                    SELECT given.id, given.name, given.position, a.open_library_key, e.isbn13, e.popularity,
+                        e.id AS edition_id
                     FROM \(Self.due)
-                    ORDER BY e.popularity DESC, e.id
+                    ORDER BY e.popularity DESC, e.id, given.position
                     LIMIT 20 * $1
                 ) popular
-                ORDER BY id, popularity DESC, edition_id
+                ORDER BY id, popularity DESC, edition_id, position
             ) authors
-            ORDER BY popularity DESC, edition_id, id
+            ORDER BY popularity DESC, edition_id, position
             LIMIT $1
             """, parameters
         ).decode()
