@@ -48,6 +48,52 @@ BEGIN
 END
 $$;
 
+-- What somebody did for a book. New roles are added at the end.
+CREATE TYPE author_role AS ENUM ('AUTHOR', 'EDITOR', 'TRANSLATOR', 'ILLUSTRATOR', 'NARRATOR', 'CONTRIBUTOR');
+
+-- Returns what all spellings of a name have in common: "Le Guin, Ursula K." and "Ursula K. Le Guin" are the same.
+CREATE FUNCTION folded_author(name text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN public.search_fold(
+        CASE
+            WHEN position(',' IN name) = 0 OR name ~* ',\s*(jr|sr|ii|iii|iv|ph\.?d|m\.?d)\.?\s*$' THEN name
+            ELSE split_part(name, ',', 2) || ' ' || split_part(name, ',', 1)
+        END
+    );
+END
+$$;
+
+-- Returns the id of the author with a name: a UUID that is computed from the folded name. It is the same in the catalog, in a
+-- book that a reader made, and in every database, so no table has to know the name. Version 8 is for rules that an
+-- implementation defines: https://www.rfc-editor.org/rfc/rfc9562#section-5.8
+CREATE FUNCTION author_id(name text) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN overlay(
+        overlay(
+            md5('author ' || coalesce(nullif(public.folded_author(name), ''), name)) PLACING '8' FROM 13 FOR 1
+        ) PLACING '8' FROM 17 FOR 1
+    )::uuid;
+END
+$$;
+
+CREATE FUNCTION author_ids(names text[]) RETURNS uuid[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    ids uuid[] := '{}';
+    name text;
+BEGIN
+    FOREACH name IN ARRAY names LOOP
+        ids := ids || public.author_id(name);
+    END LOOP;
+    RETURN ids;
+END
+$$;
+
 -- Returns the words for the full-text index. Initials are also one word: "jrr" finds "j r r tolkien".
 CREATE FUNCTION search_vector(
     title text, subtitle text, series text, series_position text, authors text[]
@@ -74,7 +120,9 @@ CREATE TABLE editions (
     subtitle text,
     series text,
     series_position text,
+    -- The names, the main author first, and the role at the position of each name. Names after the last role are authors.
     authors text[] NOT NULL DEFAULT '{}',
+    author_roles author_role[] NOT NULL DEFAULT '{}',
     publisher text,
     published_date text,
     language text,
@@ -109,6 +157,7 @@ CREATE TABLE editions (
         (search_text(title, subtitle, series, series_position, authors)) STORED,
     search_vector tsvector GENERATED ALWAYS AS
         (search_vector(title, subtitle, series, series_position, authors)) STORED,
+    author_ids uuid[] GENERATED ALWAYS AS (author_ids(authors)) STORED,
     -- Hashes of the first author and of the series, 0 if there is none. The feed compares them to vary its cards, and finds
     -- other books of liked authors and series by them.
     first_author_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(authors[1])), 0)) STORED,
@@ -119,6 +168,7 @@ CREATE TABLE editions (
 );
 -- The plans of a search do not depend on statistics of these columns, and collecting them takes long.
 ALTER TABLE editions
+    ALTER COLUMN author_ids SET STATISTICS 0,
     ALTER COLUMN search_title SET STATISTICS 0,
     ALTER COLUMN search_text SET STATISTICS 0,
     ALTER COLUMN search_vector SET STATISTICS 0;
@@ -142,6 +192,19 @@ CREATE TABLE edition_sources (
     PRIMARY KEY (source, key)
 );
 CREATE INDEX edition_sources_edition_id ON edition_sources (edition_id);
+
+-- Authors of catalog books about whom a source or a catalog file has more than the name. Readers' books never add a row. Authors
+-- with the same name share a row: the first one about whom something is known.
+CREATE TABLE authors (
+    -- author_id(name)
+    id uuid PRIMARY KEY,
+    name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 500),
+    open_library_key text CHECK (open_library_key ~ '^OL[0-9]{1,15}A$'),
+    bio text CHECK (char_length(bio) BETWEEN 1 AND 2000),
+    -- When a source was last asked for the biography; null if never.
+    bio_requested_at timestamptz,
+    updated_at timestamptz NOT NULL DEFAULT now()
+);
 
 -- The canonical genres: what cards show, what `Query.genres` lists, and what readers filter by. Their ids and slugs never
 -- change.
@@ -478,12 +541,7 @@ AS $$
 DECLARE
     folded text;
 BEGIN
-    folded := public.search_fold(
-        CASE
-            WHEN position(',' IN name) = 0 OR name ~* ',\s*(jr|sr|ii|iii|iv|ph\.?d|m\.?d)\.?\s*$' THEN name
-            ELSE split_part(name, ',', 2) || ' ' || split_part(name, ',', 1)
-        END
-    );
+    folded := public.folded_author(name);
     folded := regexp_replace(folded, '(?<=.) (jr|sr|ii|iii|iv|phd|ph d|md|m d)$', '');
     RETURN nullif(split_part(folded, ' ', -1) || '|' || left(folded, 1), '|');
 END

@@ -63,6 +63,26 @@ BEGIN
 END
 $$;
 
+-- Returns the authors of a book as one text for `possible_work_keys`. Translators, illustrators, and others count only if there
+-- is no author.
+CREATE FUNCTION author_text(names text[], roles author_role[]) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    written text := '';
+BEGIN
+    IF cardinality(names) < 2 OR roles = '{}' THEN
+        RETURN nullif(array_to_string(names, ', '), '');
+    END IF;
+    FOR position IN 1..cardinality(names) LOOP
+        IF coalesce(roles[position], 'AUTHOR') = 'AUTHOR' THEN
+            written := written || ', ' || names[position];
+        END IF;
+    END LOOP;
+    RETURN coalesce(nullif(substring(written FROM 3), ''), array_to_string(names, ', '));
+END
+$$;
+
 CREATE TABLE shelves (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     id uuid NOT NULL,
@@ -82,6 +102,13 @@ CREATE DOMAIN book_title AS text
     CONSTRAINT books_title_check CHECK (VALUE = btrim(VALUE) AND char_length(VALUE) BETWEEN 1 AND 500);
 CREATE DOMAIN book_author AS text
     CONSTRAINT books_author_check CHECK (char_length(VALUE) BETWEEN 1 AND 500);
+CREATE DOMAIN book_authors AS text[]
+    CONSTRAINT books_authors_check CHECK (
+        cardinality(VALUE) <= 50
+        AND array_position(VALUE, NULL) IS NULL
+        AND array_position(VALUE, '') IS NULL
+        AND char_length(array_to_string(VALUE, '')) <= 10000
+    );
 CREATE DOMAIN book_isbn13 AS text
     CONSTRAINT books_isbn13_check CHECK (VALUE ~ '^97[89][0-9]{10}$');
 CREATE DOMAIN book_category AS text
@@ -101,7 +128,14 @@ CREATE TABLE books (
     -- Without a meaning if the book has no edition.
     linked_by book_link NOT NULL DEFAULT 'CARD',
     title book_title NOT NULL,
-    author book_author,
+    -- The names, the main author first, and the role at the position of each name. Names after the last role are authors.
+    authors book_authors NOT NULL DEFAULT '{}',
+    author_roles author_role[] NOT NULL DEFAULT '{}',
+    -- The text in which a reader named several authors; null if there is one author, or if the names were given as a list.
+    written_author book_author,
+    -- The text that clients without lists of authors show.
+    author text GENERATED ALWAYS AS (coalesce(written_author, authors[1])) STORED,
+    author_ids uuid[] GENERATED ALWAYS AS (author_ids(authors)) STORED,
     isbn13 book_isbn13,
     -- The reader's copy of the facts. Later corrections of the edition do not change it.
     publisher text,
@@ -128,7 +162,7 @@ CREATE TABLE books (
     cover_not_found_at timestamptz,
     -- Whether the reader has removed the cover. The cover of the edition is not shown then, either.
     is_cover_removed boolean NOT NULL DEFAULT false,
-    search_text text GENERATED ALWAYS AS (search_fold(title || ' ' || coalesce(author, ''))) STORED,
+    search_text text GENERATED ALWAYS AS (search_text(title, NULL, NULL, NULL, authors)) STORED,
     PRIMARY KEY (user_id, id)
 -- Room in each page for new versions of its rows.
 ) WITH (fillfactor = 85);
@@ -148,7 +182,9 @@ CREATE INDEX books_cover_requested_at ON books (cover_requested_at)
     WHERE cover_status = 'FETCHING';
 
 -- New editions find the books without an edition. Without a pending list, because every new edition searches the index.
-CREATE INDEX books_link_keys ON books USING gin (book_link_keys(isbn13, title, author)) WITH (fastupdate = off)
+CREATE INDEX books_link_keys ON books USING gin (
+    book_link_keys(isbn13, title, author_text(authors, author_roles))
+) WITH (fastupdate = off)
     WHERE edition_id IS NULL;
 
 -- Books that may have an edition now: a job links them. The triggers of `editions` add them.

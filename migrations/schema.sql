@@ -24,10 +24,26 @@ CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
 
 COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
 
+-- Name: author_role; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.author_role AS ENUM (
+    'AUTHOR',
+    'EDITOR',
+    'TRANSLATOR',
+    'ILLUSTRATOR',
+    'NARRATOR',
+    'CONTRIBUTOR'
+);
+
 -- Name: book_author; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_author AS text
 	CONSTRAINT books_author_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500)));
+
+-- Name: book_authors; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_authors AS text[]
+	CONSTRAINT books_authors_check CHECK (((cardinality(VALUE) <= 50) AND (array_position(VALUE, NULL::text) IS NULL) AND (array_position(VALUE, ''::text) IS NULL) AND (char_length(array_to_string(VALUE, ''::text)) <= 10000)));
 
 -- Name: book_category; Type: DOMAIN; Schema: public; Owner: -
 
@@ -229,6 +245,36 @@ BEGIN
 END
 $$;
 
+-- Name: author_id(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.author_id(name text) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+BEGIN
+    RETURN overlay(
+        overlay(
+            md5('author ' || coalesce(nullif(public.folded_author(name), ''), name)) PLACING '8' FROM 13 FOR 1
+        ) PLACING '8' FROM 17 FOR 1
+    )::uuid;
+END
+$$;
+
+-- Name: author_ids(text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.author_ids(names text[]) RETURNS uuid[]
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+DECLARE
+    ids uuid[] := '{}';
+    name text;
+BEGIN
+    FOREACH name IN ARRAY names LOOP
+        ids := ids || public.author_id(name);
+    END LOOP;
+    RETURN ids;
+END
+$$;
+
 -- Name: author_key(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.author_key(name text) RETURNS text
@@ -237,16 +283,31 @@ CREATE FUNCTION public.author_key(name text) RETURNS text
 DECLARE
     folded text;
 BEGIN
-    folded := public.search_fold(
-        CASE
-            WHEN position(',' IN name) = 0 OR name ~* ',\s*(jr|sr|ii|iii|iv|ph\.?d|m\.?d)\.?\s*$' THEN name
-            ELSE split_part(name, ',', 2) || ' ' || split_part(name, ',', 1)
-        END
-    );
+    folded := public.folded_author(name);
     folded := regexp_replace(folded, '(?<=.) (jr|sr|ii|iii|iv|phd|ph d|md|m d)$', '');
     RETURN nullif(split_part(folded, ' ', -1) || '|' || left(folded, 1), '|');
 END
 $_$;
+
+-- Name: author_text(text[], public.author_role[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.author_text(names text[], roles public.author_role[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+DECLARE
+    written text := '';
+BEGIN
+    IF cardinality(names) < 2 OR roles = '{}' THEN
+        RETURN nullif(array_to_string(names, ', '), '');
+    END IF;
+    FOR position IN 1..cardinality(names) LOOP
+        IF coalesce(roles[position], 'AUTHOR') = 'AUTHOR' THEN
+            written := written || ', ' || names[position];
+        END IF;
+    END LOOP;
+    RETURN coalesce(nullif(substring(written FROM 3), ''), array_to_string(names, ', '));
+END
+$$;
 
 -- Name: begin_job(uuid, integer, boolean); Type: FUNCTION; Schema: public; Owner: -
 
@@ -853,7 +914,8 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT b.user_id, b.id
         FROM books b
-        WHERE b.edition_id IS NULL AND book_link_keys(b.isbn13, b.title, b.author) @> ARRAY[k.key]
+        WHERE b.edition_id IS NULL
+            AND book_link_keys(b.isbn13, b.title, author_text(b.authors, b.author_roles)) @> ARRAY[k.key]
         OFFSET 0
     ) b
     ON CONFLICT DO NOTHING;
@@ -1001,6 +1063,21 @@ CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, lear
     SELECT pg_notify('jobs', 'feed.deck');
 $$;
 
+-- Name: folded_author(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.folded_author(name text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $_$
+BEGIN
+    RETURN public.search_fold(
+        CASE
+            WHEN position(',' IN name) = 0 OR name ~* ',\s*(jr|sr|ii|iii|iv|ph\.?d|m\.?d)\.?\s*$' THEN name
+            ELSE split_part(name, ',', 2) || ' ' || split_part(name, ',', 1)
+        END
+    );
+END
+$_$;
+
 -- Name: genre_ids(text[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.genre_ids(names text[]) RETURNS smallint[]
@@ -1083,8 +1160,9 @@ BEGIN
     shelf_ids := '{}';
     SELECT * INTO given
     FROM jsonb_to_record(book) AS r (
-        id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text, "pageCount" int,
-        language text, category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
+        id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text,
+        isbn13 text, publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
+        description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
         "finishedAt" timestamptz, shelves text[], rating int, review text
     );
     IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
@@ -1115,7 +1193,7 @@ BEGIN
         FROM books b
         WHERE b.user_id = owner
             AND b.id = ANY(ARRAY(SELECT jsonb_array_elements_text(known -> lower(given.title))::uuid))
-            AND (b.author IS NULL OR given.author IS NULL OR lower(b.author) = lower(given.author))
+            AND (b.authors = '{}' OR given.authors = '{}' OR b.author_ids && author_ids(given.authors))
             AND (b.isbn13 IS NULL OR given.isbn13 IS NULL)
         ORDER BY b.added_at, b.id
         LIMIT 1;
@@ -1127,7 +1205,11 @@ BEGIN
     ELSE
         book_id := kept.id;
         merged := kept;
-        merged.author := coalesce(kept.author, given.author);
+        IF kept.authors = '{}' THEN
+            merged.authors := given.authors;
+            merged.author_roles := given."authorRoles";
+            merged.written_author := given."writtenAuthor";
+        END IF;
         merged.publisher := coalesce(kept.publisher, given.publisher);
         merged.published_date := coalesce(kept.published_date, given."publishedDate");
         merged.page_count := coalesce(kept.page_count, given."pageCount");
@@ -1157,7 +1239,9 @@ BEGIN
             UPDATE books b
             SET edition_id = merged.edition_id,
                 linked_by = merged.linked_by,
-                author = merged.author,
+                authors = merged.authors,
+                author_roles = merged.author_roles,
+                written_author = merged.written_author,
                 isbn13 = merged.isbn13,
                 publisher = merged.publisher,
                 published_date = merged.published_date,
@@ -1628,7 +1712,8 @@ CREATE FUNCTION public.link_books(readers uuid[], ids uuid[]) RETURNS SETOF uuid
 BEGIN
     RETURN QUERY
     WITH found AS MATERIALIZED (
-        SELECT b.user_id, b.id, b.edition_id, b.linked_by, b.isbn13, b.title, b.author
+        SELECT
+            b.user_id, b.id, b.edition_id, b.linked_by, b.isbn13, b.title, author_text(b.authors, b.author_roles) AS author
         FROM unnest(readers, ids) AS given (user_id, id)
         CROSS JOIN LATERAL (
             SELECT *
@@ -3049,6 +3134,54 @@ BEGIN
 END
 $$;
 
+-- Name: save_author_lookup(uuid, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.save_author_lookup(id uuid, name text, names text[], keys text[], bios text[]) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    INSERT INTO authors AS a (id, name, open_library_key, bio, bio_requested_at)
+    SELECT save_author_lookup.id, save_author_lookup.name, found.key, found.bio, now()
+    FROM (SELECT) AS one
+    LEFT JOIN LATERAL (
+        SELECT given.key, given.bio
+        FROM unnest(names, keys, bios) WITH ORDINALITY AS given (name, key, bio, position)
+        WHERE author_key(given.name) = author_key(save_author_lookup.name)
+        ORDER BY author_id(given.name) <> save_author_lookup.id, given.bio IS NULL, given.position
+        LIMIT 1
+    ) found ON true
+    ON CONFLICT (id) DO UPDATE
+    SET open_library_key = coalesce(excluded.open_library_key, a.open_library_key),
+        bio = coalesce(excluded.bio, a.bio),
+        bio_requested_at = excluded.bio_requested_at,
+        updated_at = now()
+    RETURNING a.bio IS NOT NULL
+$$;
+
+-- Name: save_authors(text[], text[], text[], boolean[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.save_authors(names text[], keys text[], bios text[], are_records boolean[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO authors AS a (id, name, open_library_key, bio, bio_requested_at)
+    SELECT DISTINCT ON (author_id(given.name))
+        author_id(given.name), given.name, given.key, given.bio, CASE WHEN given.is_record THEN now() END
+    FROM unnest(names, keys, bios, are_records) WITH ORDINALITY AS given (name, key, bio, is_record, position)
+    -- A fixed order prevents deadlocks between servers.
+    ORDER BY 1, given.bio IS NULL, given.position
+    ON CONFLICT (id) DO UPDATE
+    SET open_library_key = coalesce(a.open_library_key, excluded.open_library_key),
+        bio = coalesce(a.bio, excluded.bio),
+        bio_requested_at = coalesce(excluded.bio_requested_at, a.bio_requested_at),
+        updated_at = now()
+    WHERE coalesce(a.open_library_key, excluded.open_library_key) IS NOT DISTINCT FROM excluded.open_library_key
+        AND (
+            a.open_library_key IS NULL
+            OR (a.bio IS NULL AND excluded.bio IS NOT NULL)
+            OR excluded.bio_requested_at > coalesce(a.bio_requested_at, '-infinity') + interval '1 day'
+        )
+$$;
+
 -- Name: save_cards(uuid, uuid[], uuid[], boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.save_cards(reader uuid, cards uuid[], book_ids uuid[], fetches_covers boolean) RETURNS TABLE(card_id uuid, book_id uuid)
@@ -3057,11 +3190,11 @@ CREATE FUNCTION public.save_cards(reader uuid, cards uuid[], book_ids uuid[], fe
 BEGIN
     RETURN QUERY
     INSERT INTO books (
-        user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, language,
+        user_id, id, edition_id, title, authors, author_roles, isbn13, publisher, published_date, page_count, language,
         genre, description, cover_status, cover_requested_at
     )
     SELECT
-        reader, c.book_id, e.id, e.title, e.authors[1], e.isbn13, e.publisher, e.published_date, e.page_count,
+        reader, c.book_id, e.id, e.title, e.authors, e.author_roles, e.isbn13, e.publisher, e.published_date, e.page_count,
         e.language, e.genres[1], e.description,
         CASE WHEN fetches_covers THEN 'FETCHING' ELSE 'NONE' END::cover_status,
         CASE WHEN fetches_covers THEN now() END
@@ -3072,9 +3205,9 @@ BEGIN
 END
 $$;
 
--- Name: save_edition(text, text, text, text[], text, text, integer, text, text[], text, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
+-- Name: save_edition(text, text, text, text[], text[], text, text, integer, text, text[], text, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) RETURNS uuid
+CREATE FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
@@ -3083,8 +3216,8 @@ DECLARE
     saved uuid;
 BEGIN
     INSERT INTO editions AS e (
-        id, isbn13, title, subtitle, authors, publisher, published_date, page_count, language, subjects, genres,
-        description, hook, cover_links
+        id, isbn13, title, subtitle, authors, author_roles, publisher, published_date, page_count, language, subjects,
+        genres, description, hook, cover_links
     )
     VALUES (
         gen_random_uuid(),
@@ -3092,6 +3225,7 @@ BEGIN
         save_edition.title,
         save_edition.subtitle,
         save_edition.authors,
+        save_edition.author_roles::author_role[],
         save_edition.publisher,
         save_edition.published_date,
         save_edition.page_count,
@@ -3105,6 +3239,7 @@ BEGIN
     ON CONFLICT (isbn13) DO UPDATE
     SET subtitle = coalesce(e.subtitle, excluded.subtitle),
         authors = CASE WHEN e.authors = '{}' THEN excluded.authors ELSE e.authors END,
+        author_roles = CASE WHEN e.authors = '{}' THEN excluded.author_roles ELSE e.author_roles END,
         publisher = coalesce(e.publisher, excluded.publisher),
         published_date = coalesce(e.published_date, excluded.published_date),
         page_count = coalesce(e.page_count, excluded.page_count),
@@ -3730,8 +3865,9 @@ BEGIN
     WITH given AS MATERIALIZED (
         SELECT *
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
-            id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, author text, isbn13 text,
-            publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text, description text,
+            id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, authors text[],
+            "authorRoles" author_role[], "writtenAuthor" text, isbn13 text, publisher text, "publishedDate" text,
+            "pageCount" int, language text, category text, genre text, description text,
             status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz
         )
@@ -3743,7 +3879,7 @@ BEGIN
                 array_agg(id) AS ids,
                 array_agg(isbn13) AS isbns,
                 array_agg(title) AS titles,
-                array_agg(author) AS authors,
+                array_agg(author_text(authors, "authorRoles")) AS authors,
                 array_agg("goodreadsId") AS goodreads_ids
             FROM given
             WHERE "editionId" IS NULL
@@ -3753,8 +3889,8 @@ BEGIN
         WHERE m.edition_id NOT IN (SELECT "editionId" FROM given WHERE "editionId" IS NOT NULL)
     )
     INSERT INTO books (
-        user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, language, category,
-        genre, description, status, current_page, added_at, started_at, finished_at, updated_at
+        user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date,
+        page_count, language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at
     )
     SELECT
         app_user_id(),
@@ -3772,7 +3908,9 @@ BEGIN
             ELSE 'ISBN'
         END,
         g.title,
-        coalesce(g.author, card.authors[1]),
+        CASE WHEN g.authors = '{}' THEN coalesce(card.authors, '{}') ELSE g.authors END,
+        CASE WHEN g.authors = '{}' THEN coalesce(card.author_roles, '{}') ELSE g."authorRoles" END,
+        g."writtenAuthor",
         coalesce(g.isbn13, card.isbn13),
         coalesce(g.publisher, card.publisher),
         coalesce(g."publishedDate", card.published_date),
@@ -3943,7 +4081,7 @@ BEGIN
                     SELECT FROM reviews r WHERE r.user_id = reader AND r.book_id = b.id
                 )
             -- RETURN QUERY requires the exact types, and these columns have domains.
-            RETURNING b.id, b.title::text, b.author::text, b.genre::text;
+            RETURNING b.id, b.title::text, b.author, b.genre::text;
         END IF;
     END IF;
 
@@ -4086,6 +4224,20 @@ CREATE TABLE public.apple_notifications (
     CONSTRAINT apple_notifications_id_hash_check CHECK ((octet_length(id_hash) = 32))
 );
 
+-- Name: authors; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.authors (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    open_library_key text,
+    bio text,
+    bio_requested_at timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT authors_bio_check CHECK (((char_length(bio) >= 1) AND (char_length(bio) <= 2000))),
+    CONSTRAINT authors_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 500))),
+    CONSTRAINT authors_open_library_key_check CHECK ((open_library_key ~ '^OL[0-9]{1,15}A$'::text))
+);
+
 -- Name: books; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.books (
@@ -4094,7 +4246,11 @@ CREATE TABLE public.books (
     edition_id uuid,
     linked_by public.book_link DEFAULT 'CARD'::public.book_link NOT NULL,
     title public.book_title NOT NULL,
-    author public.book_author,
+    authors public.book_authors DEFAULT '{}'::text[] NOT NULL,
+    author_roles public.author_role[] DEFAULT '{}'::public.author_role[] NOT NULL,
+    written_author public.book_author,
+    author text GENERATED ALWAYS AS (COALESCE((written_author)::text, authors[1])) STORED,
+    author_ids uuid[] GENERATED ALWAYS AS (public.author_ids((authors)::text[])) STORED,
     isbn13 public.book_isbn13,
     publisher text,
     published_date text,
@@ -4113,7 +4269,7 @@ CREATE TABLE public.books (
     cover_requested_at timestamp with time zone,
     cover_not_found_at timestamp with time zone,
     is_cover_removed boolean DEFAULT false NOT NULL,
-    search_text text GENERATED ALWAYS AS (public.search_fold((((title)::text || ' '::text) || COALESCE((author)::text, ''::text)))) STORED
+    search_text text GENERATED ALWAYS AS (public.search_text((title)::text, NULL::text, NULL::text, NULL::text, (authors)::text[])) STORED
 )
 WITH (fillfactor='85');
 
@@ -4271,6 +4427,7 @@ CREATE TABLE public.editions (
     series text,
     series_position text,
     authors text[] DEFAULT '{}'::text[] NOT NULL,
+    author_roles public.author_role[] DEFAULT '{}'::public.author_role[] NOT NULL,
     publisher text,
     published_date text,
     language text,
@@ -4296,6 +4453,7 @@ CREATE TABLE public.editions (
     search_title text GENERATED ALWAYS AS (public.search_fold(title)) STORED,
     search_text text GENERATED ALWAYS AS (public.search_text(title, subtitle, series, series_position, authors)) STORED,
     search_vector tsvector GENERATED ALWAYS AS (public.search_vector(title, subtitle, series, series_position, authors)) STORED,
+    author_ids uuid[] GENERATED ALWAYS AS (public.author_ids(authors)) STORED,
     first_author_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
     series_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
     CONSTRAINT editions_average_rating_check CHECK (((average_rating >= (0)::double precision) AND (average_rating <= (5)::double precision))),
@@ -4314,6 +4472,7 @@ CREATE TABLE public.editions (
 ALTER TABLE ONLY public.editions ALTER COLUMN search_title SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN search_text SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN search_vector SET STATISTICS 0;
+ALTER TABLE ONLY public.editions ALTER COLUMN author_ids SET STATISTICS 0;
 
 -- Name: editions_number_seq; Type: SEQUENCE; Schema: public; Owner: -
 
@@ -4838,6 +4997,11 @@ ALTER TABLE ONLY public.apple_grants
 ALTER TABLE ONLY public.apple_notifications
     ADD CONSTRAINT apple_notifications_pkey PRIMARY KEY (id_hash);
 
+-- Name: authors authors_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.authors
+    ADD CONSTRAINT authors_pkey PRIMARY KEY (id);
+
 -- Name: books books_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.books
@@ -5118,7 +5282,7 @@ CREATE UNIQUE INDEX books_isbn13 ON public.books USING btree (user_id, isbn13) W
 
 -- Name: books_link_keys; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX books_link_keys ON public.books USING gin (public.book_link_keys((isbn13)::text, (title)::text, (author)::text)) WITH (fastupdate=off) WHERE (edition_id IS NULL);
+CREATE INDEX books_link_keys ON public.books USING gin (public.book_link_keys((isbn13)::text, (title)::text, public.author_text((authors)::text[], author_roles))) WITH (fastupdate=off) WHERE (edition_id IS NULL);
 
 -- Name: books_of_edition; Type: INDEX; Schema: public; Owner: -
 
@@ -6077,10 +6241,19 @@ GRANT ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[],
 REVOKE ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) TO bookplate_app;
 
--- Name: FUNCTION save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION save_author_lookup(id uuid, name text, names text[], keys text[], bios text[]); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.save_author_lookup(id uuid, name text, names text[], keys text[], bios text[]) FROM PUBLIC;
+
+-- Name: FUNCTION save_authors(names text[], keys text[], bios text[], are_records boolean[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.save_authors(names text[], keys text[], bios text[], are_records boolean[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.save_authors(names text[], keys text[], bios text[], are_records boolean[]) TO bookplate_app;
+
+-- Name: FUNCTION save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) TO bookplate_app;
 
 -- Name: FUNCTION save_sweep_checkpoint("position" text, folders bigint); Type: ACL; Schema: public; Owner: -
 
@@ -6138,6 +6311,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.apple_grants TO bookplate_app;
 -- Name: TABLE apple_notifications; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.apple_notifications TO bookplate_app;
+
+-- Name: TABLE authors; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.authors TO bookplate_app;
 
 -- Name: TABLE books; Type: ACL; Schema: public; Owner: -
 

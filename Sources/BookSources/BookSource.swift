@@ -18,6 +18,9 @@ package struct BookSource: Sendable {
     /// Searches books by title and author. Returns at most the given number of them, the best match first.
     package var search:
         @Sendable (BookQuery, Int, CallOptions) async throws(SourceError) -> [BookRecord]
+    /// Returns records of authors. nil if the source has none.
+    package var authors:
+        (@Sendable (AuthorQuery, CallOptions) async throws(SourceError) -> [AuthorRecord])?
     /// Returns the instant until which the source is paused for requests of a priority. nil if it is not paused.
     package var pausedUntil: @Sendable (RequestPriority) -> Instant?
 
@@ -32,12 +35,16 @@ package struct BookSource: Sendable {
         search:
             @escaping @Sendable (BookQuery, Int, CallOptions) async throws(SourceError)
             -> [BookRecord],
+        authors: (
+            @Sendable (AuthorQuery, CallOptions) async throws(SourceError) -> [AuthorRecord]
+        )? = nil,
         pausedUntil: @escaping @Sendable (RequestPriority) -> Instant? = { _ in nil }
     ) {
         self.name = name
         self.edition = edition
         self.editions = editions
         self.search = search
+        self.authors = authors
         self.pausedUntil = pausedUntil
     }
 }

@@ -43,7 +43,7 @@ struct ISBNdb: Sendable {
     static func record(book: JSON) -> BookRecord? {
         guard let title = book["title"]?.text else { return nil }
         return BookRecord(
-            title: title, authors: book.texts("authors").map(givenNameFirst),
+            title: title, authors: book.texts("authors").map(Contributor.givenNameFirst),
             isbns: ["isbn13", "isbn", "isbn10"].compactMap { book[$0]?.text },
             publisher: book["publisher"]?.text,
             publishedDate: book["date_published"].flatMap { $0.text ?? $0.int.map(String.init) }
@@ -53,11 +53,5 @@ struct ISBNdb: Sendable {
             genres: Array(book.texts("subjects").prefix(30)),
             description: (book["synopsis"]?.text ?? book["overview"]?.text).flatMap(plainText),
             covers: book["image"]?.text.map { [CoverCandidate(source: .isbnDB, url: $0)] } ?? [])
-    }
-
-    /// Converts "Coelho, Paulo" to "Paulo Coelho".
-    private static func givenNameFirst(_ name: String) -> String {
-        let parts = name.split(separator: ",").map { trimmed($0) }
-        return parts.count == 2 ? "\(parts[1]) \(parts[0])" : name
     }
 }

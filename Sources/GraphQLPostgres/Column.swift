@@ -14,10 +14,10 @@ package struct Column: Hashable, Sendable {
 
 /// The PostgreSQL type of a cell, which determines its binary form and its JSON.
 ///
-/// The types are uuid, text or an enum, smallint, integer or bigint, double precision, boolean, timestamptz, and text[]. Only the
-/// length of a cell is checked, so an expression of another type, such as numeric, returns a wrong value or a field error.
+/// The types are uuid, text or an enum, smallint, integer or bigint, double precision, boolean, timestamptz, arrays of text or of an
+/// enum, and uuid[]. Only the length of a cell is checked, so an expression of another type, such as numeric, returns a wrong value or a field error.
 package enum CellFormat: Sendable {
-    case uuid, text, integer, float, boolean, timestamp, texts
+    case uuid, text, integer, float, boolean, timestamp, texts, uuids
 }
 
 extension ResponseWriter {
@@ -45,7 +45,16 @@ extension ResponseWriter {
         case .timestamp where cell.count == 8:
             writeTimestamp(Int64(bigEndian: cell.loadUnaligned(as: Int64.self)))
         case .texts:
-            return writeTexts(cell)
+            return writeList(cell) { element, writer in
+                writer.write(utf8: element.assumingMemoryBound(to: UInt8.self))
+                return true
+            }
+        case .uuids:
+            return writeList(cell) { element, writer in
+                guard element.count == 16 else { return false }
+                writer.writeUUID(element)
+                return true
+            }
         case .uuid, .float, .boolean, .timestamp:
             return .error(.malformedCell)
         }
@@ -102,16 +111,18 @@ extension ResponseWriter {
         }
     }
 
-    /// Writes a one-dimensional `text[]` as a list of strings. A null element is a field error.
-    private mutating func writeTexts(_ cell: UnsafeRawBufferPointer) -> LeafResult {
+    /// Writes a one-dimensional array as a list. A null element, or one that `writeElement` refuses, is a field error.
+    private mutating func writeList(
+        _ cell: UnsafeRawBufferPointer,
+        _ writeElement: (UnsafeRawBufferPointer, inout ResponseWriter) -> Bool
+    ) -> LeafResult {
         append(UInt8(ascii: "["))
         var isFirst = true
         let isWhole = cell.forEachArrayElement { element in
             guard let element else { return false }
             if !isFirst { append(UInt8(ascii: ",")) }
             isFirst = false
-            write(utf8: element.assumingMemoryBound(to: UInt8.self))
-            return true
+            return writeElement(element, &self)
         }
         append(UInt8(ascii: "]"))
         return isWhole ? .value : .error(.malformedCell)

@@ -113,6 +113,7 @@ extension CellFormat {
         case .boolean: "boolean"
         case .timestamp: "timestamptz"
         case .texts: "text[]"
+        case .uuids: "uuid[]"
         }
     }
 }

@@ -47,9 +47,12 @@ package struct TitleCard: Sendable, Equatable {
     package var author: String?
     package var genre: String?
 
+    private static let authorCharactersMax = 200
+
     package init(title: String, author: String?, genre: String?) {
         self.title = title
-        self.author = author
+        // The names of many authors do not fit on the image, and drawing them takes long.
+        self.author = author.map { String($0.unicodeScalars.prefix(Self.authorCharactersMax)) }
         self.genre = genre
     }
 }

@@ -10,6 +10,7 @@ CREATE OR REPLACE FUNCTION save_edition(
     title text,
     subtitle text,
     authors text[],
+    author_roles text[],
     publisher text,
     published_date text,
     page_count int,
@@ -28,8 +29,8 @@ DECLARE
     saved uuid;
 BEGIN
     INSERT INTO editions AS e (
-        id, isbn13, title, subtitle, authors, publisher, published_date, page_count, language, subjects, genres,
-        description, hook, cover_links
+        id, isbn13, title, subtitle, authors, author_roles, publisher, published_date, page_count, language, subjects,
+        genres, description, hook, cover_links
     )
     VALUES (
         gen_random_uuid(),
@@ -37,6 +38,7 @@ BEGIN
         save_edition.title,
         save_edition.subtitle,
         save_edition.authors,
+        save_edition.author_roles::author_role[],
         save_edition.publisher,
         save_edition.published_date,
         save_edition.page_count,
@@ -50,6 +52,7 @@ BEGIN
     ON CONFLICT (isbn13) DO UPDATE
     SET subtitle = coalesce(e.subtitle, excluded.subtitle),
         authors = CASE WHEN e.authors = '{}' THEN excluded.authors ELSE e.authors END,
+        author_roles = CASE WHEN e.authors = '{}' THEN excluded.author_roles ELSE e.author_roles END,
         publisher = coalesce(e.publisher, excluded.publisher),
         published_date = coalesce(e.published_date, excluded.published_date),
         page_count = coalesce(e.page_count, excluded.page_count),
@@ -67,6 +70,57 @@ BEGIN
     ON CONFLICT DO NOTHING;
     RETURN saved;
 END
+$$;
+
+-- MARK: Authors
+
+-- Saves what an external source has said about authors: `keys` are those at Open Library, and `are_records[i]` says that
+-- `bios[i]`, which may be null, is from the author's own record. Existing data stays. The biography of another person with the
+-- same name, whose key differs, is not taken.
+CREATE OR REPLACE FUNCTION save_authors(names text[], keys text[], bios text[], are_records boolean[]) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    INSERT INTO authors AS a (id, name, open_library_key, bio, bio_requested_at)
+    SELECT DISTINCT ON (author_id(given.name))
+        author_id(given.name), given.name, given.key, given.bio, CASE WHEN given.is_record THEN now() END
+    FROM unnest(names, keys, bios, are_records) WITH ORDINALITY AS given (name, key, bio, is_record, position)
+    -- A fixed order prevents deadlocks between servers.
+    ORDER BY 1, given.bio IS NULL, given.position
+    ON CONFLICT (id) DO UPDATE
+    SET open_library_key = coalesce(a.open_library_key, excluded.open_library_key),
+        bio = coalesce(a.bio, excluded.bio),
+        bio_requested_at = coalesce(excluded.bio_requested_at, a.bio_requested_at),
+        updated_at = now()
+    WHERE coalesce(a.open_library_key, excluded.open_library_key) IS NOT DISTINCT FROM excluded.open_library_key
+        AND (
+            a.open_library_key IS NULL
+            OR (a.bio IS NULL AND excluded.bio IS NOT NULL)
+            OR excluded.bio_requested_at > coalesce(a.bio_requested_at, '-infinity') + interval '1 day'
+        )
+$$;
+
+-- Saves the answer of a source about one author, whose name may differ in the source: by the id and name of the catalog. Of
+-- several answers, those with the same family name and initial count. Without an answer, only the time of the request is saved.
+-- Returns whether the author has a biography now.
+CREATE OR REPLACE FUNCTION save_author_lookup(id uuid, name text, names text[], keys text[], bios text[]) RETURNS boolean
+LANGUAGE sql
+AS $$
+    INSERT INTO authors AS a (id, name, open_library_key, bio, bio_requested_at)
+    SELECT save_author_lookup.id, save_author_lookup.name, found.key, found.bio, now()
+    FROM (SELECT) AS one
+    LEFT JOIN LATERAL (
+        SELECT given.key, given.bio
+        FROM unnest(names, keys, bios) WITH ORDINALITY AS given (name, key, bio, position)
+        WHERE author_key(given.name) = author_key(save_author_lookup.name)
+        ORDER BY author_id(given.name) <> save_author_lookup.id, given.bio IS NULL, given.position
+        LIMIT 1
+    ) found ON true
+    ON CONFLICT (id) DO UPDATE
+    SET open_library_key = coalesce(excluded.open_library_key, a.open_library_key),
+        bio = coalesce(excluded.bio, a.bio),
+        bio_requested_at = excluded.bio_requested_at,
+        updated_at = now()
+    RETURNING a.bio IS NOT NULL
 $$;
 
 -- MARK: Genres
@@ -261,10 +315,10 @@ CREATE POLICY administration ON source_usage TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-GRANT SELECT ON editions, edition_sources, genres, genre_aliases, source_misses, source_searches TO bookplate_app;
+GRANT SELECT ON editions, edition_sources, authors, genres, genre_aliases, source_misses, source_searches TO bookplate_app;
 
-REVOKE ALL ON FUNCTION reassign_genres, count_genres FROM PUBLIC;
-REVOKE ALL ON FUNCTION save_edition, record_source_misses, record_source_search, reserve_source_requests,
+REVOKE ALL ON FUNCTION reassign_genres, count_genres, save_author_lookup FROM PUBLIC;
+REVOKE ALL ON FUNCTION save_edition, save_authors, record_source_misses, record_source_search, reserve_source_requests,
     source_usage_today FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION save_edition, record_source_misses, record_source_search, reserve_source_requests,
+GRANT EXECUTE ON FUNCTION save_edition, save_authors, record_source_misses, record_source_search, reserve_source_requests,
     source_usage_today TO bookplate_app;

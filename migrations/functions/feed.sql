@@ -66,11 +66,11 @@ AS $$
 BEGIN
     RETURN QUERY
     INSERT INTO books (
-        user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, language,
+        user_id, id, edition_id, title, authors, author_roles, isbn13, publisher, published_date, page_count, language,
         genre, description, cover_status, cover_requested_at
     )
     SELECT
-        reader, c.book_id, e.id, e.title, e.authors[1], e.isbn13, e.publisher, e.published_date, e.page_count,
+        reader, c.book_id, e.id, e.title, e.authors, e.author_roles, e.isbn13, e.publisher, e.published_date, e.page_count,
         e.language, e.genres[1], e.description,
         CASE WHEN fetches_covers THEN 'FETCHING' ELSE 'NONE' END::cover_status,
         CASE WHEN fetches_covers THEN now() END
@@ -165,7 +165,7 @@ BEGIN
                     SELECT FROM reviews r WHERE r.user_id = reader AND r.book_id = b.id
                 )
             -- RETURN QUERY requires the exact types, and these columns have domains.
-            RETURNING b.id, b.title::text, b.author::text, b.genre::text;
+            RETURNING b.id, b.title::text, b.author, b.genre::text;
         END IF;
     END IF;
 

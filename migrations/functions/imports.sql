@@ -77,8 +77,9 @@ BEGIN
     shelf_ids := '{}';
     SELECT * INTO given
     FROM jsonb_to_record(book) AS r (
-        id uuid, "cardId" uuid, title text, author text, isbn13 text, publisher text, "publishedDate" text, "pageCount" int,
-        language text, category text, genre text, description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
+        id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text,
+        isbn13 text, publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
+        description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
         "finishedAt" timestamptz, shelves text[], rating int, review text
     );
     IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
@@ -109,7 +110,7 @@ BEGIN
         FROM books b
         WHERE b.user_id = owner
             AND b.id = ANY(ARRAY(SELECT jsonb_array_elements_text(known -> lower(given.title))::uuid))
-            AND (b.author IS NULL OR given.author IS NULL OR lower(b.author) = lower(given.author))
+            AND (b.authors = '{}' OR given.authors = '{}' OR b.author_ids && author_ids(given.authors))
             AND (b.isbn13 IS NULL OR given.isbn13 IS NULL)
         ORDER BY b.added_at, b.id
         LIMIT 1;
@@ -121,7 +122,11 @@ BEGIN
     ELSE
         book_id := kept.id;
         merged := kept;
-        merged.author := coalesce(kept.author, given.author);
+        IF kept.authors = '{}' THEN
+            merged.authors := given.authors;
+            merged.author_roles := given."authorRoles";
+            merged.written_author := given."writtenAuthor";
+        END IF;
         merged.publisher := coalesce(kept.publisher, given.publisher);
         merged.published_date := coalesce(kept.published_date, given."publishedDate");
         merged.page_count := coalesce(kept.page_count, given."pageCount");
@@ -151,7 +156,9 @@ BEGIN
             UPDATE books b
             SET edition_id = merged.edition_id,
                 linked_by = merged.linked_by,
-                author = merged.author,
+                authors = merged.authors,
+                author_roles = merged.author_roles,
+                written_author = merged.written_author,
                 isbn13 = merged.isbn13,
                 publisher = merged.publisher,
                 published_date = merged.published_date,
@@ -198,8 +205,9 @@ BEGIN
     WITH given AS MATERIALIZED (
         SELECT *
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
-            id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, author text, isbn13 text,
-            publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text, description text,
+            id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, authors text[],
+            "authorRoles" author_role[], "writtenAuthor" text, isbn13 text, publisher text, "publishedDate" text,
+            "pageCount" int, language text, category text, genre text, description text,
             status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz
         )
@@ -211,7 +219,7 @@ BEGIN
                 array_agg(id) AS ids,
                 array_agg(isbn13) AS isbns,
                 array_agg(title) AS titles,
-                array_agg(author) AS authors,
+                array_agg(author_text(authors, "authorRoles")) AS authors,
                 array_agg("goodreadsId") AS goodreads_ids
             FROM given
             WHERE "editionId" IS NULL
@@ -221,8 +229,8 @@ BEGIN
         WHERE m.edition_id NOT IN (SELECT "editionId" FROM given WHERE "editionId" IS NOT NULL)
     )
     INSERT INTO books (
-        user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, language, category,
-        genre, description, status, current_page, added_at, started_at, finished_at, updated_at
+        user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date,
+        page_count, language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at
     )
     SELECT
         app_user_id(),
@@ -240,7 +248,9 @@ BEGIN
             ELSE 'ISBN'
         END,
         g.title,
-        coalesce(g.author, card.authors[1]),
+        CASE WHEN g.authors = '{}' THEN coalesce(card.authors, '{}') ELSE g.authors END,
+        CASE WHEN g.authors = '{}' THEN coalesce(card.author_roles, '{}') ELSE g."authorRoles" END,
+        g."writtenAuthor",
         coalesce(g.isbn13, card.isbn13),
         coalesce(g.publisher, card.publisher),
         coalesce(g."publishedDate", card.published_date),

@@ -241,7 +241,8 @@ AS $$
 BEGIN
     RETURN QUERY
     WITH found AS MATERIALIZED (
-        SELECT b.user_id, b.id, b.edition_id, b.linked_by, b.isbn13, b.title, b.author
+        SELECT
+            b.user_id, b.id, b.edition_id, b.linked_by, b.isbn13, b.title, author_text(b.authors, b.author_roles) AS author
         FROM unnest(readers, ids) AS given (user_id, id)
         CROSS JOIN LATERAL (
             SELECT *
@@ -335,7 +336,8 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT b.user_id, b.id
         FROM books b
-        WHERE b.edition_id IS NULL AND book_link_keys(b.isbn13, b.title, b.author) @> ARRAY[k.key]
+        WHERE b.edition_id IS NULL
+            AND book_link_keys(b.isbn13, b.title, author_text(b.authors, b.author_roles)) @> ARRAY[k.key]
         OFFSET 0
     ) b
     ON CONFLICT DO NOTHING;

@@ -58,9 +58,9 @@ create temporary table placed as
     timestamptz '2024-01-01 00:00Z' + pg_temp.pick('added-' || u * 5 + i || '-' || k, 60000000) * interval '1 second' as added_at,
     pg_temp.pick('reviewed-' || u * 5 + i || '-' || k, 3) = 0 as reviewed
   from generate_series(1, 2000) u, generate_series(0, 4) i, generate_series(1, 20) k;
-insert into books (user_id, id, edition_id, title, author, isbn13, published_date, page_count, genre, status, added_at,
+insert into books (user_id, id, edition_id, title, authors, isbn13, published_date, page_count, genre, status, added_at,
     finished_at)
-  select p.user_id, p.id, e.id, e.title, e.authors[1], e.isbn13, e.published_date, e.page_count, e.genres[1],
+  select p.user_id, p.id, e.id, e.title, e.authors, e.isbn13, e.published_date, e.page_count, e.genres[1],
     (case when p.reviewed then 'READ' when p.k % 2 = 0 then 'READING' else 'WANT_TO_READ' end)::reading_status,
     p.added_at, case when p.reviewed then p.added_at + interval '9 days' end
   from placed p join editions e on e.id = pg_temp.id('edition-' || p.edition);

@@ -20,7 +20,7 @@ import time
 import urllib.request
 
 FEED = """query($first: Int!, $after: String, $genres: [String!]) { feed(first: $first, after: $after, genres: $genres) {
-  nodes { id title authors genre averageRating ratingsCount pageCount hook } pageInfo { endCursor } } }"""
+  nodes { id title authors { name } genre averageRating ratingsCount pageCount hook } pageInfo { endCursor } } }"""
 PAGES = 200
 KINDS = {
     "first": "first page",

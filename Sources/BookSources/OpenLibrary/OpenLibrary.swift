@@ -40,6 +40,9 @@ struct OpenLibrary: Sendable {
             },
             search: { words, count, options async throws(SourceError) in
                 try await search(words, count, options)
+            },
+            authors: { query, options async throws(SourceError) in
+                try await authors(query, options)
             }, pausedUntil: client.pausedUntil)
     }
 
@@ -53,40 +56,60 @@ struct OpenLibrary: Sendable {
         let earlier = CallOptions(
             deadline: options.deadline.advanced(by: .zero - Self.returnReserve),
             priority: options.priority)
-        let workKey = edition["works"]?.items.first?["key"]?.text.flatMap(Self.key)
-        let authorKeys =
-            edition["authors"]?.items.compactMap { $0["key"]?.text.flatMap(Self.key) } ?? []
-        async let work = optionalDocument(workKey, earlier)
-        async let names = names(authorKeys, earlier)
-        record.authors = await names
+        let authorKeys = Self.authorKeys(edition: edition)
+        async let work = optionalDocument(Self.workKey(edition), earlier)
+        async let authors = authorRecords(authorKeys, earlier)
+        record.authorRecords = await authors
         if let work = await work {
             if authorKeys.isEmpty {
-                let keys =
-                    work["authors"]?.items
-                    .compactMap { $0["author"]?["key"]?.text.flatMap(Self.key) } ?? []
-                record.authors = await self.names(keys, earlier)
+                record.authorRecords = await authorRecords(Self.authorKeys(work: work), earlier)
             }
             record.description =
                 record.description ?? work["description"]?.textOrValue.flatMap(plainText)
             record.covers += covers(work["covers"]).filter { !record.covers.contains($0) }
             if record.genres.isEmpty { record.genres = Self.genres(work.texts("subjects")) }
         }
+        record.authors = record.authorRecords.map(\.name)
         return record
     }
 
-    /// Returns the authors' names in the order of the keys. Names that do not arrive in time are omitted.
-    private func names(_ keys: [String], _ options: CallOptions) async -> [String] {
-        await withTaskGroup(of: (Int, String?).self) { group in
+    /// Returns the authors in the order of the keys. Records that do not arrive in time are omitted.
+    private func authorRecords(_ keys: [String], _ options: CallOptions) async -> [AuthorRecord] {
+        await withTaskGroup(of: (Int, AuthorRecord?).self) { group in
             for (index, key) in keys.prefix(Self.authorsMax).enumerated() {
                 group.addTask {
                     let author = await optionalDocument(key, options)
-                    return (index, author?["name"]?.text)
+                    return (index, author.flatMap { record(author: $0, key: key) })
                 }
             }
-            var names = [String?](repeating: nil, count: keys.count)
-            for await (index, name) in group { names[index] = name }
-            return names.compactMap { $0 }
+            var authors = [AuthorRecord?](repeating: nil, count: keys.count)
+            for await (index, author) in group { authors[index] = author }
+            return authors.compactMap { $0 }
         }
+    }
+
+    /// Returns an author, or the authors of an edition or, if it names none, of its work. Fails if a record cannot be fetched.
+    private func authors(
+        _ query: AuthorQuery, _ options: CallOptions
+    ) async throws(SourceError) -> [AuthorRecord] {
+        var keys: [String]
+        switch query {
+        case .key(let key): keys = Self.key(in: "/authors/\(key)").map { [$0] } ?? []
+        case .edition(let number):
+            guard let edition = try await document("/isbn/\(number.isbn13)", options) else {
+                return []
+            }
+            keys = Self.authorKeys(edition: edition)
+            if keys.isEmpty, let workKey = Self.workKey(edition) {
+                keys = try await document(workKey, options).map(Self.authorKeys(work:)) ?? []
+            }
+        }
+        var authors: [AuthorRecord] = []
+        for key in keys.prefix(Self.authorsMax) {
+            guard let author = try await document(key, options) else { continue }
+            if let record = record(author: author, key: key) { authors.append(record) }
+        }
+        return authors
     }
 
     private func optionalDocument(_ key: String?, _ options: CallOptions) async -> JSON? {
@@ -121,7 +144,7 @@ struct OpenLibrary: Sendable {
     }
 
     /// Extracts a key such as `/books/OL7353617M` from an address. Nothing else of a response becomes part of a request.
-    private static func key(in text: String) -> String? {
+    static func key(in text: String) -> String? {
         text.firstMatch(of: /\/(?:books|works|authors)\/OL[0-9]{1,15}[A-Z]/).map {
             String($0.output)
         }

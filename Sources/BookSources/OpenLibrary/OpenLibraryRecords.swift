@@ -1,6 +1,7 @@
 /// The conversion of Open Library's responses to records.
 extension OpenLibrary {
     private static let genresMax = 30
+    private static let contributorsMax = 10
 
     /// Converts an edition. Its authors are keys, so they are not taken over.
     func record(edition: JSON) -> BookRecord? {
@@ -17,7 +18,48 @@ extension OpenLibrary {
             genres: Self.genres(edition.texts("subjects")),
             description: edition["description"]?.textOrValue.flatMap(plainText),
             covers: covers(edition["covers"]),
-            keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [])
+            keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [],
+            contributors: Self.contributors(edition))
+    }
+
+    /// Converts the record of an author. If it was merged into another record, `key` is the old key.
+    func record(author: JSON, key: String) -> AuthorRecord? {
+        guard let name = author["name"]?.text else { return nil }
+        let key = author["key"]?.text.flatMap(Self.key) ?? key
+        return AuthorRecord(
+            name: name, key: key.split(separator: "/").last.map { String($0) },
+            bio: AuthorRecord.bio(author["bio"]?.textOrValue), isComplete: true)
+    }
+
+    static func workKey(_ edition: JSON) -> String? {
+        edition["works"]?.items.first?["key"]?.text.flatMap(Self.key)
+    }
+
+    static func authorKeys(edition: JSON) -> [String] {
+        edition["authors"]?.items.compactMap { $0["key"]?.text.flatMap(Self.key) } ?? []
+    }
+
+    static func authorKeys(work: JSON) -> [String] {
+        work["authors"]?.items.compactMap { $0["author"]?["key"]?.text.flatMap(Self.key) } ?? []
+    }
+
+    /// Returns the contributors whose role is known. Other members list names, roles, and dates in any order.
+    private static func contributors(_ edition: JSON) -> [Contributor] {
+        let labeled = edition.texts("contributions").map { Contributor(labeled: $0) }
+            .filter { $0.role != .author }
+        let named: [Contributor] = (edition["contributors"]?.items ?? []).compactMap { item in
+            guard let name = item["name"]?.text,
+                let role = item["role"]?.text.flatMap({ AuthorRole(words: $0) }), role != .author
+            else { return nil }
+            return Contributor(name: name, role: role)
+        }
+        var contributors: [Contributor] = []
+        for contributor in named + labeled {
+            let contributor = Contributor(
+                name: Contributor.givenNameFirst(contributor.name), role: contributor.role)
+            if !contributors.contains(contributor) { contributors.append(contributor) }
+        }
+        return Array(contributors.prefix(contributorsMax))
     }
 
     /// Converts an item of `/api/books` with `jscmd=data`.
@@ -39,7 +81,14 @@ extension OpenLibrary {
             pageCount: data["number_of_pages"]?.pageCount,
             genres: Self.genres(names("subjects")),
             covers: coverID.map { covers(.array([.number(Double($0))])) } ?? [],
-            keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [])
+            keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [],
+            authorRecords: (data["authors"]?.items ?? []).compactMap { author in
+                guard let name = author["name"]?.text,
+                    let key = author["url"]?.text.flatMap(Self.key)
+                else { return nil }
+                return AuthorRecord(
+                    name: name, key: key.split(separator: "/").last.map { String($0) })
+            })
     }
 
     /// Converts a search result, which is a work with the ISBNs of all its editions.

@@ -4,6 +4,10 @@ package struct BookRecord: Sendable, Equatable {
     package var subtitle: String?
     /// The authors' names, the main author first.
     package var authors: [String]
+    /// Translators, illustrators, and others.
+    package var contributors: [Contributor]
+    /// What the source says about some of the authors.
+    package var authorRecords: [AuthorRecord]
     /// The ISBNs in the source's spelling. They may contain hyphens and wrong check digits.
     package var isbns: [String]
     package var publisher: String?
@@ -24,7 +28,8 @@ package struct BookRecord: Sendable, Equatable {
         title: String, subtitle: String? = nil, authors: [String] = [], isbns: [String] = [],
         publisher: String? = nil, publishedDate: String? = nil, pageCount: Int? = nil,
         language: String? = nil, genres: [String] = [], description: String? = nil,
-        covers: [CoverCandidate] = [], keys: [SourceKey] = []
+        covers: [CoverCandidate] = [], keys: [SourceKey] = [], contributors: [Contributor] = [],
+        authorRecords: [AuthorRecord] = []
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -38,6 +43,8 @@ package struct BookRecord: Sendable, Equatable {
         self.description = description
         self.covers = covers
         self.keys = keys
+        self.contributors = contributors
+        self.authorRecords = authorRecords
     }
 
     /// Whether a user would recognize the book from the record.
@@ -53,6 +60,8 @@ package struct BookRecord: Sendable, Equatable {
     mutating func fill(from other: BookRecord) {
         subtitle = subtitle ?? other.subtitle
         if authors.isEmpty { authors = other.authors }
+        if contributors.isEmpty { contributors = other.contributors }
+        if authorRecords.isEmpty { authorRecords = other.authorRecords }
         isbns += other.isbns.filter { !isbns.contains($0) }
         publisher = publisher ?? other.publisher
         // A longer date is more precise, such as 1965-08-01 compared with 1965.

@@ -67,6 +67,7 @@ private struct ResolverTable: ResolverSource {
         }
         table["FeedCardConnection"]?["totalCount"] = nil
         table["PageInfo"] = ConnectionField.pageInfoResolvers
+        table["Author"] = Author.fields
         table["Genre"] = ["id": .property, "name": .property, "bookCount": .property]
         table["PurchaseLink"] = Bookstore.linkFields
         table["Bookstore"] = Bookstore.fields

@@ -54,6 +54,8 @@ extension BookplateError {
             "A title must have 1 to 500 characters, and no spaces at the start or end."),
         "books_author_check": .badUserInput(
             field: "author", "Author may have at most 500 characters."),
+        "books_authors_check": .badUserInput(
+            field: "authors", "A book may have at most \(BookAuthors.storedMax) authors."),
         "books_isbn13_check": .badUserInput(field: "isbn", ISBN.Problem.length.message),
         "books_category_check": .badUserInput(
             field: "category", "Category may have at most 100 characters."),

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "782300b67c9af0e7a45b52161e23bf4b9bb5f559f931439e1cdb43b957f5e118"
+    "2479896881c803194076a7babe71177d8c14474e4b666b44c84b9cdb679e8522"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -110,7 +110,7 @@ package struct CatalogImport {
         column { $0.seriesPosition }
         // PostgreSQL's arrays of arrays must be rectangular, so lists are joined by a character that does not occur in
         // names.
-        column { $0.authors.joined(separator: "\u{1F}") }
+        column { BookAuthors($0.authors).names.joined(separator: "\u{1F}") }
         column { $0.isbn?.description }
         column { $0.publisher }
         column { $0.publishedDate }
@@ -125,6 +125,7 @@ package struct CatalogImport {
             for (_, record) in batch { $0.append(float8: record.averageRating) }
         }
         parameters.append(int32s: batch.map { $0.record.ratingsCount })
+        column { BookAuthors($0.authors).roles.joined(separator: "\u{1F}") }
         try connection.query(Self.stageRecords, parameters)
 
         let sources = batch.flatMap { line, record in record.sources.map { (line, $0) } }
@@ -133,6 +134,14 @@ package struct CatalogImport {
         ids.append(texts: sources.map { $0.1.source })
         ids.append(texts: sources.map { $0.1.key })
         try connection.query(Self.stageSources, ids)
+
+        let bios = batch.flatMap { line, record in record.bios.map { (line, $0) } }
+        guard !bios.isEmpty else { return }
+        var authors = Parameters()
+        authors.append(int32s: bios.map { Int32(clamping: $0.0) })
+        authors.append(texts: bios.map(\.1.name))
+        authors.append(texts: bios.map(\.1.bio))
+        try connection.query(Self.stageBios, authors)
     }
 
     private func merge(
@@ -149,6 +158,7 @@ package struct CatalogImport {
         let updated = try connection.query(Self.updateEditions).affectedCount
         let created = try connection.query(Self.insertEditions).affectedCount
         try connection.execute(Self.insertSources)
+        try connection.execute(Self.saveBios)
         return (created, updated, Int(total) - updated - created, duplicates.count)
     }
 

@@ -8,6 +8,7 @@ extension CatalogImport {
             series text,
             series_position text,
             authors text[],
+            author_roles author_role[],
             isbn13 text,
             publisher text,
             published_date text,
@@ -26,30 +27,36 @@ extension CatalogImport {
             line int,
             source text,
             key text
+        ) ON COMMIT DROP;
+        CREATE TEMPORARY TABLE staged_bios (
+            line int,
+            name text,
+            bio text
         ) ON COMMIT DROP
         """
 
     /// Authors and subjects are lists joined by U+001F, because PostgreSQL has no arrays of arrays of different lengths.
     static let stageRecords = """
         INSERT INTO staged (
-            line, title, subtitle, series, series_position, authors, isbn13, publisher,
+            line, title, subtitle, series, series_position, authors, author_roles, isbn13, publisher,
             published_date, language, page_count, subjects, genres, description, hook,
             average_rating, ratings_count
         )
         SELECT
             line, title, subtitle, series, series_position,
             array_remove(string_to_array(authors, E'\\x1f'), ''),
+            string_to_array(author_roles, E'\\x1f')::author_role[],
             isbn13, publisher, published_date, language, page_count,
             split.subjects, canonical_genres(split.subjects),
             description, hook, average_rating, ratings_count
         FROM unnest(
             $1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
             $8::text[], $9::text[], $10::text[], $11::int[], $12::text[], $13::text[], $14::text[],
-            $15::float8[], $16::int[]
+            $15::float8[], $16::int[], $17::text[]
         ) AS r (
             line, title, subtitle, series, series_position, authors, isbn13, publisher,
             published_date, language, page_count, subjects, description, hook, average_rating,
-            ratings_count
+            ratings_count, author_roles
         )
         CROSS JOIN LATERAL (
             SELECT array_remove(string_to_array(r.subjects, E'\\x1f'), '') AS subjects
@@ -59,6 +66,23 @@ extension CatalogImport {
     static let stageSources = """
         INSERT INTO staged_sources
         SELECT * FROM unnest($1::int[], $2::text[], $3::text[])
+        """
+
+    static let stageBios = """
+        INSERT INTO staged_bios
+        SELECT * FROM unnest($1::int[], $2::text[], $3::text[])
+        """
+
+    /// Saves the biographies of the file; like other data of the file, they replace those of the catalog.
+    static let saveBios = """
+        INSERT INTO authors AS a (id, name, bio)
+        SELECT DISTINCT ON (author_id(b.name)) author_id(b.name), b.name, b.bio
+        FROM staged_bios b
+        JOIN staged USING (line)
+        ORDER BY 1, b.line
+        ON CONFLICT (id) DO UPDATE
+        SET bio = excluded.bio, updated_at = now()
+        WHERE a.bio IS DISTINCT FROM excluded.bio
         """
 
     /// Matches the staged records with existing editions, by ISBN or else by an external id.
@@ -131,6 +155,7 @@ extension CatalogImport {
             series = coalesce(s.series, e.series),
             series_position = coalesce(s.series_position, e.series_position),
             authors = CASE WHEN s.authors = '{}' THEN e.authors ELSE s.authors END,
+            author_roles = CASE WHEN s.authors = '{}' THEN e.author_roles ELSE s.author_roles END,
             isbn13 = coalesce(e.isbn13, s.isbn13),
             publisher = coalesce(s.publisher, e.publisher),
             published_date = coalesce(s.published_date, e.published_date),
@@ -152,6 +177,7 @@ extension CatalogImport {
                 coalesce(s.series, e.series),
                 coalesce(s.series_position, e.series_position),
                 CASE WHEN s.authors = '{}' THEN e.authors ELSE s.authors END,
+                CASE WHEN s.authors = '{}' THEN e.author_roles ELSE s.author_roles END,
                 coalesce(e.isbn13, s.isbn13),
                 coalesce(s.publisher, e.publisher),
                 coalesce(s.published_date, e.published_date),
@@ -168,6 +194,7 @@ extension CatalogImport {
                 e.series,
                 e.series_position,
                 e.authors,
+                e.author_roles,
                 e.isbn13,
                 e.publisher,
                 e.published_date,
@@ -189,12 +216,12 @@ extension CatalogImport {
             RETURNING *
         )
         INSERT INTO editions (
-            id, isbn13, title, subtitle, series, series_position, authors, publisher,
+            id, isbn13, title, subtitle, series, series_position, authors, author_roles, publisher,
             published_date, language, page_count, subjects, genres, description, hook,
             average_rating, ratings_count, popularity
         )
         SELECT
-            edition_id, isbn13, title, subtitle, series, series_position, authors, publisher,
+            edition_id, isbn13, title, subtitle, series, series_position, authors, author_roles, publisher,
             published_date, language, page_count, subjects, genres, description, hook,
             average_rating, ratings_count, ratings_count
         FROM new_records

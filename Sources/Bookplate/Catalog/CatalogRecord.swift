@@ -1,3 +1,4 @@
+import BookSources
 import GraphQL
 
 /// A book in a catalog file: a JSON object, or a row of a table (`CatalogTable`).
@@ -6,7 +7,9 @@ struct CatalogRecord {
     var subtitle: String?
     var series: String?
     var seriesPosition: String?
-    var authors: [String] = []
+    var authors: [Contributor] = []
+    /// The biographies of some of the authors, by name.
+    var bios: [(name: String, bio: String)] = []
     var isbn: ISBN?
     var publisher: String?
     var publishedDate: String?
@@ -73,7 +76,7 @@ struct CatalogRecord {
         series = try text("series")
         seriesPosition = try text("seriesPosition")
         if seriesPosition == nil { seriesPosition = try text("series_position") }
-        authors = Array(try texts("authors").prefix(Self.authorsMax))
+        try readAuthors(json["authors"])
         var isbnText = try text("isbn13")
         if isbnText == nil { isbnText = try text("isbn10") }
         if let written = isbnText {
@@ -108,6 +111,27 @@ struct CatalogRecord {
             }
         }
         if let key = json["goodreads_book_id"]?.int { sources.append(("goodreads", String(key))) }
+    }
+}
+
+extension CatalogRecord {
+    /// Reads a list of names, such as `Tony Ross (Illustrator)`, and of objects with the members `name`, `role`, and `bio`.
+    private mutating func readAuthors(_ value: Value?) throws(Problem) {
+        guard let value, !value.isNull else { return }
+        guard let list = value.list else { throw Problem("authors is not a list") }
+        for item in list {
+            guard authors.count < Self.authorsMax else { return }
+            let written = item.string ?? item["name"]?.string
+            guard let text = try Self.text(written, "author") else { continue }
+            var author = Contributor(labeled: text)
+            if let role = item["role"]?.string {
+                author.role =
+                    AuthorRole(rawValue: role.uppercased()) ?? AuthorRole(words: role)
+                    ?? .contributor
+            }
+            authors.append(author)
+            if let bio = AuthorRecord.bio(item["bio"]?.string) { bios.append((author.name, bio)) }
+        }
     }
 }
 

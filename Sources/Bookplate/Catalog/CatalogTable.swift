@@ -53,7 +53,8 @@ struct CatalogTable {
         record.seriesPosition = try CatalogRecord.text(cell("series_position"), "series_position")
         record.authors = Array(
             (cell("authors").map(Self.authors) ?? cell("author").map(Self.names) ?? [])
-                .filter { !Self.isWikidataKey($0) }.prefix(CatalogRecord.authorsMax))
+                .filter { !Self.isWikidataKey($0) }.prefix(CatalogRecord.authorsMax)
+                .map { Contributor(labeled: $0) })
         record.isbn = try Self.isbn([cell("isbn13"), cell("isbn")].compactMap { $0 })
         record.publisher = try CatalogRecord.text(
             cell("publisher").flatMap { Self.isWikidataKey($0) ? nil : $0 }, "publisher")

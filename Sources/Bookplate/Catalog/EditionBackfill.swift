@@ -121,9 +121,11 @@ package struct EditionBackfill {
         var progress = Progress()
         try connection.execute("BEGIN")
         do throws(PostgresError) {
+            var found: [EditionFacts] = []
             for (edition, lookup) in zip(editions, lookups) {
                 if let facts = lookup.record.flatMap({ EditionFacts($0, isbn: edition.isbn) }) {
                     try connection.query(EditionFacts.save.text, facts.parameters)
+                    found.append(facts)
                     progress.found += 1
                 } else if !lookup.failures.isEmpty {
                     progress.unavailable += 1
@@ -133,6 +135,9 @@ package struct EditionBackfill {
                 try connection.query(
                     "UPDATE editions SET sources_requested_at = now() WHERE id = $1",
                     .of(edition.id))
+            }
+            if let authors = EditionFacts.authorParameters(of: found) {
+                try connection.query(EditionFacts.saveAuthors.text, authors)
             }
             try connection.execute("COMMIT")
         } catch {

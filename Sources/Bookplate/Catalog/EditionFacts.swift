@@ -20,8 +20,11 @@ struct EditionFacts {
         self.title = title
     }
 
-    /// Adds the edition to the catalog, or fills missing data of an existing edition.
-    func append(to pipeline: inout Pipeline) { pipeline.append(Self.save, parameters) }
+    /// Adds the editions to the catalog, or fills missing data of existing editions.
+    static func append(_ editions: [EditionFacts], to pipeline: inout Pipeline) {
+        for edition in editions { pipeline.append(save, edition.parameters) }
+        if let authors = authorParameters(of: editions) { pipeline.append(saveAuthors, authors) }
+    }
 
     var number: String { isbn.description }
 
@@ -30,13 +33,34 @@ struct EditionFacts {
         record.covers.prefix(10).map { "\($0.source.rawValue) \($0.url)" }
     }
 
+    /// The authors, followed by translators, illustrators, and others.
+    private var authors: BookAuthors {
+        let authors = record.authors.map { Contributor(name: $0) } + record.contributors
+        return BookAuthors(
+            authors.compactMap { author in
+                Self.normalized(author.name, Self.textCharactersMax).map {
+                    Contributor(name: $0, role: author.role)
+                }
+            })
+    }
+
+    /// What the sources say about the authors of these editions, as the parameters of `saveAuthors`. Nil if they say nothing.
+    ///
+    /// One statement saves all of them in a fixed order, so that two transactions cannot deadlock.
+    static func authorParameters(of editions: [EditionFacts]) -> Parameters? {
+        let records = editions.flatMap(\.record.authorRecords)
+        return records.isEmpty ? nil : AuthorFacts(records).parameters
+    }
+
     /// The parameters of `save`.
     var parameters: Parameters {
         var parameters = Parameters()
         parameters.append(text: isbn.description)
         parameters.append(text: title)
         parameters.append(text: Self.normalized(record.subtitle, Self.textCharactersMax))
-        parameters.append(texts: Self.normalized(record.authors, max: CatalogRecord.authorsMax))
+        let authors = authors
+        parameters.append(texts: authors.names)
+        parameters.append(texts: authors.roles)
         parameters.append(text: Self.normalized(record.publisher, Self.textCharactersMax))
         parameters.append(text: record.publishedDate)
         parameters.append(int32: record.pageCount.flatMap { Int32(exactly: $0) })
@@ -67,7 +91,8 @@ struct EditionFacts {
     }
 
     static let save = Statement(
-        "SELECT save_edition($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)")
+        "SELECT save_edition($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)")
+    static let saveAuthors = Statement("SELECT save_authors($1, $2, $3, $4)")
 }
 
 extension BookNumber {

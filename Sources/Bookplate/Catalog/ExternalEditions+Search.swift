@@ -39,7 +39,7 @@ extension ExternalEditions {
         found.sort { $0.isbn.description < $1.isbn.description }
         guard !found.isEmpty || search.failures.isEmpty else { return false }
         try await request.write { pipeline, _ in
-            for (_, facts) in found { facts.append(to: &pipeline) }
+            EditionFacts.append(found.map(\.facts), to: &pipeline)
             if search.failures.isEmpty {
                 parameters.append(int32: searchSeconds)
                 pipeline.append(rememberSearch, parameters)

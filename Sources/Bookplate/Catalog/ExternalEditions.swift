@@ -45,9 +45,8 @@ enum ExternalEditions {
     ) async throws(BookplateError) {
         guard !found.isEmpty || !misses.isEmpty else { return }
         try await request.write { pipeline, _ in
-            for facts in found {
-                facts.append(to: &pipeline)
-                guard !facts.coverLinks.isEmpty else { continue }
+            EditionFacts.append(found, to: &pipeline)
+            for facts in found where !facts.coverLinks.isEmpty {
                 pipeline.enqueue(
                     FetchEditionCover.self, .init(isbn13: facts.number), for: nil,
                     key: facts.number, priority: .background)

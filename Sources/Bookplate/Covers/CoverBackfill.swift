@@ -212,7 +212,7 @@ package struct CoverBackfill {
             """
             SELECT
                 b.title,
-                coalesce(b.author, e.authors[1]),
+                coalesce(b.authors[1], e.authors[1]),
                 coalesce(b.isbn13, e.isbn13),
                 coalesce(e.cover_links, '{}'),
                 b.cover_requested_at,

@@ -122,7 +122,7 @@ struct EditionCovers: Sendable {
         guard let record = lookup.record, let facts = EditionFacts(record, isbn: isbn) else {
             return []
         }
-        try await job.write { facts.append(to: &$0) }
+        try await job.write { EditionFacts.append([facts], to: &$0) }
         return enabledLinks(facts.coverLinks)
     }
 

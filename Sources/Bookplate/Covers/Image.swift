@@ -103,8 +103,7 @@ enum Image {
                     AND CASE
                         WHEN e.cover_version IS NOT NULL THEN NOT b.is_cover_removed
                         ELSE (b.title, b.genre) IS NOT DISTINCT FROM (e.title, e.genres[1])
-                            AND coalesce(b.author, '')
-                                IN (coalesce(e.authors[1], ''), array_to_string(e.authors, ', '))
+                            AND b.authors = e.authors
                     END
             )
         )

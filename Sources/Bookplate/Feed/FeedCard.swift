@@ -17,7 +17,7 @@ enum FeedCard {
             "id": .column(id),
             "title": .column(title),
             "author": .column(author),
-            "authors": .column(Column("e.authors", .texts)),
+            "authors": .relation(Author.ofCard),
             "genre": .column(genre),
             "genres": .relation(NamedGenres(Column("e.genres", .texts))),
             "averageRating": .column(Column("e.average_rating", .float)),

@@ -20,7 +20,7 @@ import Testing
         stats { books averageRating readByYear { year books } } books(first: 2) { totalCount nodes { title } }
         """
     static let card = """
-        id title authors genres { id } image { url(size: THUMBNAIL) height }
+        id title authors { name } genres { id } image { url(size: THUMBNAIL) height }
         inLibrary { id title shelves { name } review { rating } }
         """
 

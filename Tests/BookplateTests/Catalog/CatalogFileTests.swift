@@ -12,7 +12,7 @@ import Testing
                 (
                     entry.line,
                     [
-                        record.title, record.authors.joined(separator: "+"),
+                        record.title, record.authors.map(\.name).joined(separator: "+"),
                         record.isbn?.description ?? "-", record.publishedDate ?? "-",
                         record.language ?? "-", record.pageCount.map { "\($0)" } ?? "-",
                     ].joined(separator: "|")

@@ -63,6 +63,40 @@ import Testing
         #expect(row.text(0, 4) == "Author 1")
     }
 
+    @Test func authorsMayHaveRolesAndBiographies() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        func run(_ bio: String) async throws -> CatalogImport.Summary {
+            try await database.importCatalog([
+                """
+                {"title":"T","isbn13":"9780306406157","authors":["Ann (Illustrator)",{"name":"Bob","role":"foreword"},\
+                {"name":"Cy","bio":"\(bio)"},{"name":""},{},"Di",{"name":"Eve","role":"TRANSLATOR"},{"name":"Fay"}]}
+                """
+            ]).summary
+        }
+        #expect(try await run("*First*").created == 1)
+        func row() async throws -> [String?] {
+            try await database.withConnection { connection in
+                let row = try connection.query(
+                    "SELECT authors::text, author_roles::text, (SELECT string_agg(name || ': ' || bio, ';') FROM authors) FROM editions"
+                )
+                return (0..<3).map { row.text(0, $0) }
+            }
+        }
+        let roles = "{ILLUSTRATOR,CONTRIBUTOR,AUTHOR,AUTHOR,TRANSLATOR}"
+        #expect(try await row() == ["{Ann,Bob,Cy,Di,Eve,Fay}", roles, "Cy: First"])
+        // A newer file replaces a biography. A file without authors changes nothing.
+        #expect(try await run("Second").unchanged == 1)
+        #expect(try await row()[2] == "Cy: Second")
+        try await database.importCatalog([#"{"title":"U","isbn13":"9780306406157"}"#])
+        #expect(try await row() == ["{Ann,Bob,Cy,Di,Eve,Fay}", roles, "Cy: Second"])
+        // Other roles are a change.
+        let changed = try await database.importCatalog([
+            #"{"title":"U","isbn13":"9780306406157","authors":["Ann","Bob","Cy","Di","Eve","Fay"]}"#
+        ]).summary
+        #expect(changed.updated == 1)
+        #expect(try await row()[1] == "{}")
+    }
+
     @Test func matchesBooksByISBNAndExternalID() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         try await database.importCatalog([#"{"ids":{"a":"1"},"title":"T"}"#])

@@ -17,7 +17,7 @@ import Testing
             "genres":["SF","SF","Classics"],"description":"Sand.","averageRating":4.5,"ratingsCount":7}
             """)
         #expect(record.title == "Dune")
-        #expect(record.authors == ["Frank Herbert"])
+        #expect(record.authors.map(\.name) == ["Frank Herbert"])
         #expect(record.isbn?.description == "9780306406157")
         #expect(record.publishedDate == "1965-08-01")
         #expect(record.pageCount == 412)
@@ -50,6 +50,10 @@ import Testing
         ("{}", "title is missing"), (#"{"title":""}"#, "title is missing"),
         (#"{"title":" "}"#, "title is missing"), (#"{"title":5}"#, "title is not text"),
         (#"{"title":"T","authors":"A"}"#, "authors is not a list"),
+        (
+            #"{"title":"T","authors":["\#(String(repeating: "x", count: 501))"]}"#,
+            "Author may have at most 500 characters."
+        ),
         (#"{"title":"T","isbn13":"9780306406158"}"#, "ISBN 9780306406158: "),
         (#"{"title":"T","title":"U"}"#, "not JSON"),
         (#"{"title":"a\u0000b"}"#, "contains a NUL character"),

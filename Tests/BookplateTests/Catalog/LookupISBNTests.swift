@@ -9,7 +9,7 @@ import Testing
 @Suite struct LookupISBNTests {
     static let lookup = """
         query($isbn: String!) { lookupISBN(isbn: $isbn) {
-          id title author authors publisher publishedDate pageCount description hook genres { name }
+          id title author authors { name } publisher publishedDate pageCount description hook genres { name }
           isbn13 isbn10 isbn13Hyphenated inLibrary { id }
         } }
         """
@@ -60,7 +60,7 @@ import Testing
         let card = try #require(response["lookupISBN"], "\(response.json)")
         #expect(card["title"] == "Fantastic Mr. Fox")
         #expect(card["author"] == "Roald Dahl")
-        #expect(card["authors"] == ["Roald Dahl", "Quentin Blake"])
+        #expect(card["authors"] == [["name": "Roald Dahl"], ["name": "Quentin Blake"]])
         #expect(card["publisher"] == "Puffin")
         #expect(card["publishedDate"] == "1988-10-01")
         #expect(card["pageCount"] == 96)
@@ -86,6 +86,35 @@ import Testing
         #expect(kept.text(0, 1) == "open_library https://covers.example/1.jpg")
         #expect(kept.text(0, 2) == "A story")
         #expect(kept.text(0, 3) == "en")
+    }
+
+    @Test func lookupAddsRolesAndBiographiesOfAuthors() async throws {
+        var fox = Self.fox
+        fox.contributors = [Contributor(name: "Quentin Blake", role: .illustrator)]
+        fox.authorRecords = [
+            AuthorRecord(name: "Roald Dahl", key: "OL34184A", bio: "A life.", isComplete: true),
+            AuthorRecord(name: "Quentin Blake", key: "../x", isComplete: false),
+        ]
+        let setting = try await start(["9780140328721": fox])
+        let authors = try await setting.reader.requireValue(
+            "{ lookupISBN(isbn: \"9780140328721\") { authors { name role bio } } }", .null,
+            "lookupISBN", "authors")
+        #expect(
+            authors == [
+                ["name": "Roald Dahl", "role": "AUTHOR", "bio": "A life."],
+                ["name": "Quentin Blake", "role": "AUTHOR", "bio": .null],
+                ["name": "Quentin Blake", "role": "ILLUSTRATOR", "bio": .null],
+            ])
+        // Another person of the same name does not replace the first one.
+        var other = Self.fox
+        other.authorRecords = [AuthorRecord(name: "Dahl, Roald", key: "OL1A", bio: "Another life.")]
+        let second = try await start(["9780140328721": other])
+        try await second.app.database.execute(
+            "SELECT save_authors('{Roald Dahl}', '{OL34184A}', '{NULL}', '{t}')")
+        let kept = try await second.reader.requireValue(
+            "{ lookupISBN(isbn: \"9780140328721\") { authors { bio } } }", .null, "lookupISBN",
+            "authors")
+        #expect(kept == [["bio": .null], ["bio": .null]])
     }
 
     @Test func unknownISBNIsNullAndNotLookedUpAgain() async throws {
@@ -267,7 +296,7 @@ import Testing
             connection in
             _ = try connection.query(
                 """
-                SELECT save_edition('\(isbn)', 'Other title', 'Subtitle', '{Nobody}', 'Nobody', '2020', 1,
+                SELECT save_edition('\(isbn)', 'Other title', 'Subtitle', '{Nobody}', '{EDITOR}', 'Nobody', '2020', 1,
                   'xx', '{Romance}', 'Other', 'Other', '{x}', '{open_library}', '{OL1M}')
                 """)
             return try connection.query(

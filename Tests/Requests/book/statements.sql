@@ -38,6 +38,10 @@ SELECT e.id, e.average_rating, e.isbn13, e.title, e.authors[1]
 FROM editions e
 WHERE e.id = $2;
 
+SELECT id, bio
+FROM authors
+WHERE id = ANY($1) AND bio IS NOT NULL;
+
 -- round trip 3
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 

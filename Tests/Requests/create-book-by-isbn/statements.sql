@@ -7,7 +7,7 @@ WITH card AS (
   WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
 ), missing_shelves AS (
   SELECT
-  FROM unnest($10::uuid[]) AS requested (id)
+  FROM unnest($12::uuid[]) AS requested (id)
   WHERE NOT EXISTS (
     SELECT
     FROM shelves s
@@ -15,7 +15,7 @@ WITH card AS (
   )
 ), taken AS MATERIALIZED (
   SELECT
-  WHERE $12 AND ($1 = $2 OR EXISTS (
+  WHERE $14 AND ($1 = $2 OR EXISTS (
     SELECT
     FROM editions
     WHERE id = $2
@@ -34,7 +34,7 @@ WITH card AS (
   ))
 ), matched AS (
   SELECT m.edition_id, m.linked_by
-  FROM match_books( ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[$6], NULL ) m
+  FROM match_books( ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[author_text($6, $7::author_role[])], NULL ) m
   WHERE $3 IS NULL AND $5 IS NOT NULL AND NOT EXISTS (
     SELECT
     FROM card
@@ -59,7 +59,7 @@ WITH card AS (
 ), shelved AS (
   INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
   SELECT $1, requested.id, created.id, created.added_at
-  FROM created, unnest($10::uuid[]) AS requested (id)
+  FROM created, unnest($12::uuid[]) AS requested (id)
 )
 SELECT (
   SELECT id
@@ -98,7 +98,7 @@ WHERE id = $1;
 
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 
-SELECT b.id, b.title, b.author, b.isbn13, b.started_at
+SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.isbn13, b.started_at
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
 

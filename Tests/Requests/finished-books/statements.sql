@@ -9,7 +9,7 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT b.title, b.author, b.id, k.n
+SELECT b.title, b.authors, b.author_roles, b.author_ids, b.id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT b.*

@@ -35,7 +35,7 @@ UNION ALL (
   ORDER BY s.position, s.id
 );
 
-SELECT b.id, b.title, b.author, b.current_page, b.page_count, b.updated_at, k.n
+SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.current_page, b.page_count, b.updated_at, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT b.*

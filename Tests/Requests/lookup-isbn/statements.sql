@@ -5,7 +5,7 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-SELECT e.id, e.title, e.authors, e.publisher, e.published_date, e.page_count, e.isbn13
+SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, e.publisher, e.published_date, e.page_count, e.isbn13
 FROM editions e
 WHERE true AND e.isbn13 = $2;
 

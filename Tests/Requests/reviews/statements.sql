@@ -38,6 +38,6 @@ ORDER BY k.n;
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT b.id, b.title, b.author
+SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);

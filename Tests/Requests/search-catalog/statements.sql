@@ -5,7 +5,7 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-SELECT e.id, e.title, e.authors[1], s.score, s.is_match
+SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, s.score, s.is_match
 FROM search_editions(search_fold($2), $3, $4, $5) s
 JOIN editions e ON e.id = s.id
 ORDER BY s.score DESC, s.id DESC;

@@ -27,7 +27,7 @@ SELECT s.id, s.name, s.position
 FROM shelves s
 WHERE s.user_id = $1 AND s.id = ANY($2);
 
-SELECT b.id, b.title, b.author, b.status, b.updated_at
+SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.status, b.updated_at
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
 

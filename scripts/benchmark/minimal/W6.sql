@@ -2,9 +2,10 @@
 \set e random(1, 10000)
 \startpipeline
 BEGIN;
-INSERT INTO books (user_id, id, edition_id, title, author, isbn13, publisher, published_date, page_count, genre, description)
-SELECT (SELECT md5('user-' || :u)::uuid), gen_random_uuid(), id, title, authors[1], isbn13, publisher, published_date,
-    page_count, genres[1], description
+INSERT INTO books (user_id, id, edition_id, title, authors, author_roles, isbn13, publisher, published_date, page_count,
+    genre, description)
+SELECT (SELECT md5('user-' || :u)::uuid), gen_random_uuid(), id, title, authors, author_roles, isbn13, publisher,
+    published_date, page_count, genres[1], description
 FROM editions
 WHERE id = (SELECT md5('edition-' || :e)::uuid)
 ON CONFLICT DO NOTHING;

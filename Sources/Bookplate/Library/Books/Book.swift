@@ -17,6 +17,7 @@ enum Book {
             "id": .column(id),
             "title": .column(title),
             "author": .column(author),
+            "authors": .relation(Author.ofBook),
             "isbn13": .column(isbn13),
             "isbn10": .computed([isbn13], writeISBN10),
             "isbn13Hyphenated": .computed([isbn13], writeHyphenatedISBN),

@@ -9,7 +9,7 @@ struct BookCreation {
     let id: UUID
     private let isIDChosen: Bool
     private let title: String?
-    private let author: String?
+    private let authors: BookAuthors
     private let isbn: ISBN?
     private let cardID: UUID?
     private let shelfIDs: [UUID]
@@ -21,7 +21,6 @@ struct BookCreation {
     let fetchesCover: Bool
 
     static let titleCharactersMax = 500
-    static let authorCharactersMax = 500
     static let labelCharactersMax = 100
     static let shelvesMax = 100
 
@@ -31,8 +30,7 @@ struct BookCreation {
         isIDChosen = input.text("id") != nil
         title = try TextInput.optional(
             input.text("title"), field: "title", charactersMax: Self.titleCharactersMax)
-        author = try TextInput.optional(
-            input.text("author"), field: "author", charactersMax: Self.authorCharactersMax)
+        authors = try BookAuthors(input) ?? .none
         isbn = try ISBN.optional(input.text("isbn"))
         if let card = input.text("cardId") {
             guard let id = UUID(card) else { throw .notFound(FeedCard.noSuchCard) }
@@ -67,7 +65,7 @@ struct BookCreation {
         parameters.append(uuid: cardID)
         parameters.append(text: isbn?.description)
         parameters.append(text: title)
-        parameters.append(text: author)
+        authors.append(to: &parameters)
         parameters.append(text: category)
         parameters.append(text: genre)
         parameters.append(text: status, as: .inferred)
@@ -157,22 +155,23 @@ struct BookCreation {
           WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
         ), missing_shelves AS (
           SELECT
-          FROM unnest($10::uuid[]) AS requested (id)
+          FROM unnest($12::uuid[]) AS requested (id)
           WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = requested.id)
         ), taken AS MATERIALIZED (
           SELECT
-          WHERE $12 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports"])))
+          WHERE $14 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports"])))
         ), matched AS (
-          -- The edition that the title and the author mean, if no card does.
+          -- The edition that the title and the authors mean, if no card does.
           SELECT m.edition_id, m.linked_by
           FROM match_books(
-            ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[$6], NULL
+            ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5],
+            ARRAY[author_text($6, $7::author_role[])], NULL
           ) m
           WHERE $3 IS NULL AND $5 IS NOT NULL AND NOT EXISTS (SELECT FROM card)
         ), created AS (
           INSERT INTO books (
-            user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date,
-            page_count, language, category, genre, description, status, started_at, finished_at, cover_status,
+            user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher,
+            published_date, page_count, language, category, genre, description, status, started_at, finished_at, cover_status,
             cover_requested_at
           )
           SELECT
@@ -185,20 +184,22 @@ struct BookCreation {
               ELSE 'CARD'
             END,
             coalesce($5, card.title),
-            coalesce($6, card.authors[1]),
+            CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END,
+            CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END,
+            $8,
             coalesce($4, card.isbn13),
-            coalesce($13, card.publisher),
-            coalesce($14, card.published_date),
-            coalesce($15, card.page_count),
-            coalesce($16, card.language),
-            $7,
-            coalesce($8, card.genres[1]),
-            coalesce($17, card.description),
-            $9::reading_status,
-            CASE WHEN $9::reading_status = 'READING' THEN now() END,
-            CASE WHEN $9::reading_status = 'READ' THEN now() END,
-            CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status,
-            CASE WHEN $11 THEN now() END
+            coalesce($15, card.publisher),
+            coalesce($16, card.published_date),
+            coalesce($17, card.page_count),
+            coalesce($18, card.language),
+            $9,
+            coalesce($10, card.genres[1]),
+            coalesce($19, card.description),
+            $11::reading_status,
+            CASE WHEN $11::reading_status = 'READING' THEN now() END,
+            CASE WHEN $11::reading_status = 'READ' THEN now() END,
+            CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status,
+            CASE WHEN $13 THEN now() END
           -- One row even if there is no card.
           FROM (SELECT) AS one
           LEFT JOIN card ON true
@@ -212,7 +213,7 @@ struct BookCreation {
         ), shelved AS (
           INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
           SELECT $1, requested.id, created.id, created.added_at
-          FROM created, unnest($10::uuid[]) AS requested (id)
+          FROM created, unnest($12::uuid[]) AS requested (id)
         )
         SELECT
           (SELECT id FROM created),

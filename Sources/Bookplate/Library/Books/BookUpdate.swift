@@ -8,6 +8,8 @@ struct BookUpdate {
     private struct Assignment {
         let column: String
         let value: Value
+        /// The type of the column if PostgreSQL cannot infer it from the parameter.
+        var type: String?
         /// Appends the value as a parameter.
         let bind: (inout Parameters) -> Void
     }
@@ -25,7 +27,7 @@ struct BookUpdate {
 
     /// - Throws: `.badUserInput` with the name of the field.
     init(_ input: InputObject) throws(BookplateError) {
-        changesWork = ["title", "author", "isbn"].contains { input.isGiven($0) }
+        changesWork = ["title", "author", "authors", "isbn"].contains { input.isGiven($0) }
         if input.isGiven("title") {
             set(
                 "title",
@@ -33,7 +35,11 @@ struct BookUpdate {
                     input.text("title") ?? "", field: "title",
                     charactersMax: BookCreation.titleCharactersMax))
         }
-        try setText("author", of: input, charactersMax: BookCreation.authorCharactersMax)
+        if let authors = try BookAuthors(input) {
+            set("authors", authors.names, as: "text[]")
+            set("author_roles", authors.roles, as: "author_role[]")
+            set("written_author", authors.written)
+        }
         try setText("category", of: input, charactersMax: BookCreation.labelCharactersMax)
         try setText("genre", of: input, charactersMax: BookCreation.labelCharactersMax)
         if input.isGiven("isbn") {
@@ -86,6 +92,13 @@ struct BookUpdate {
         assignments.append(
             .init(column: column, value: text.map { .string($0) } ?? .null) {
                 $0.append(text: text, as: type)
+            })
+    }
+
+    private mutating func set(_ column: String, _ texts: [String], as type: String) {
+        assignments.append(
+            .init(column: column, value: .list(texts.map { .string($0) }), type: type) {
+                $0.append(texts: texts)
             })
     }
 
@@ -149,7 +162,9 @@ struct BookUpdate {
     private func setClauses(_ values: [String: String]) -> [String] {
         assignments.flatMap { assignment -> [String] in
             let value = values[assignment.column] ?? "NULL"
-            guard assignment.column == "status" else { return ["\(assignment.column) = \(value)"] }
+            guard assignment.column == "status" else {
+                return ["\(assignment.column) = \(value)\(assignment.type.map { "::\($0)" } ?? "")"]
+            }
             // A status that stays the same changes no date.
             let date: [String] =
                 switch assignment.value.string {

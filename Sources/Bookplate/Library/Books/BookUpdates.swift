@@ -92,14 +92,20 @@ struct BookUpdates {
 
     /// The columns that an update can assign, with their types. The dates of the status follow from it.
     private static let columns = [
-        ("title", "text"), ("author", "text"), ("isbn13", "text"), ("publisher", "text"),
+        ("title", "text"), ("authors", "text[]"), ("author_roles", "author_role[]"),
+        ("written_author", "text"), ("isbn13", "text"), ("publisher", "text"),
         ("published_date", "text"), ("page_count", "int"), ("language", "text"),
         ("category", "text"), ("genre", "text"), ("description", "text"),
         ("status", "reading_status"), ("current_page", "int"),
     ]
 
     private static let assignments = columns.map { column, type in
-        "\(column) = CASE WHEN i.new ? '\(column)' THEN (i.new ->> '\(column)')::\(type) ELSE b.\(column) END"
+        let value =
+            type.hasSuffix("[]")
+            ? "ARRAY(SELECT jsonb_array_elements_text(i.new -> '\(column)'))"
+            : "(i.new ->> '\(column)')"
+        return
+            "\(column) = CASE WHEN i.new ? '\(column)' THEN \(value)::\(type) ELSE b.\(column) END"
     }.joined(separator: ", ")
 
     /// Applies the entries of `$2`, an array of objects such as `{"id": "…", "values": {"status": "READ"}, "shelf_ids": []}`,

@@ -39,7 +39,7 @@ struct CompleteBook: JobHandler {
                 }
                 throw .retry("No book source could be reached.")
             }
-            try await job.write { facts.append(to: &$0) }
+            try await job.write { EditionFacts.append([facts], to: &$0) }
         }
         try await job.write { pipeline in
             var parameters = Parameters.of(user)
@@ -57,7 +57,8 @@ struct CompleteBook: JobHandler {
         UPDATE books b
         SET edition_id = e.id,
             linked_by = 'ISBN',
-            author = coalesce(b.author, e.authors[1]),
+            authors = CASE WHEN b.authors = '{}' THEN e.authors ELSE b.authors END,
+            author_roles = CASE WHEN b.authors = '{}' THEN e.author_roles ELSE b.author_roles END,
             publisher = coalesce(b.publisher, e.publisher),
             published_date = coalesce(b.published_date, e.published_date),
             -- The reader may have gone further than the end of this edition.

@@ -1,3 +1,4 @@
+import BookSources
 import GraphQL
 import Postgres
 
@@ -112,6 +113,7 @@ struct ExportedBook: ExportedJSONItem {
     let cardID: UUID?
     let title: String
     let author: String?
+    let authors: [Contributor]
     let isbn13: String?
     let publisher: String?
     let publishedDate: String?
@@ -136,6 +138,11 @@ struct ExportedBook: ExportedJSONItem {
         cardID = row.uuid()
         title = row.text() ?? ""
         author = row.text()
+        let names = row.texts() ?? []
+        let roles = (row.texts() ?? []).map { AuthorRole(rawValue: $0) }
+        authors = names.enumerated().map { index, name in
+            Contributor(name: name, role: (index < roles.count ? roles[index] : nil) ?? .author)
+        }
         isbn13 = row.text()
         publisher = row.text()
         publishedDate = row.text()
@@ -162,6 +169,15 @@ struct ExportedBook: ExportedJSONItem {
             .init("cardId", .id(cardID)),
             .init("title", .string(title)),
             .init("author", .text(author)),
+            .init(
+                "authors",
+                .list(
+                    authors.map { author in
+                        .object([
+                            .init("name", .string(author.name)),
+                            .init("role", .string(author.role.rawValue)),
+                        ])
+                    })),
             .init("isbn13", .text(isbn13)),
             .init("publisher", .text(publisher)),
             .init("publishedDate", .text(publishedDate)),
@@ -184,8 +200,8 @@ struct ExportedBook: ExportedJSONItem {
     static let page = TypedStatement<Self>(
         """
         SELECT
-          b.id, b.edition_id, b.title, b.author, b.isbn13, b.publisher, b.published_date, b.page_count,
-          b.language, b.category, b.genre, b.description, b.status, b.current_page, b.added_at, b.started_at,
+          b.id, b.edition_id, b.title, b.author, b.authors, b.author_roles, b.isbn13, b.publisher, b.published_date,
+          b.page_count, b.language, b.category, b.genre, b.description, b.status, b.current_page, b.added_at, b.started_at,
           b.finished_at, b.updated_at,
           ARRAY(
             SELECT s.name

@@ -1,3 +1,5 @@
+import BookSources
+
 /// Writes books in the format of a Goodreads export, which many other applications can import.
 enum GoodreadsTable {
     static let header = bytes([
@@ -11,9 +13,14 @@ enum GoodreadsTable {
     static func line(_ book: ExportedBook) -> [UInt8] {
         let shelves = book.shelves
         let exclusive = exclusiveShelf(of: book.status)
+        let author = book.authors.first
+        // Goodreads separates the names with commas.
+        let others = book.authors.dropFirst().map {
+            labeled(Contributor(name: Contributor.givenNameFirst($0.name), role: $0.role))
+        }
         return bytes([
-            book.id.description, guarded(book.title), guarded(book.author ?? ""),
-            guarded(lastFirst(book.author ?? "")), "",
+            book.id.description, guarded(book.title), guarded(author.map(labeled) ?? ""),
+            guarded(lastFirst(author?.name ?? "")), guarded(others.joined(separator: ", ")),
             // The same notation as in a Goodreads export. It keeps spreadsheets from removing leading zeros, and is safe
             // without `guarded` because an ISBN has only digits and X.
             "=\"\(book.isbn?.isbn10 ?? "")\"", "=\"\(book.isbn?.description ?? "")\"",
@@ -26,6 +33,13 @@ enum GoodreadsTable {
             exclusive, guarded(html(book.review?.text ?? "")), "", "",
             book.status == "READ" ? "1" : "0", "0",
         ])
+    }
+
+    /// Returns `Jay Rubin (Translator)` for a translator, and only the name for an author.
+    private static func labeled(_ author: Contributor) -> String {
+        let role = author.role.rawValue
+        return author.role == .author
+            ? author.name : "\(author.name) (\(role.prefix(1))\(role.dropFirst().lowercased()))"
     }
 
     private static func bytes(_ fields: [String]) -> [UInt8] {

@@ -1,4 +1,5 @@
 import Basics
+import BookSources
 import GraphQL
 import Identity
 import Postgres
@@ -116,6 +117,27 @@ enum BookplateFile {
                     microseconds: min(time.microseconds, unixSecondsNow() * 1_000_000))))
     }
 
+    /// Reads the list `authors` or, in a file without it, the text `author`.
+    private static func authors(_ fields: Fields) throws(ImportFields.Problem) -> BookAuthors {
+        let nameMax = ImportFields.authorsCharactersMax
+        let text = try fields.text("author", max: nameMax)
+        guard let list = fields.value["authors"]?.list else {
+            return BookAuthors(text.map(Contributor.authors) ?? [], writtenAs: text)
+        }
+        var authors: [Contributor] = []
+        for author in list.prefix(BookAuthors.storedMax) {
+            let fields = Fields(author)
+            authors.append(
+                Contributor(
+                    name: try fields.required("name", max: nameMax),
+                    // A newer server may have written a role that this one does not know.
+                    role: author["role"].map {
+                        AuthorRole(rawValue: $0.string ?? "") ?? .contributor
+                    } ?? .author))
+        }
+        return BookAuthors(authors, writtenAs: text)
+    }
+
     private static func book(
         _ fields: Fields
     ) throws(ImportFields.Problem) -> ImportRecord.Content {
@@ -123,7 +145,7 @@ enum BookplateFile {
         var book = ImportedBook(
             id: try fields.id("id") ?? .derived(from: "title", title), title: title)
         book.cardID = try fields.id("cardId")
-        book.author = try fields.text("author", max: BookCreation.authorCharactersMax)
+        book.authors = try authors(fields)
         if let text = try fields.text("isbn13", max: 200) {
             guard case .success(let isbn) = ISBN.read(text) else {
                 throw .init("isbn13 is not an ISBN: \(text.prefix(40))")

@@ -1,3 +1,4 @@
+import BookSources
 import Postgres
 
 /// A record of a Goodreads export. Many other applications write the same format.
@@ -14,7 +15,12 @@ enum GoodreadsRecord {
 
     static func book(_ fields: ImportFields) throws(ImportFields.Problem) -> ImportedBook {
         let key = fields.raw("Book Id").trimmed
-        var book = try fields.book(author: "Author", key: key, of: "goodreads")
+        // Bookplate's export adds the roles of translators and others in parentheses.
+        let others = try fields.text("Additional Authors", max: ImportFields.authorsCharactersMax)
+        var book = try fields.book(
+            authors: "Author",
+            as: { BookAuthors([Contributor(labeled: $0)] + Contributor.list(others ?? "")) },
+            key: key, of: "goodreads")
         // Bookplate's own export has Bookplate's ids.
         if let id = UUID(key) {
             book.id = id

@@ -1,4 +1,5 @@
 import Basics
+import BookSources
 
 /// The cells of one CSV record, accessed by the column names of the header.
 struct ImportFields {
@@ -11,6 +12,9 @@ struct ImportFields {
 
     private let columns: [String: Int]
     private let fields: [String]
+
+    /// The maximum length of a cell with the names of authors.
+    static let authorsCharactersMax = 4000
 
     init(columns: [String: Int], fields: [String]) {
         self.columns = columns
@@ -33,25 +37,28 @@ struct ImportFields {
         }
     }
 
-    /// Returns a book with its title and author.
+    /// Returns a book with its title and authors.
     ///
     /// - Parameters:
-    ///   - column: The name of the author's column.
+    ///   - column: The name of the authors' column.
+    ///   - readAuthors: Reads the authors in this column.
     ///   - key: The id that the source has given the book. If it is empty, the title and author identify the book.
     ///   - source: The name of the source, such as `goodreads`.
     /// - Throws: If the title is missing.
-    func book(author column: String, key: String, of source: String) throws(Problem) -> ImportedBook
-    {
+    func book(
+        authors column: String, as readAuthors: (String) -> BookAuthors, key: String,
+        of source: String
+    ) throws(Problem) -> ImportedBook {
         guard let title = try text("Title", max: BookCreation.titleCharactersMax) else {
             throw Problem("The title is missing.")
         }
-        let author = try text(column, max: BookCreation.authorCharactersMax)
+        let author = try text(column, max: Self.authorsCharactersMax)
         var book = ImportedBook(
             id: key.isEmpty
                 ? .derived(from: "title", title.lowercased(), author?.lowercased() ?? "")
                 : .derived(from: source, key),
             title: title)
-        book.author = author
+        book.authors = readAuthors(author ?? "")
         return book
     }
 

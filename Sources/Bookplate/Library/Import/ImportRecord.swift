@@ -36,7 +36,7 @@ struct ImportedBook: Equatable {
     var id: UUID
     var cardID: UUID?
     var title: String
-    var author: String?
+    var authors = BookAuthors.none
     var isbn: ISBN?
     /// The id of the edition at Goodreads.
     var goodreadsID: String?
@@ -64,7 +64,9 @@ struct ImportedBook: Equatable {
         add("id", .string(id.description))
         add("cardId", cardID.map { .string($0.description) })
         add("title", .string(title))
-        add("author", author.map { .string($0) })
+        add("authors", .list(authors.names.map { .string($0) }))
+        add("authorRoles", .list(authors.roles.map { .string($0) }))
+        add("writtenAuthor", authors.written.map { .string($0) })
         add("isbn13", isbn.map { .string($0.description) })
         add("goodreadsId", goodreadsID.map { .string($0) })
         add("publisher", publisher.map { .string($0) })

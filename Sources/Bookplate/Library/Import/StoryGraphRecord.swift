@@ -1,3 +1,4 @@
+import BookSources
 import Postgres
 
 /// A record of an export of The StoryGraph.
@@ -10,8 +11,17 @@ enum StoryGraphRecord {
     ]
 
     static func book(_ fields: ImportFields) throws(ImportFields.Problem) -> ImportedBook {
+        // Narrators and translators are in a column of their own, such as `Jim Dale (Narrator)`.
+        let others = Contributor.list(
+            try fields.text("Contributors", max: ImportFields.authorsCharactersMax) ?? "")
         var book = try fields.book(
-            author: "Authors", key: fields.raw("ISBN/UID").trimmed, of: "storygraph")
+            authors: "Authors",
+            as: { text in
+                let others = others.map {
+                    Contributor(name: $0.name, role: $0.role == .author ? .contributor : $0.role)
+                }
+                return BookAuthors(Contributor.list(text) + others, writtenAs: text)
+            }, key: fields.raw("ISBN/UID").trimmed, of: "storygraph")
         book.isbn = fields.isbn("ISBN/UID")
         let status = fields.raw("Read Status").trimmed.lowercased()
         guard let known = statuses[status] else {

@@ -333,8 +333,8 @@ import Testing
                 ).count == 0 {}
                 try connection.execute(
                     """
-                    INSERT INTO books (user_id, id, title, author)
-                    VALUES ('\(owner)', '\(id)', 'Good Omens', 'Terry Pratchett');
+                    INSERT INTO books (user_id, id, title, authors)
+                    VALUES ('\(owner)', '\(id)', 'Good Omens', '{Terry Pratchett}');
                     COMMIT
                     """)
             }

@@ -14,7 +14,7 @@ import Zip
     private static let library = """
         { me { shelves { id name position createdAt bookCount }
           books(orderBy: TITLE_ASC, first: 100) { nodes {
-            id title author isbn13 publisher publishedDate pageCount language category genre description status
+            id title author authors { id name role } isbn13 publisher publishedDate pageCount language category genre description status
             currentPage addedAt startedAt finishedAt card { id }
             shelves { id } review { id rating stars text createdAt updatedAt } } } } }
         """
@@ -87,6 +87,11 @@ import Zip
         let quoted = try await reader.makeBook([
             "title": "'=quoted", "isbn": "9780374104092", "status": "READ", "publisher": "P",
             "publishedDate": "1965-08", "pageCount": 412, "language": "pt-BR",
+            "authors": [
+                ["name": "Le Guin, Ursula K."],
+                ["name": "Sam \"Q\" Lee, Jr.", "role": "TRANSLATOR"],
+                ["name": "A. & B."], ["name": "-Ann", "role": "CONTRIBUTOR"],
+            ],
         ])
         _ = try await reader.requireValue(
             "mutation($id: ID!) { reviewBook(id: $id, input: {text: \"No rating\"}) { id } }",
@@ -161,7 +166,7 @@ import Zip
         #expect(result["created"] == 6 && result["failed"] == [])
         let fields = """
             { me { books(orderBy: TITLE_ASC, first: 100) { nodes {
-              id title author isbn13 status review { rating text } } } } }
+              id title authors { name role } isbn13 status review { rating text } } } } }
             """
         #expect(
             try await to.requireValue(fields, .null, "me") == from.requireValue(fields, .null, "me")

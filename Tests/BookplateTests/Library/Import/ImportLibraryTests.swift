@@ -124,6 +124,32 @@ import Testing
         #expect(kept["status"] == "READ" && kept["review", "text"] == "Mine")
     }
 
+    @Test func importCompletesTheAuthorsOfABook() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let plain = try await reader.makeBook(["title": "Plain"])
+        _ = try await reader.makeBook(["title": "Both", "authors": [["name": "J.R.R. Two"]]])
+        _ = try await reader.makeBook(["title": "Other", "authors": [["name": "Somebody Else"]]])
+        let result = try await imported(
+            reader,
+            Array(
+                """
+                Title,Author,Additional Authors,My Rating,Exclusive Shelf,My Review
+                Plain,Ann One,Bob Two (Illustrator),0,read,
+                Both,Ann One,J. R. R. Two,0,to-read,
+                Other,Ann One,,0,to-read,
+                """.utf8))
+        // A book with one of the authors is the same book.
+        #expect(result["created"] == 1 && result["updated"] == 1 && result["failed"] == [])
+        let authors = try await reader.requireValue(
+            "query($id: ID!) { book(id: $id) { authors { name role } } }", ["id": plain], "book",
+            "authors")
+        #expect(
+            authors == [
+                ["name": "Ann One", "role": "AUTHOR"], ["name": "Bob Two", "role": "ILLUSTRATOR"],
+            ])
+    }
+
     /// The feed shows no book that an import brought, whatever edition the reader has and however its title is written.
     @Test func importedWorksLeaveTheFeed() async throws {
         let lines = try StarterCatalog.lines(400)
@@ -337,12 +363,13 @@ import Testing
             INSERT INTO imports (user_id, id, format, state, content_hash)
             VALUES ('\(reader.id.string ?? "")', '\(id)', 'GOODREADS', 'RUNNING', '')
             """)
+        let authors = #""authors": [], "authorRoles": []"#
         let records = """
-            [{"line": 2, "book": {"id": "\(UUID.version7())", "title": "One", "status": "READ", "shelves": ["s"]}},
-             {"line": 3, "book": {"id": "\(UUID.version7())", "title": " ", "status": "READ", "shelves": ["s"], "rating": 1}},
-             {"line": 4, "book": {"id": "\(UUID.version7())", "title": "Two", "status": "READ", "shelves": [], "rating": 9}},
-             {"line": 5, "book": {"id": "\(UUID.version7())", "title": "Three", "status": "none", "shelves": []}},
-             {"line": 6, "book": {"id": "\(UUID.version7())", "title": "Four", "status": "READ", "shelves": ["s"], "rating": 2}}]
+            [{"line": 2, "book": {"id": "\(UUID.version7())", "title": "One", "status": "READ", "shelves": ["s"], \(authors)}},
+             {"line": 3, "book": {"id": "\(UUID.version7())", "title": " ", "status": "READ", "shelves": ["s"], "rating": 1, \(authors)}},
+             {"line": 4, "book": {"id": "\(UUID.version7())", "title": "Two", "status": "READ", "shelves": [], "rating": 9, \(authors)}},
+             {"line": 5, "book": {"id": "\(UUID.version7())", "title": "Three", "status": "none", "shelves": [], \(authors)}},
+             {"line": 6, "book": {"id": "\(UUID.version7())", "title": "Four", "status": "READ", "shelves": ["s"], "rating": 2, \(authors)}}]
             """
         let reached = try await app.database.withConnection(as: TestCluster.app) { connection in
             try connection.execute("SET app.user_id = '\(reader.id.string ?? "")'")

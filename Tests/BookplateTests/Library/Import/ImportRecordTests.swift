@@ -26,7 +26,7 @@ import Testing
         #expect(books.map(\.title).last == "Like Water for Chocolate")
         let games = try #require(books.first)
         #expect(games.title == "The Hunger Games (The Hunger Games, #1)")
-        #expect(games.author == "Suzanne Collins")
+        #expect(games.authors.names == ["Suzanne Collins"])
         #expect(games.isbn?.description == "9780439023481")
         #expect(games.publisher == "Scholastic Press")
         #expect(games.pageCount == 374 && games.publishedDate == "2008")
@@ -49,6 +49,48 @@ import Testing
         #expect(books[0].finishedAt?.text == "2022-02-11T00:00:00.000Z")
         #expect(books[0].review?.rating == 4)
         #expect(books[1].review == nil)
+    }
+
+    @Test func additionalAuthorsAreRead() throws {
+        let goodreads = try ImportFile(
+            Array(
+                """
+                Title,Author,Additional Authors,My Rating,Exclusive Shelf,My Review
+                T,"Le Guin, Ursula K.","Neil Gaiman, Martin King, Jr., Jo Doe (Translator)",0,read,
+                U,,"A, a",0,read,
+                """.utf8), format: nil)
+        let books = books(goodreads).map(\.authors)
+        #expect(
+            books[0].names == ["Le Guin, Ursula K.", "Neil Gaiman", "Martin King, Jr.", "Jo Doe"])
+        #expect(books[0].roles == ["AUTHOR", "AUTHOR", "AUTHOR", "TRANSLATOR"])
+        #expect(books[1].names == ["A", "a"])
+        let storyGraph = try ImportFile(
+            Array(
+                """
+                Title,Authors,Contributors,ISBN/UID,Read Status,Star Rating
+                T,"Terry Pratchett, Neil Gaiman","Jim Dale (Narrator), Jo Doe",,read,
+                """.utf8), format: nil)
+        let book = try #require(self.books(storyGraph).first)
+        #expect(book.authors.names == ["Terry Pratchett", "Neil Gaiman", "Jim Dale", "Jo Doe"])
+        #expect(book.authors.roles == ["AUTHOR", "AUTHOR", "NARRATOR", "CONTRIBUTOR"])
+    }
+
+    @Test func libraryFilesWithAndWithoutListsOfAuthorsAreRead() throws {
+        func authors(_ members: String) throws -> BookAuthors? {
+            let file = try ImportFile(
+                Array(
+                    """
+                    {"format": "bookplate library", "version": 1, "books": [
+                      {"title": "T", "status": "READ", \(members)}]}
+                    """.utf8), format: nil)
+            return books(file).first?.authors
+        }
+        #expect(
+            try authors(#""author": "Ann Bee and Carl Dee""#)?.names == ["Ann Bee", "Carl Dee"])
+        let listed = try authors(
+            #""author": "X", "authors": [{"name": "A"}, {"name": "B", "role": "JUGGLER"}]"#)
+        #expect(listed?.names == ["A", "B"] && listed?.roles == ["AUTHOR", "CONTRIBUTOR"])
+        #expect(try authors(#""authors": [{}]"#) == nil)
     }
 
     private static let header =

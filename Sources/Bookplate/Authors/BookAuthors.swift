@@ -1,0 +1,77 @@
+import BookSources
+import GraphQL
+import Postgres
+
+/// The authors of a book in the form of its columns `authors`, `author_roles`, and `written_author`.
+struct BookAuthors: Equatable {
+    static let max = 20
+    static let nameCharactersMax = 200
+    /// The maximum length of the text `author`.
+    static let textCharactersMax = 500
+    /// The maximum number that a book has room for, because cards and imported books can have more than `max`.
+    static let storedMax = 50
+
+    let names: [String]
+    /// The roles at the positions of the names, without those of authors at the end.
+    let roles: [String]
+
+    /// The text in which several authors were named.
+    let written: String?
+
+    static let none = BookAuthors([])
+
+    /// Leaves out blank names, repetitions, and what exceeds `storedMax`.
+    ///
+    /// - Parameter text: The text in which the authors were named.
+    init(_ contributors: [Contributor], writtenAs text: String? = nil) {
+        var known: Set<Contributor> = []
+        let distinct = contributors.filter { !$0.name.isEmpty && known.insert($0).inserted }
+            .prefix(Self.storedMax)
+        names = distinct.map(\.name)
+        let last = distinct.lastIndex { $0.role != .author }
+        roles = last.map { distinct[...$0].map(\.role.rawValue) } ?? []
+        let isText = names.count > 1 && text != names[0]
+        written = text.flatMap {
+            isText && (1...Self.textCharactersMax).contains($0.unicodeScalars.count) ? $0 : nil
+        }
+    }
+
+    /// Reads the fields `authors` and `author` of an input object.
+    ///
+    /// - Returns: Nil if neither is given. An empty list if one of them is null or empty.
+    /// - Throws: `.badUserInput` with the name of the field.
+    init?(_ input: InputObject) throws(BookplateError) {
+        guard input.isGiven("authors") || input.isGiven("author") else { return nil }
+        if let text = input.text("author") {
+            guard input["authors"]?.list == nil else {
+                throw .badUserInput(field: "authors", "Send `authors` or `author`, not both.")
+            }
+            let text = try TextInput.optional(
+                text, field: "author", charactersMax: Self.textCharactersMax)
+            self.init(text.map(Contributor.authors) ?? [], writtenAs: text)
+            return
+        }
+        let entries = input["authors"]?.list ?? []
+        guard entries.count <= Self.max else {
+            throw .badUserInput(field: "authors", "A book may have at most \(Self.max) authors.")
+        }
+        var contributors: [Contributor] = []
+        for entry in entries {
+            let author = InputObject(entry)
+            contributors.append(
+                Contributor(
+                    name: try TextInput.line(
+                        author.text("name") ?? "", field: "name",
+                        charactersMax: Self.nameCharactersMax),
+                    role: author.text("role").flatMap { AuthorRole(rawValue: $0) } ?? .author))
+        }
+        self.init(contributors)
+    }
+
+    /// Appends the names, the roles, and the written text.
+    func append(to parameters: inout Parameters) {
+        parameters.append(texts: names)
+        parameters.append(texts: roles)
+        parameters.append(text: written)
+    }
+}
