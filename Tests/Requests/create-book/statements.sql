@@ -40,8 +40,8 @@ WITH card AS (
     FROM card
   )
 ), created AS (
-  INSERT INTO books ( user_id, id, edition_id, linked_by, title, author, isbn13, publisher, published_date, page_count, language, category, genre, description, status, started_at, finished_at, cover_status, cover_requested_at )
-  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') WHEN $3 IS NULL THEN 'ISBN' ELSE 'CARD' END, coalesce($5, card.title), coalesce($6, card.authors[1]), coalesce($4, card.isbn13), coalesce($13, card.publisher), coalesce($14, card.published_date), coalesce($15, card.page_count), coalesce($16, card.language), $7, coalesce($8, card.genres[1]), coalesce($17, card.description), $9::reading_status, CASE WHEN $9::reading_status = 'READING' THEN now() END, CASE WHEN $9::reading_status = 'READ' THEN now() END, CASE WHEN $11 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $11 THEN now() END
+  INSERT INTO books ( user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date, page_count, language, category, genre, description, status, started_at, finished_at, cover_status, cover_requested_at )
+  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') WHEN $3 IS NULL THEN 'ISBN' ELSE 'CARD' END, coalesce($5, card.title), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, $8, coalesce($4, card.isbn13), coalesce($15, card.publisher), coalesce($16, card.published_date), coalesce($17, card.page_count), coalesce($18, card.language), $9, coalesce($10, card.genres[1]), coalesce($19, card.description), $11::reading_status, CASE WHEN $11::reading_status = 'READING' THEN now() END, CASE WHEN $11::reading_status = 'READ' THEN now() END, CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $13 THEN now() END
   FROM (
     SELECT
   ) AS one

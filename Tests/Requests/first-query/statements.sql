@@ -50,7 +50,7 @@ WITH start AS MATERIALIZED (
   )
   LIMIT 1
 )
-SELECT e.id, e.title, e.authors[1], e.genres, e.average_rating, o.chain, o.number, o.index, o.needs_successor, now()
+SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, e.genres, e.average_rating, o.chain, o.number, o.index, o.needs_successor, now()
 FROM (
   SELECT s.chain, d.number, c.index::int4 AS index, c.edition_id, c.index * 2 >= cardinality(d.editions) AND d.number >= (
     SELECT coalesce(max(last.number), 0)

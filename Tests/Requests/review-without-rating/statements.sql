@@ -30,3 +30,5 @@ WHERE r.user_id = $1 AND EXISTS (
   FROM books rb
   WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
 ) AND r.book_id = ANY($2);
+
+SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

@@ -12,7 +12,7 @@ SELECT b.id, b.user_id, coalesce( (
 ), (
   SELECT ARRAY[ e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text, e.cover_dominant_color, e.cover_blur_hash, e.authors[1] ]
   FROM editions e
-  WHERE e.id = b.edition_id AND CASE WHEN e.cover_version IS NOT NULL THEN NOT b.is_cover_removed ELSE (b.title, b.genre) IS NOT DISTINCT FROM (e.title, e.genres[1]) AND coalesce(b.author, '') IN (coalesce(e.authors[1], ''), array_to_string(e.authors, ', ')) END
+  WHERE e.id = b.edition_id AND CASE WHEN e.cover_version IS NOT NULL THEN NOT b.is_cover_removed ELSE (b.title, b.genre) IS NOT DISTINCT FROM (e.title, e.genres[1]) AND b.authors = e.authors END
 ) ), b.title, b.author, b.genre, CASE WHEN b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - interval '55 seconds' THEN CASE WHEN EXISTS (
   SELECT
   FROM covers c

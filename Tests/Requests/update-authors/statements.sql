@@ -1,11 +1,69 @@
 -- round trip 1
 SELECT begin_request($1, $2, $3, $4);
 
-UPDATE books b
-SET authors = $3, author_roles = $4::author_role[], written_author = $5, updated_at = now()
-WHERE user_id = $1 AND id = $2;
+WITH input AS MATERIALIZED (
+  SELECT i.n, i.id, i.new, i.shelf_ids, b.id IS NULL AS is_unknown, b.added_at, i.new ->> 'isbn13' AS isbn13, CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page, CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
+  FROM (
+    SELECT e.n, (e.entry ->> 'id')::uuid AS id, e.entry -> 'values' AS new, CASE WHEN e.entry ? 'shelf_ids' THEN ARRAY(
+      SELECT jsonb_array_elements_text(e.entry -> 'shelf_ids')::uuid
+    ) END AS shelf_ids
+    FROM jsonb_array_elements($2) WITH ORDINALITY AS e (entry, n)
+  ) i
+  LEFT JOIN LATERAL (
+    SELECT *
+    FROM books b
+    WHERE b.user_id = $1 AND b.id = i.id
+    OFFSET 0
+  ) b ON true
+), checked AS MATERIALIZED (
+  SELECT i.*, o.id AS same_book, CASE WHEN i.is_unknown THEN 'BOOK' WHEN EXISTS (
+    SELECT
+    FROM unnest(i.shelf_ids) AS requested (id)
+    WHERE NOT EXISTS (
+      SELECT
+      FROM shelves s
+      WHERE s.user_id = $1 AND s.id = requested.id
+    )
+  ) THEN 'SHELF' WHEN o.id IS NOT NULL THEN 'ISBN' WHEN i.new ? 'current_page' AND i.page > i.page_count THEN 'PAGE' WHEN i.new ? 'page_count' AND i.page > i.page_count THEN 'PAGE_COUNT' END AS problem
+  FROM input i
+  LEFT JOIN LATERAL (
+    SELECT b.id
+    FROM books b
+    WHERE b.user_id = $1 AND b.isbn13 = i.isbn13 AND b.id <> i.id
+    OFFSET 0
+  ) o ON true
+), accepted AS MATERIALIZED (
+  SELECT c.*, c.problem IS NULL AND (c.isbn13 IS NULL OR row_number() OVER same_isbn = 1) AS is_accepted, first_value(c.id) OVER same_isbn AS first_with_isbn
+  FROM checked c WINDOW same_isbn AS (PARTITION BY c.isbn13, c.problem IS NULL ORDER BY c.n)
+), updated AS (
+  UPDATE books b
+  SET title = CASE WHEN i.new ? 'title' THEN (i.new ->> 'title')::text ELSE b.title END, authors = CASE WHEN i.new ? 'authors' THEN ARRAY(
+    SELECT jsonb_array_elements_text(i.new -> 'authors')
+  )::text[] ELSE b.authors END, author_roles = CASE WHEN i.new ? 'author_roles' THEN ARRAY(
+    SELECT jsonb_array_elements_text(i.new -> 'author_roles')
+  )::author_role[] ELSE b.author_roles END, written_author = CASE WHEN i.new ? 'written_author' THEN (i.new ->> 'written_author')::text ELSE b.written_author END, isbn13 = CASE WHEN i.new ? 'isbn13' THEN (i.new ->> 'isbn13')::text ELSE b.isbn13 END, publisher = CASE WHEN i.new ? 'publisher' THEN (i.new ->> 'publisher')::text ELSE b.publisher END, published_date = CASE WHEN i.new ? 'published_date' THEN (i.new ->> 'published_date')::text ELSE b.published_date END, page_count = CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END, language = CASE WHEN i.new ? 'language' THEN (i.new ->> 'language')::text ELSE b.language END, category = CASE WHEN i.new ? 'category' THEN (i.new ->> 'category')::text ELSE b.category END, genre = CASE WHEN i.new ? 'genre' THEN (i.new ->> 'genre')::text ELSE b.genre END, description = CASE WHEN i.new ? 'description' THEN (i.new ->> 'description')::text ELSE b.description END, status = CASE WHEN i.new ? 'status' THEN (i.new ->> 'status')::reading_status ELSE b.status END, current_page = CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END, started_at = CASE WHEN i.new ->> 'status' = 'READING' AND b.status <> 'READING' THEN now() ELSE b.started_at END, finished_at = CASE WHEN i.new ->> 'status' = 'READ' AND b.status <> 'READ' THEN now() ELSE b.finished_at END, updated_at = now()
+  FROM accepted i
+  WHERE b.user_id = $1 AND b.id = i.id AND i.is_accepted AND i.new <> '{}'
+), shelved AS (
+  INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+  SELECT $1, requested.id, i.id, i.added_at
+  FROM accepted i
+  CROSS JOIN unnest(i.shelf_ids) AS requested (id)
+  WHERE i.is_accepted
+  ON CONFLICT DO NOTHING
+), removed AS (
+  DELETE FROM shelf_books sb USING accepted i
+  WHERE sb.user_id = $1 AND sb.book_id = ANY(ARRAY(
+    SELECT id
+    FROM accepted
+    WHERE is_accepted AND shelf_ids IS NOT NULL
+  )) AND sb.book_id = i.id AND sb.shelf_id <> ALL(i.shelf_ids)
+)
+SELECT CASE WHEN NOT i.is_accepted THEN coalesce(i.problem, 'ISBN') END, coalesce(i.same_book, i.first_with_isbn), i.page, i.page_count
+FROM accepted i
+ORDER BY i.n;
 
-SELECT link_books(ARRAY[$1], ARRAY[$2]);
+SELECT link_books(array_fill($1::uuid, ARRAY[cardinality($2)]), $2::uuid[]);
 
 UPDATE users
 SET signals_version = signals_version + 1
@@ -16,3 +74,5 @@ SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 SELECT b.id, b.authors, b.author_roles, b.author_ids
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
+
+SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

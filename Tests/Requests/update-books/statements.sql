@@ -37,7 +37,11 @@ WITH input AS MATERIALIZED (
   FROM checked c WINDOW same_isbn AS (PARTITION BY c.isbn13, c.problem IS NULL ORDER BY c.n)
 ), updated AS (
   UPDATE books b
-  SET title = CASE WHEN i.new ? 'title' THEN (i.new ->> 'title')::text ELSE b.title END, author = CASE WHEN i.new ? 'author' THEN (i.new ->> 'author')::text ELSE b.author END, isbn13 = CASE WHEN i.new ? 'isbn13' THEN (i.new ->> 'isbn13')::text ELSE b.isbn13 END, publisher = CASE WHEN i.new ? 'publisher' THEN (i.new ->> 'publisher')::text ELSE b.publisher END, published_date = CASE WHEN i.new ? 'published_date' THEN (i.new ->> 'published_date')::text ELSE b.published_date END, page_count = CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END, language = CASE WHEN i.new ? 'language' THEN (i.new ->> 'language')::text ELSE b.language END, category = CASE WHEN i.new ? 'category' THEN (i.new ->> 'category')::text ELSE b.category END, genre = CASE WHEN i.new ? 'genre' THEN (i.new ->> 'genre')::text ELSE b.genre END, description = CASE WHEN i.new ? 'description' THEN (i.new ->> 'description')::text ELSE b.description END, status = CASE WHEN i.new ? 'status' THEN (i.new ->> 'status')::reading_status ELSE b.status END, current_page = CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END, started_at = CASE WHEN i.new ->> 'status' = 'READING' AND b.status <> 'READING' THEN now() ELSE b.started_at END, finished_at = CASE WHEN i.new ->> 'status' = 'READ' AND b.status <> 'READ' THEN now() ELSE b.finished_at END, updated_at = now()
+  SET title = CASE WHEN i.new ? 'title' THEN (i.new ->> 'title')::text ELSE b.title END, authors = CASE WHEN i.new ? 'authors' THEN ARRAY(
+    SELECT jsonb_array_elements_text(i.new -> 'authors')
+  )::text[] ELSE b.authors END, author_roles = CASE WHEN i.new ? 'author_roles' THEN ARRAY(
+    SELECT jsonb_array_elements_text(i.new -> 'author_roles')
+  )::author_role[] ELSE b.author_roles END, written_author = CASE WHEN i.new ? 'written_author' THEN (i.new ->> 'written_author')::text ELSE b.written_author END, isbn13 = CASE WHEN i.new ? 'isbn13' THEN (i.new ->> 'isbn13')::text ELSE b.isbn13 END, publisher = CASE WHEN i.new ? 'publisher' THEN (i.new ->> 'publisher')::text ELSE b.publisher END, published_date = CASE WHEN i.new ? 'published_date' THEN (i.new ->> 'published_date')::text ELSE b.published_date END, page_count = CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END, language = CASE WHEN i.new ? 'language' THEN (i.new ->> 'language')::text ELSE b.language END, category = CASE WHEN i.new ? 'category' THEN (i.new ->> 'category')::text ELSE b.category END, genre = CASE WHEN i.new ? 'genre' THEN (i.new ->> 'genre')::text ELSE b.genre END, description = CASE WHEN i.new ? 'description' THEN (i.new ->> 'description')::text ELSE b.description END, status = CASE WHEN i.new ? 'status' THEN (i.new ->> 'status')::reading_status ELSE b.status END, current_page = CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END, started_at = CASE WHEN i.new ->> 'status' = 'READING' AND b.status <> 'READING' THEN now() ELSE b.started_at END, finished_at = CASE WHEN i.new ->> 'status' = 'READ' AND b.status <> 'READ' THEN now() ELSE b.finished_at END, updated_at = now()
   FROM accepted i
   WHERE b.user_id = $1 AND b.id = i.id AND i.is_accepted AND i.new <> '{}'
 ), shelved AS (
@@ -58,6 +62,8 @@ WITH input AS MATERIALIZED (
 SELECT CASE WHEN NOT i.is_accepted THEN coalesce(i.problem, 'ISBN') END, coalesce(i.same_book, i.first_with_isbn), i.page, i.page_count
 FROM accepted i
 ORDER BY i.n;
+
+SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
 
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
