@@ -81,7 +81,7 @@ struct RouteFactory: Sendable {
 
 extension RequestLimits {
     fileprivate init(_ configuration: Configuration) {
-        self.init()
+        self = .bookplate
         parsing.tokensMax = configuration.limits.documentTokensMax
         operation.depthMax = configuration.limits.selectionDepthMax
         operation.fieldsMax = configuration.limits.fieldsMax

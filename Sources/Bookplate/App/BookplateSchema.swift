@@ -175,3 +175,17 @@ private struct ResolverTable: ResolverSource {
         return problems
     }
 }
+
+extension RequestLimits {
+    /// The default limits for operations of the product's schema.
+    package static let bookplate: RequestLimits = {
+        var limits = RequestLimits()
+        // Without these sizes, a page of a hundred cards with all their lists would be refused.
+        limits.operation.listSizes = [
+            "Book.authors": 2, "FeedCard.authors": 2, "FeedCard.genres": 3,
+            "User.preferredGenres": 5, "Book.purchaseLinks": 2, "FeedCard.purchaseLinks": 2,
+            "Query.genres": 45,
+        ]
+        return limits
+    }()
+}

@@ -20,7 +20,7 @@ package final class RequestRunner: GraphQLService {
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
-        limits: RequestLimits = RequestLimits(),
+        limits: RequestLimits = .bookplate,
         documents policy: DocumentPolicy = DocumentPolicy(),
         isDevelopment: Bool = false
     ) {

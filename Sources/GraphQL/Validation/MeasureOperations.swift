@@ -147,10 +147,12 @@ struct OperationMeasurer {
         _ field: Field, of parentType: TypeDefinition?
     ) -> MeasuredField {
         guard let parentType else {
-            return MeasuredField(named: field.nameText, of: nil, in: schema)
+            return MeasuredField(
+                named: field.nameText, of: nil, in: schema, limits: limits)
         }
         if let known = fields.value(for: field.nameID, in: parentType) { return known }
-        let measured = MeasuredField(named: field.nameText, of: parentType, in: schema)
+        let measured = MeasuredField(
+            named: field.nameText, of: parentType, in: schema, limits: limits)
         fields.insert(measured, for: field.nameID, in: parentType)
         return measured
     }
@@ -203,7 +205,7 @@ struct OperationMeasurer {
             return (cost, cost)
         }
         let once = saturatingSum(1, inner.cost)
-        return (measured.isList ? saturatingProduct(limits.listSizeAssumed, once) : once, once)
+        return (measured.isList ? saturatingProduct(measured.listSize, once) : once, once)
     }
 
     /// Returns the value of `first` or `last`, or nil if the field has no such arguments.

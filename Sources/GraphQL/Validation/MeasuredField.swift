@@ -3,6 +3,8 @@ struct MeasuredField {
     /// The type of the field without list and non-null wrappers.
     let type: TypeDefinition?
     let isList: Bool
+    /// The assumed number of objects of a list that is not a page.
+    let listSize: Int
     /// The arguments that determine the size of a page.
     let sizeArguments: [InputValueDefinition]
     /// Whether the field is `__schema` or `__type`.
@@ -12,10 +14,17 @@ struct MeasuredField {
     /// such lists are nested.
     let multipliesIntrospection: Bool
 
-    init(named name: String, of parentType: TypeDefinition?, in schema: Schema) {
+    init(
+        named name: String, of parentType: TypeDefinition?, in schema: Schema,
+        limits: OperationLimits
+    ) {
         let definition = parentType.flatMap { schema.field(named: name, of: $0) }
         type = definition.flatMap { schema.type(named: $0.namedType) }
         isList = definition?.type.listItem != nil
+        let sizes = limits.listSizes
+        listSize =
+            parentType.flatMap { sizes.isEmpty ? nil : sizes["\($0.name).\(name)"] }
+            ?? limits.listSizeAssumed
         sizeArguments =
             definition?.arguments.filter { pageSizeArguments.contains($0.name) } ?? []
         startsIntrospection = name == "__schema" || name == "__type"

@@ -116,6 +116,16 @@ struct OperationLimitsTests {
         #expect(try exceeded(source, limits { $0.costMax = cost }).isEmpty)
     }
 
+    @Test func listsMayHaveSizesOfTheirOwn() throws {
+        let short = limits {
+            $0.costMax = 1
+            $0.listSizes = ["Query.all": 2, "Query.users": 2]
+        }
+        #expect(try exceeded("{ all { id } }", short) == ["costMax 2"])
+        // The size of a page is what the client requests.
+        #expect(try exceeded("{ users(first: 7) { id } }", short) == ["costMax 7"])
+    }
+
     @Test func usesVariableValuesAsPageSizes() throws {
         let document = try parse(Source("query ($n: Int!) { users(first: $n) { id } }"))
         guard case .operation(let operation)? = document.definitions.first else { return }

@@ -77,7 +77,7 @@ struct BookCreation {
         parameters.append(int32: facts.pageCount)
         parameters.append(text: facts.language)
         parameters.append(text: facts.description)
-        return pipeline.append(Self.insert, parameters)
+        return pipeline.append(shelfIDs.isEmpty ? Self.insert : Self.insertOnShelves, parameters)
     }
 
     /// The ISBN by which a job completes the book's metadata; nil if no job is needed.
@@ -147,91 +147,112 @@ struct BookCreation {
 
     /// Creates the book and puts it on its shelves. The card's metadata fills the fields that the input leaves out. An
     /// edition that is found by the title and author is only linked: its metadata may be that of another edition.
-    private static let insert = TypedStatement<InsertResult>(
-        """
-        WITH card AS (
-          SELECT *
-          FROM editions e
-          WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
-        ), missing_shelves AS (
-          SELECT
-          FROM unnest($12::uuid[]) AS requested (id)
+    ///
+    /// PostgreSQL prepares all parts of a statement, even those that have nothing to do. Therefore there is one statement with
+    /// shelves and one without, and the other books are looked up only if none was created.
+    private static func insertStatement(onShelves: Bool) -> TypedStatement<InsertResult> {
+        TypedStatement(
+            """
+            WITH card AS (
+              SELECT *
+              FROM editions e
+              WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
+            ), missing_shelves AS (
+              SELECT
+              \(onShelves ? missingShelves : "WHERE false")
+            ), taken AS MATERIALIZED (
+              SELECT
+              WHERE $14 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports"])))
+            ), matched AS (
+              -- The edition that the title and the authors mean, if no card does.
+              SELECT m.edition_id, m.linked_by
+              FROM match_books(
+                ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5],
+                ARRAY[author_text($6, $7::author_role[])], NULL
+              ) m
+              WHERE $3 IS NULL AND $5 IS NOT NULL AND NOT EXISTS (SELECT FROM card)
+            ), created AS (
+              INSERT INTO books (
+                user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher,
+                published_date, page_count, language, category, genre, description, status, started_at, finished_at, cover_status,
+                cover_requested_at
+              )
+              SELECT
+                $1,
+                $2,
+                coalesce(card.id, matched.edition_id),
+                CASE
+                  WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD')
+                  WHEN $3 IS NULL THEN 'ISBN'
+                  ELSE 'CARD'
+                END,
+                coalesce($5, card.title),
+                CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END,
+                CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END,
+                $8,
+                coalesce($4, card.isbn13),
+                coalesce($15, card.publisher),
+                coalesce($16, card.published_date),
+                coalesce($17, card.page_count),
+                coalesce($18, card.language),
+                $9,
+                coalesce($10, card.genres[1]),
+                coalesce($19, card.description),
+                $11::reading_status,
+                CASE WHEN $11::reading_status = 'READING' THEN now() END,
+                CASE WHEN $11::reading_status = 'READ' THEN now() END,
+                CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status,
+                CASE WHEN $13 THEN now() END
+              -- One row even if there is no card.
+              FROM (SELECT) AS one
+              LEFT JOIN card ON true
+              LEFT JOIN matched ON true
+              WHERE coalesce($5, card.title) IS NOT NULL
+                AND ($3 IS NULL OR card.id IS NOT NULL)
+                AND NOT EXISTS (SELECT FROM missing_shelves)
+                AND NOT EXISTS (SELECT FROM taken)
+              ON CONFLICT DO NOTHING
+              RETURNING id, added_at
+            )\(onShelves ? shelved : "")
+            SELECT
+              (SELECT id FROM created),
+              CASE
+                WHEN NOT EXISTS (SELECT FROM created)
+                THEN (SELECT id FROM books WHERE user_id = $1 AND id = $2)
+              END,
+              CASE
+                WHEN NOT EXISTS (SELECT FROM created)
+                THEN (
+                  SELECT id
+                  FROM books
+                  WHERE user_id = $1 AND id <> $2
+                    AND (
+                      edition_id = (SELECT id FROM card)
+                      OR isbn13 = coalesce($4, (SELECT isbn13 FROM card))
+                    )
+                  LIMIT 1
+                )
+              END,
+              EXISTS (SELECT FROM card),
+              EXISTS (SELECT FROM missing_shelves),
+              EXISTS (SELECT FROM taken)
+            """)
+    }
+
+    private static let insert = insertStatement(onShelves: false)
+    private static let insertOnShelves = insertStatement(onShelves: true)
+
+    private static let missingShelves = """
+        FROM unnest($12::uuid[]) AS requested (id)
           WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = requested.id)
-        ), taken AS MATERIALIZED (
-          SELECT
-          WHERE $14 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports"])))
-        ), matched AS (
-          -- The edition that the title and the authors mean, if no card does.
-          SELECT m.edition_id, m.linked_by
-          FROM match_books(
-            ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5],
-            ARRAY[author_text($6, $7::author_role[])], NULL
-          ) m
-          WHERE $3 IS NULL AND $5 IS NOT NULL AND NOT EXISTS (SELECT FROM card)
-        ), created AS (
-          INSERT INTO books (
-            user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher,
-            published_date, page_count, language, category, genre, description, status, started_at, finished_at, cover_status,
-            cover_requested_at
-          )
-          SELECT
-            $1,
-            $2,
-            coalesce(card.id, matched.edition_id),
-            CASE
-              WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD')
-              WHEN $3 IS NULL THEN 'ISBN'
-              ELSE 'CARD'
-            END,
-            coalesce($5, card.title),
-            CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END,
-            CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END,
-            $8,
-            coalesce($4, card.isbn13),
-            coalesce($15, card.publisher),
-            coalesce($16, card.published_date),
-            coalesce($17, card.page_count),
-            coalesce($18, card.language),
-            $9,
-            coalesce($10, card.genres[1]),
-            coalesce($19, card.description),
-            $11::reading_status,
-            CASE WHEN $11::reading_status = 'READING' THEN now() END,
-            CASE WHEN $11::reading_status = 'READ' THEN now() END,
-            CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status,
-            CASE WHEN $13 THEN now() END
-          -- One row even if there is no card.
-          FROM (SELECT) AS one
-          LEFT JOIN card ON true
-          LEFT JOIN matched ON true
-          WHERE coalesce($5, card.title) IS NOT NULL
-            AND ($3 IS NULL OR card.id IS NOT NULL)
-            AND NOT EXISTS (SELECT FROM missing_shelves)
-            AND NOT EXISTS (SELECT FROM taken)
-          ON CONFLICT DO NOTHING
-          RETURNING id, added_at
-        ), shelved AS (
+        """
+    private static let shelved = """
+        , shelved AS (
           INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
           SELECT $1, requested.id, created.id, created.added_at
           FROM created, unnest($12::uuid[]) AS requested (id)
         )
-        SELECT
-          (SELECT id FROM created),
-          (SELECT id FROM books WHERE user_id = $1 AND id = $2),
-          (
-            SELECT id
-            FROM books
-            WHERE user_id = $1 AND id <> $2
-              AND (
-                edition_id = (SELECT id FROM card)
-                OR isbn13 = coalesce($4, (SELECT isbn13 FROM card))
-              )
-            LIMIT 1
-          ),
-          EXISTS (SELECT FROM card),
-          EXISTS (SELECT FROM missing_shelves),
-          EXISTS (SELECT FROM taken)
-        """)
+        """
 }
 
 extension ISBN {

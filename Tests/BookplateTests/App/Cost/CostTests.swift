@@ -278,6 +278,22 @@ import Testing
         #expect(deletions.statements == 7 && deletions.roundTrips == 2, "\(deletions.json)")
     }
 
+    /// An app can load a full page with all that it shows of a card.
+    @Test func aPageOf100CardsWithTheirListsIsWithinTheLimits() async throws {
+        let reader = try await TestApp.start().makeReader()
+        let response = try await reader.execute(
+            """
+            {
+              feed(first: 100) { nodes {
+                id title authors { id name role bio } genres { id name } image { url blurHash }
+                purchaseLinks { url bookstore { id name } } inLibrary { id status }
+                similar(first: 5) { id title authors { name } image { url } }
+              } pageInfo { endCursor } }
+            }
+            """)
+        #expect(response.errors.isEmpty, "\(response.json)")
+    }
+
     /// The search for covers is enqueued with the books: one more statement for a batch of any size, and no more round trips.
     @Test func coverSearchesAreEnqueuedWithOneStatement() async throws {
         var costs: [[Int]] = []

@@ -33,11 +33,11 @@ import Testing
                 _ = try await app.execute("{ me { id } }", token: reader.token, app: client)
             }
         }
-        _ = try await app.execute("{ genres }", app: Self.ios)
+        _ = try await app.execute("{ genres { name } }", app: Self.ios)
         _ = try await app.execute("{ nothing }", token: reader.token, app: Self.ios)
         #expect(
             try await stored(app) == [
-                "- ios 1.2: Query.genres 1",
+                "- ios 1.2: Genre.name 1", "- ios 1.2: Query.genres 1",
                 "alpha ios 1.2: Query.me 2", "alpha  : Query.me 1",
                 "alpha ios 1.2: User.id 2", "alpha  : User.id 1",
             ])
