@@ -87,7 +87,8 @@ private struct ResolverTable: ResolverSource {
         table["DeleteBookResult"] = Book.deletePayloadFields.merging(
             ["error": .load(PlainObjectsField(.one))]) { $1 }
         table["InputError"] = [
-            "code": .property, "message": .property, "field": .property, "id": .property,
+            "code": .property, "message": .property, "field": .property,
+            "conflictingId": .property, "id": .property,
         ]
         table["SignOutPayload"] = ["endedSessions": .property]
         table["DeleteShelfPayload"] = Shelf.deletePayloadFields

@@ -114,7 +114,7 @@ final class ChangeBatch: ObjectBatch {
         case "cursor": writer.write(change.cursor.text)
         case "kind": writer.write(change.kind)
         case "typename": writer.write(change.typename)
-        case "id": writer.write(change.id.description)
+        case "nodeId", "id": writer.write(change.id.description)
         case "changedAt", "at": writer.write(Instant(microseconds: change.at).text)
         default: return .null
         }

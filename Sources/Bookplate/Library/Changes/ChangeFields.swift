@@ -14,7 +14,8 @@ struct Changes: FieldLoader {
     /// - Parameter nodes: The types whose changes are logged.
     static func changeFields(nodes: [RowType]) -> [String: FieldResolver] {
         [
-            "cursor": .property, "kind": .property, "typename": .property, "id": .property,
+            "cursor": .property, "kind": .property, "typename": .property,
+            "nodeId": .property, "id": .property,
             "changedAt": .property, "at": .property, "node": .load(ChangeNode(types: nodes)),
         ]
     }

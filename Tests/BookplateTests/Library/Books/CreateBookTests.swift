@@ -213,12 +213,13 @@ import Testing
         let response = try await reader.execute(
             """
             mutation($inputs: [CreateBookInput!]!) {
-              createBooks(inputs: $inputs) { book { id title } error { code field id message } }
+              createBooks(inputs: $inputs) { book { id title } error { code field conflictingId id message } }
             }
             """, ["inputs": .list(inputs)])
         let results = try #require(response["createBooks"])
         // A conflict names the existing book.
         let errors = results.values(of: "error")
+        #expect(errors[3]["conflictingId"] == existing)
         #expect(errors[3]["id"] == existing)
         #expect(errors[6]["id"] == results.values(of: "book")[5]["id"])
         #expect(

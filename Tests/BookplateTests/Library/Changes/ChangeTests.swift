@@ -12,7 +12,7 @@ import Testing
     private static let query = """
         query Changes($after: String, $first: Int) {
           changes(after: $after, first: $first) {
-            changes { cursor kind typename id at node { __typename id ... on Book { title } } }
+            changes { cursor kind typename nodeId id at node { __typename id ... on Book { title } } }
             cursor hasMore resetRequired
           }
         }
@@ -23,6 +23,15 @@ import Testing
     ) async throws -> Value {
         try await reader.requireValue(
             Self.query, ["after": cursor, "first": .int(first)], "changes")
+    }
+
+    @Test func aChangeNamesItsObject() async throws {
+        let reader = try await Self.app().makeReader()
+        let shelf = try await reader.makeShelf("Named")
+        let change = try await page(reader)["changes", 0]
+        #expect(change?["nodeId"] == shelf)
+        #expect(change?["id"] == shelf)
+        #expect(change?["node", "id"] == shelf)
     }
 
     /// Returns each change as text, such as `CREATED Book`.
