@@ -107,7 +107,7 @@ CREATE DOMAIN book_authors AS text[]
         cardinality(VALUE) <= 50
         AND array_position(VALUE, NULL) IS NULL
         AND array_position(VALUE, '') IS NULL
-        AND char_length(array_to_string(VALUE, '')) <= 10000
+        AND char_length(array_to_string(VALUE, '')) <= 25000
     );
 CREATE DOMAIN book_isbn13 AS text
     CONSTRAINT books_isbn13_check CHECK (VALUE ~ '^97[89][0-9]{10}$');

@@ -43,7 +43,7 @@ CREATE DOMAIN public.book_author AS text
 -- Name: book_authors; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_authors AS text[]
-	CONSTRAINT books_authors_check CHECK (((cardinality(VALUE) <= 50) AND (array_position(VALUE, NULL::text) IS NULL) AND (array_position(VALUE, ''::text) IS NULL) AND (char_length(array_to_string(VALUE, ''::text)) <= 10000)));
+	CONSTRAINT books_authors_check CHECK (((cardinality(VALUE) <= 50) AND (array_position(VALUE, NULL::text) IS NULL) AND (array_position(VALUE, ''::text) IS NULL) AND (char_length(array_to_string(VALUE, ''::text)) <= 25000)));
 
 -- Name: book_category; Type: DOMAIN; Schema: public; Owner: -
 
@@ -1482,6 +1482,10 @@ BEGIN
                 SELECT
                 FROM shelves s
                 WHERE s.user_id = owner AND s.id = shelf_id
+            ) OR EXISTS (
+                SELECT
+                FROM deleted_books d
+                WHERE d.user_id = owner AND d.id = shelf_id
             ) THEN gen_random_uuid()
             ELSE coalesce(shelf_id, gen_random_uuid())
         END,
@@ -3176,7 +3180,7 @@ CREATE FUNCTION public.save_authors(names text[], keys text[], bios text[], are_
         updated_at = now()
     WHERE coalesce(a.open_library_key, excluded.open_library_key) IS NOT DISTINCT FROM excluded.open_library_key
         AND (
-            a.open_library_key IS NULL
+            (a.open_library_key IS NULL AND excluded.open_library_key IS NOT NULL)
             OR (a.bio IS NULL AND excluded.bio IS NOT NULL)
             OR excluded.bio_requested_at > coalesce(a.bio_requested_at, '-infinity') + interval '1 day'
         )
@@ -5822,7 +5826,7 @@ CREATE POLICY owner_only ON public.covers TO bookplate_app USING ((user_id = pub
 
 -- Name: deleted_books owner_only; Type: POLICY; Schema: public; Owner: -
 
-CREATE POLICY owner_only ON public.deleted_books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+CREATE POLICY owner_only ON public.deleted_books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK (((user_id = public.app_user_id()) AND ((cover IS NULL) OR ((((cover ->> 'tenant_id'::text))::uuid = public.app_tenant_id()) AND (((cover ->> 'user_id'::text))::uuid = user_id) AND (((cover ->> 'book_id'::text))::uuid = id)))));
 
 -- Name: events owner_only; Type: POLICY; Schema: public; Owner: -
 

@@ -59,6 +59,45 @@ import Testing
         }
     }
 
+    /// Each abandoned write may occupy a process of the server, so their number is limited. Reads continue.
+    @Test func writesAreRefusedWhileManyAreAbandoned() async throws {
+        try await withPool(
+            database,
+            {
+                $0.connectionCount = 2
+                $0.statementTimeout = .zero
+            }
+        ) { pool async throws in
+            func write() async throws -> Result<Rows, PostgresError> {
+                var pipeline = Pipeline.one("SELECT pg_sleep(3600)")
+                pipeline.timeout = .milliseconds(100)
+                let write = pipeline
+                return try await Result.catching { try await pool.run(write)[0] }
+            }
+            var isRefused = false
+            var count = 0
+            while !isRefused, count < 1000 {
+                count += 1
+                if case .failure(.connectFailed) = try await write() { isRefused = true }
+            }
+            #expect(isRefused)
+            #expect(await pool.metrics().lostConnectionCount == 2)
+            #expect(try await pool.rows("SELECT 1", isReadOnly: true).int32(0, 0) == 1)
+            // The commits end, and a write succeeds.
+            try await self.database.asAdmin { connection in
+                try connection.execute(
+                    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)%' AND pid <> pg_backend_pid()"
+                )
+            }
+            try await waitUntil("a write succeeds") {
+                if case .success = try await Result.catching({ try await pool.rows("SELECT 2") }) {
+                    return true
+                }
+                return false
+            }
+        }
+    }
+
     @Test func cancellingTheTaskCancelsTheStatement() async throws {
         try await withPool(
             database,

@@ -93,7 +93,7 @@ AS $$
         updated_at = now()
     WHERE coalesce(a.open_library_key, excluded.open_library_key) IS NOT DISTINCT FROM excluded.open_library_key
         AND (
-            a.open_library_key IS NULL
+            (a.open_library_key IS NULL AND excluded.open_library_key IS NOT NULL)
             OR (a.bio IS NULL AND excluded.bio IS NOT NULL)
             OR excluded.bio_requested_at > coalesce(a.bio_requested_at, '-infinity') + interval '1 day'
         )

@@ -169,7 +169,18 @@ $$;
 DROP POLICY IF EXISTS owner_only ON deleted_books;
 CREATE POLICY owner_only ON deleted_books TO bookplate_app
     USING (user_id = app_user_id())
-    WITH CHECK (user_id = app_user_id());
+    -- The trigger counts the cover for the tenant that it names.
+    WITH CHECK (
+        user_id = app_user_id()
+        AND (
+            cover IS NULL
+            OR (
+                (cover ->> 'tenant_id')::uuid = app_tenant_id()
+                AND (cover ->> 'user_id')::uuid = user_id
+                AND (cover ->> 'book_id')::uuid = id
+            )
+        )
+    );
 DROP POLICY IF EXISTS administration ON deleted_books;
 CREATE POLICY administration ON deleted_books TO CURRENT_USER
     USING (true)

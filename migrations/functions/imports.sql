@@ -34,6 +34,10 @@ BEGIN
                 SELECT
                 FROM shelves s
                 WHERE s.user_id = owner AND s.id = shelf_id
+            ) OR EXISTS (
+                SELECT
+                FROM deleted_books d
+                WHERE d.user_id = owner AND d.id = shelf_id
             ) THEN gen_random_uuid()
             ELSE coalesce(shelf_id, gen_random_uuid())
         END,

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "2479896881c803194076a7babe71177d8c14474e4b666b44c84b9cdb679e8522"
+    "b326c3644beed1bdce1f31cca769d89e230983cfd2ae4e187cdcf7fa9084d92e"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -354,6 +354,7 @@ package struct CoverBackfill {
     /// that is older than two hours was abandoned.
     private static let isDue = """
         NOT EXISTS (SELECT FROM covers c WHERE c.user_id = b.user_id AND c.book_id = b.id)
+            AND NOT b.is_cover_removed
             AND (b.cover_requested_at IS NULL OR b.cover_requested_at < now() - interval '2 hours')
             AND ($1::uuid IS NULL OR (b.user_id, b.id) > ($1, $2))
         """

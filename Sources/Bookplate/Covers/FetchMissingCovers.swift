@@ -54,6 +54,7 @@ extension Cover {
                     < greatest(m.updated_at, now() - interval '1 day')
             )
             AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = $1 AND c.book_id = m.id)
+            AND NOT m.is_cover_removed
         ORDER BY m.added_at DESC, m.id DESC
         LIMIT $2
         """

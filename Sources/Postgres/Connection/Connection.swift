@@ -251,6 +251,7 @@ extension Connection {
         switch action {
         case .nothing: break
         case .cancel: first.map(cancel)
+        case .giveUp where first?.pipeline.isReadOnly == false && !pool.mayAbandonWrite(): break
         case .giveUp:
             link.lose("the server did not end a statement whose caller has stopped waiting")
         }

@@ -41,6 +41,10 @@ package final class ConnectionPool: @unchecked Sendable {
     private var notifier: Task<Void, Never>?
     /// When the last open connection was lost, or when the first attempt to connect failed; nil while one is open.
     private var outageStart: NIODeadline?
+    /// The number of connections that were closed while a write was running on them that nobody waited for any more, since a
+    /// write last finished. Their commits may still be waiting for a synchronous standby, each in a process of the server.
+    private var abandonedWriteCount = 0
+    private var writesInFlightCount = 0
     private var isClosed = false
     private var isTicking = false
     private var counters = PoolMetrics()
@@ -154,6 +158,11 @@ extension ConnectionPool {
     }
 
     private func sendOrQueue(_ submission: Submission) {
+        if !submission.pipeline.isReadOnly, mayNotWrite {
+            submission.resume(
+                .failure(.connectFailed("writes wait for a standby that does not respond")))
+            return
+        }
         if let index = state.memberForPipeline() {
             send(submission, on: index)
         } else if hasOutage(at: .now()) {
@@ -168,8 +177,22 @@ extension ConnectionPool {
         }
     }
 
+    /// Whether writes fail at once: so many commits wait that each further one could use up the connections of the server. One
+    /// write at a time tries whether commits succeed again.
+    private var mayNotWrite: Bool {
+        abandonedWriteCount >= connections.count && writesInFlightCount > 0
+    }
+
+    /// Closes a connection with an abandoned write by returning true, unless that was done too often.
+    func mayAbandonWrite() -> Bool {
+        guard abandonedWriteCount < connections.count else { return false }
+        abandonedWriteCount += 1
+        return true
+    }
+
     private func send(_ submission: Submission, on index: Int) {
         state.members[index].inFlightCount += 1
+        if !submission.pipeline.isReadOnly { writesInFlightCount += 1 }
         counters.pipelineCount += 1
         counters.statementCount += submission.pipeline.count
         connections[index].send(submission)
@@ -196,6 +219,10 @@ extension ConnectionPool {
 
     func memberFinished(_ index: Int, _ submission: Submission) {
         state.members[index].inFlightCount -= 1
+        if !submission.pipeline.isReadOnly {
+            writesInFlightCount -= 1
+            if submission.failure == nil { abandonedWriteCount = 0 }
+        }
         if submission.isRetryable, retry(submission) {
             // It is at the front of the queue and is sent below.
         } else {
@@ -226,6 +253,7 @@ extension ConnectionPool {
         state.members[index].inFlightCount = 0
         counters.lostConnectionCount += 1
         noteOutage(at: .now())
+        writesInFlightCount -= submissions.count { !$0.pipeline.isReadOnly }
         for submission in submissions.reversed() {
             if submission.pipeline.isReadOnly, retry(submission) { continue }
             submission.resume(.failure(.connectionLost(reason)))
