@@ -200,10 +200,10 @@ struct ExplorerTests {
         #expect(try browser.evaluate("document.activeElement.id") == "schema-search")
         try browser.type("purchaseLinks")
         try browser.wait(
-            "document.querySelector('#schema-content .link')?.textContent === 'FeedCard.purchaseLinks'"
+            "document.querySelector('#schema-content .link')?.textContent === 'Book.purchaseLinks'"
         )
         try browser.type("\n")
-        try browser.wait("document.querySelector('#schema-content h3')?.textContent === 'FeedCard'")
+        try browser.wait("document.querySelector('#schema-content h3')?.textContent === 'Book'")
         try browser.evaluate(
             "[...document.querySelectorAll('#schema-content .link')].find((one) => one.textContent === 'PurchaseLink').click()"
         )

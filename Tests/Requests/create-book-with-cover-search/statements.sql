@@ -7,12 +7,7 @@ WITH card AS (
   WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
 ), missing_shelves AS (
   SELECT
-  FROM unnest($12::uuid[]) AS requested (id)
-  WHERE NOT EXISTS (
-    SELECT
-    FROM shelves s
-    WHERE s.user_id = $1 AND s.id = requested.id
-  )
+  WHERE false
 ), taken AS MATERIALIZED (
   SELECT
   WHERE $14 AND ($1 = $2 OR EXISTS (
@@ -56,19 +51,21 @@ WITH card AS (
   )
   ON CONFLICT DO NOTHING
   RETURNING id, added_at
-), shelved AS (
-  INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-  SELECT $1, requested.id, created.id, created.added_at
-  FROM created, unnest($12::uuid[]) AS requested (id)
 )
 SELECT (
   SELECT id
   FROM created
-), (
+), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM created
+) THEN (
   SELECT id
   FROM books
   WHERE user_id = $1 AND id = $2
-), (
+) END, CASE WHEN NOT EXISTS (
+  SELECT
+  FROM created
+) THEN (
   SELECT id
   FROM books
   WHERE user_id = $1 AND id <> $2 AND ( edition_id = (
@@ -79,7 +76,7 @@ SELECT (
     FROM card
   )) )
   LIMIT 1
-), EXISTS (
+) END, EXISTS (
   SELECT
   FROM card
 ), EXISTS (

@@ -64,11 +64,17 @@ WITH card AS (
 SELECT (
   SELECT id
   FROM created
-), (
+), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM created
+) THEN (
   SELECT id
   FROM books
   WHERE user_id = $1 AND id = $2
-), (
+) END, CASE WHEN NOT EXISTS (
+  SELECT
+  FROM created
+) THEN (
   SELECT id
   FROM books
   WHERE user_id = $1 AND id <> $2 AND ( edition_id = (
@@ -79,7 +85,7 @@ SELECT (
     FROM card
   )) )
   LIMIT 1
-), EXISTS (
+) END, EXISTS (
   SELECT
   FROM card
 ), EXISTS (

@@ -13,7 +13,7 @@ FROM (
     SELECT
     FROM covers c
     WHERE c.user_id = $1 AND c.book_id = m.id
-  )
+  ) AND NOT m.is_cover_removed
   ORDER BY m.added_at DESC, m.id DESC
   LIMIT $2
 ) m;
