@@ -83,13 +83,13 @@ import Testing
             #expect(isRefused)
             #expect(await pool.metrics().lostConnectionCount == 2)
             #expect(try await pool.rows("SELECT 1", isReadOnly: true).int32(0, 0) == 1)
-            // The commits end, and a write succeeds.
-            try await self.database.asAdmin { connection in
-                try connection.execute(
-                    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)%' AND pid <> pg_backend_pid()"
-                )
-            }
+            // The statements end, one after the other on each connection, and a write succeeds.
             try await waitUntil("a write succeeds") {
+                try await self.database.asAdmin { connection in
+                    try connection.execute(
+                        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)%' AND pid <> pg_backend_pid()"
+                    )
+                }
                 if case .success = try await Result.catching({ try await pool.rows("SELECT 2") }) {
                     return true
                 }
