@@ -359,6 +359,21 @@ import Testing
         await world.worker.stop()
     }
 
+    /// The reader does not want the cover that the search would find again.
+    @Test func fetchMissingCoversSkipsRemovedCovers() async throws {
+        let world = try await CoverWorld.start()
+        let reader = try await world.app.makeReader()
+        await world.worker.stop()
+        let id = try await reader.makeBook(["title": "Plain"])
+        let fetch = "mutation { fetchMissingCovers { queued } }"
+        let removed = try await reader.execute(
+            "mutation($b: ID!) { removeCover(id: $b) { id } }", ["b": id])
+        #expect(removed.errors.isEmpty, "\(removed.json)")
+        #expect(try await reader.execute(fetch)["fetchMissingCovers", "queued"] == 0)
+        let one = try await reader.execute(Self.search, ["book": id])
+        #expect(one["setCover", "coverStatus"] == "FETCHING")
+    }
+
     /// A search that continues after the reader was notified is not started again.
     @Test func fetchMissingCoversSkipsRunningSearches() async throws {
         let world = try await CoverWorld.start()

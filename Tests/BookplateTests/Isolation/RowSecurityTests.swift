@@ -78,8 +78,20 @@ import Testing
         #expect(sqlState == "42501")
     }
 
-    /// A cover uses the storage of its user's tenant.
-    @Test func coverCannotUseTheStorageOfAnotherTenant() async throws {
+    /// A cover uses the storage of its user's tenant, also while its book is deleted.
+    @Test(arguments: [
+        "UPDATE covers SET tenant_id = (SELECT id FROM tenants WHERE id <> app_tenant_id() LIMIT 1)",
+        """
+        INSERT INTO deleted_books (user_id, id, book, shelf_ids, cover)
+        SELECT c.user_id, gen_random_uuid(), '{}', '{}',
+            to_jsonb(c) || jsonb_build_object(
+                'tenant_id', (SELECT id FROM tenants WHERE id <> app_tenant_id() LIMIT 1)
+            )
+        FROM covers c
+        LIMIT 1
+        """,
+    ])
+    func coverCannotUseTheStorageOfAnotherTenant(sql: String) async throws {
         let fixture = try await Self.fixture()
         let sqlState = try await fixture.database.withConnection(as: nil) { connection in
             try connection.undoing {
@@ -90,11 +102,7 @@ import Testing
                     FROM users WHERE id = '\(fixture.user)';
                     SET LOCAL ROLE bookplate_app
                     """)
-                return try connection.sqlState(
-                    of: """
-                        UPDATE covers
-                        SET tenant_id = (SELECT id FROM tenants WHERE id <> app_tenant_id() LIMIT 1)
-                        """)
+                return try connection.sqlState(of: sql)
             }
         }
         #expect(sqlState == "42501")
