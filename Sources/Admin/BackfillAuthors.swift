@@ -32,18 +32,14 @@ extension Backfill {
         func run() async throws {
             let configuration = try loadConfiguration()
             let backfill = AuthorBackfill(try connect(configuration))
-            let sources = try SourceChain(
-                .init(configuration), limits: try SourceLimits(configuration)
-            ) { source, error in
-                if !error.isPause { printError("\(source.rawValue): \(error)") }
-            }
+            let sources = try SourceChain.printingErrors(configuration)
             guard sources.hasAuthors else {
                 throw Failure("Open Library, the only source of biographies, is switched off")
             }
             Interruption.watch()
             let remaining = try backfill.remaining()
             let progress = Progress("authors", total: min(remaining, limit))
-            var total = AuthorBackfill.Progress()
+            var total = LookupProgress()
             if !dryRun {
                 total = try await backfill.run(
                     sources, limit: limit, beforeBatch: Interruption.check,

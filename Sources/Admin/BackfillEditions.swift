@@ -32,16 +32,12 @@ extension Backfill {
         func run() async throws {
             let configuration = try loadConfiguration()
             let backfill = EditionBackfill(try connect(configuration))
-            let sources = try SourceChain(
-                .init(configuration), limits: try SourceLimits(configuration)
-            ) { source, error in
-                if !error.isPause { printError("\(source.rawValue): \(error)") }
-            }
+            let sources = try SourceChain.printingErrors(configuration)
             guard !sources.names.isEmpty else { throw Failure("no book source is configured") }
             Interruption.watch()
             let remaining = try backfill.remaining()
             let progress = Progress("editions", total: min(remaining, limit))
-            var total = EditionBackfill.Progress()
+            var total = LookupProgress()
             if !dryRun {
                 total = try await backfill.run(
                     sources, limit: limit, beforeBatch: Interruption.check,
@@ -67,6 +63,16 @@ extension Backfill {
                 throw Failure(
                     "the sources are not available: run the same command again later", .unavailable)
             }
+        }
+    }
+}
+
+extension SourceChain {
+    /// Creates the sources, and prints their errors except for those of a pause.
+    static func printingErrors(_ configuration: Config.Configuration) throws -> SourceChain {
+        try SourceChain(.init(configuration), limits: try SourceLimits(configuration)) {
+            source, error in
+            if !error.isPause { printError("\(source.rawValue): \(error)") }
         }
     }
 }

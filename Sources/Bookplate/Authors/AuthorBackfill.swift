@@ -3,29 +3,13 @@ import Postgres
 
 /// Fetches the biographies of the catalog's authors, those of the most popular books first: `bookplate-admin backfill authors`.
 ///
-/// The transaction that saves the result of an author also records when a source was asked. So an interrupted run continues
-/// with the next author.
+/// The transaction that saves the result of an author also records the time of the lookup. An interrupted run therefore
+/// continues with the next author.
 package struct AuthorBackfill {
-    package struct Progress: Sendable, Equatable {
-        /// The number of authors that were looked up.
-        package var lookedUp = 0
-        /// The number of these that have a biography now.
-        package var found = 0
-        /// The number of authors for which no source could answer. The next run looks them up again.
-        package var unavailable = 0
-
-        package init() {}
-
-        /// Whether no source has answered any lookup.
-        package var isUnavailable: Bool { lookedUp == 0 && unavailable > 0 }
-    }
-
     /// The minimum time between two lookups of an author.
     private static let pause = "90 days"
     /// The maximum time of a lookup. It is long because no request waits for the result.
     private static let budget = Duration.seconds(60)
-    /// The number of concurrent lookups.
-    private static let batchMax = 8
 
     private let connection: AdminConnection
 
@@ -48,22 +32,12 @@ package struct AuthorBackfill {
     package func run(
         _ sources: SourceChain, limit: Int, beforeBatch: () throws -> Void,
         onProgress: (Int) -> Void
-    ) async throws -> Progress {
-        var total = Progress()
-        while total.lookedUp < limit {
-            try beforeBatch()
-            let authors = try next(min(Self.batchMax, limit - total.lookedUp))
-            if authors.isEmpty { break }
-            let lookups = await Self.lookUp(authors, sources)
-            let batch = try save(lookups, of: authors)
-            total.lookedUp += batch.lookedUp
-            total.found += batch.found
-            total.unavailable += batch.unavailable
-            onProgress(batch.lookedUp)
-            // No source responds, so the next batch would be the same one.
-            if batch.lookedUp == 0 { break }
+    ) async throws -> LookupProgress {
+        try await .ofBatches(
+            limit: limit, next: next, beforeBatch: beforeBatch, onProgress: onProgress
+        ) { authors in
+            try save(await Self.lookUp(authors, sources), of: authors)
         }
-        return total
     }
 
     /// An author without a biography. Open Library's record is found by its key or, if the catalog does not know it, by an
@@ -132,8 +106,8 @@ package struct AuthorBackfill {
     /// Saves the results, the time of the lookups, and what the records of the same editions say about other authors.
     private func save(
         _ lookups: [[AuthorRecord]?], of authors: [DueAuthor]
-    ) throws(PostgresError) -> Progress {
-        var progress = Progress()
+    ) throws(PostgresError) -> LookupProgress {
+        var progress = LookupProgress()
         try connection.execute("BEGIN")
         do throws(PostgresError) {
             for (author, lookup) in zip(authors, lookups) {

@@ -7,26 +7,10 @@ import Postgres
 /// The transaction that saves the result of an edition also records when the edition was looked up. So an interrupted
 /// run continues with the next edition.
 package struct EditionBackfill {
-    package struct Progress: Sendable, Equatable {
-        /// The number of editions that were looked up.
-        package var lookedUp = 0
-        /// The number of these that a source knows.
-        package var found = 0
-        /// The number of editions for which no source could answer. The next run looks them up again.
-        package var unavailable = 0
-
-        package init() {}
-
-        /// Whether no source has answered any lookup.
-        package var isUnavailable: Bool { lookedUp == 0 && unavailable > 0 }
-    }
-
     /// The minimum time between two lookups of an edition.
     private static let pause = "30 days"
     /// The maximum time of a lookup. It is long because no request waits for the result.
     private static let budget = Duration.seconds(30)
-    /// The number of concurrent lookups.
-    private static let batchMax = 8
 
     private let connection: AdminConnection
 
@@ -49,22 +33,12 @@ package struct EditionBackfill {
     package func run(
         _ sources: SourceChain, limit: Int, beforeBatch: () throws -> Void,
         onProgress: (Int) -> Void
-    ) async throws -> Progress {
-        var total = Progress()
-        while total.lookedUp < limit {
-            try beforeBatch()
-            let editions = try next(min(Self.batchMax, limit - total.lookedUp))
-            if editions.isEmpty { break }
-            let lookups = await Self.lookUp(editions, sources)
-            let batch = try save(lookups, of: editions)
-            total.lookedUp += batch.lookedUp
-            total.found += batch.found
-            total.unavailable += batch.unavailable
-            onProgress(batch.lookedUp)
-            // No source responds, so the next batch would be the same one.
-            if batch.lookedUp == 0 { break }
+    ) async throws -> LookupProgress {
+        try await .ofBatches(
+            limit: limit, next: next, beforeBatch: beforeBatch, onProgress: onProgress
+        ) { editions in
+            try save(await Self.lookUp(editions, sources), of: editions)
         }
-        return total
     }
 
     /// Returns the next editions.
@@ -117,8 +91,8 @@ package struct EditionBackfill {
     /// Saves the results and the time of the lookups.
     private func save(
         _ lookups: [SourceChain.Lookup], of editions: [Edition]
-    ) throws(PostgresError) -> Progress {
-        var progress = Progress()
+    ) throws(PostgresError) -> LookupProgress {
+        var progress = LookupProgress()
         try connection.execute("BEGIN")
         do throws(PostgresError) {
             var found: [EditionFacts] = []
