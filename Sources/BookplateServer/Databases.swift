@@ -63,11 +63,11 @@ struct Databases {
         // The check at the start is skipped if the database cannot be reached.
         settings.refusal = DatabaseCheck.roleRefusal
         settings.outageGrace = .seconds(1)
-        let failures = FailureLog(logger, message: "cannot connect to the database")
+        let failures = FailureLog(logger, message: "the database is unavailable")
         settings.onEvent = { event in
-            if case .connectFailed(let reason, _) = event {
-                // Each reason, because the database may refuse the role after an outage.
-                failures.failed(name, reason, countedAs: "\(name): \(reason)")
+            // Each reason, because the database may refuse the role after an outage.
+            if let failure = event.failure {
+                failures.failed(name, failure, countedAs: "\(name): \(failure)")
             }
         }
         let requestConnections =

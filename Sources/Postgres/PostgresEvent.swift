@@ -10,4 +10,19 @@ package enum PostgresEvent: Sendable {
     case statementCancelled(processID: Int32)
     /// A pipeline was rejected because the queue was full.
     case poolExhausted(queuedCount: Int)
+    /// A write was rejected, because too many earlier ones have not ended.
+    case writesRefused
+
+    /// The reason of `writesRefused`.
+    static let writesRefusedReason = "earlier writes wait for a synchronous standby or a lock"
+
+    /// Why requests fail; nil for an event that affects none.
+    package var failure: String? {
+        switch self {
+        case .connectFailed(let reason, _): reason
+        case .poolExhausted(let count): "\(count) requests wait for a connection"
+        case .writesRefused: Self.writesRefusedReason
+        case .connected, .connectionLost, .statementCancelled: nil
+        }
+    }
 }

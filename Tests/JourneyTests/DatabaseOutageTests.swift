@@ -8,7 +8,7 @@ import Testing
     private func setReachable(_ isReachable: Bool, _ installation: Installation) async throws {
         let name = installation.database.name
         try await blocking {
-            // From another database, because nobody can connect to this one.
+            // From another database, because this one accepts no connections.
             var url = try ConnectionString(try installation.database.url())
             url["dbname"] = "postgres"
             let connection = try AdminConnection(url.description)
@@ -41,7 +41,7 @@ import Testing
         try await waitUntil("requests succeed") {
             try await server.client.post(query, token: token).status == 200
         }
-        #expect(server.program.errors.contains("cannot connect to the database"))
+        #expect(server.program.errors.contains("the database is unavailable"))
     }
 
     /// The check at the start is skipped if the database cannot be reached.

@@ -251,8 +251,9 @@ extension Connection {
         switch action {
         case .nothing: break
         case .cancel: first.map(cancel)
-        case .giveUp where first?.pipeline.isReadOnly == false && !pool.mayAbandonWrite(): break
         case .giveUp:
+            let isWrite = first?.pipeline.isReadOnly == false
+            if isWrite, !pool.countAbandonedWrite() { break }
             link.lose("the server did not end a statement whose caller has stopped waiting")
         }
     }

@@ -41,8 +41,9 @@ package final class ConnectionPool: @unchecked Sendable {
     private var notifier: Task<Void, Never>?
     /// When the last open connection was lost, or when the first attempt to connect failed; nil while one is open.
     private var outageStart: NIODeadline?
-    /// The number of connections that were closed while a write was running on them that nobody waited for any more, since a
-    /// write last finished. Their commits may still be waiting for a synchronous standby, each in a process of the server.
+    /// The number of connections that were closed because of an abandoned write, since a write last succeeded. A write is
+    /// abandoned if its caller has stopped waiting. Its commit may still wait for a synchronous standby, in a process of the
+    /// server.
     private var abandonedWriteCount = 0
     private var writesInFlightCount = 0
     private var isClosed = false
@@ -158,9 +159,9 @@ extension ConnectionPool {
     }
 
     private func sendOrQueue(_ submission: Submission) {
-        if !submission.pipeline.isReadOnly, mayNotWrite {
-            submission.resume(
-                .failure(.connectFailed("writes wait for a standby that does not respond")))
+        if !submission.pipeline.isReadOnly, refusesWrites {
+            configuration.onEvent(.writesRefused)
+            submission.resume(.failure(.connectFailed(PostgresEvent.writesRefusedReason)))
             return
         }
         if let index = state.memberForPipeline() {
@@ -177,14 +178,16 @@ extension ConnectionPool {
         }
     }
 
-    /// Whether writes fail at once: so many commits wait that each further one could use up the connections of the server. One
-    /// write at a time tries whether commits succeed again.
-    private var mayNotWrite: Bool {
+    /// Whether writes fail at once, because further abandoned writes could use up the connections of the server. One write at
+    /// a time is still sent, to find out whether commits succeed again.
+    private var refusesWrites: Bool {
         abandonedWriteCount >= connections.count && writesInFlightCount > 0
     }
 
-    /// Closes a connection with an abandoned write by returning true, unless that was done too often.
-    func mayAbandonWrite() -> Bool {
+    /// Counts an abandoned write, whose connection is then closed.
+    ///
+    /// - Returns: False if the connection must stay open, because there are too many abandoned writes.
+    func countAbandonedWrite() -> Bool {
         guard abandonedWriteCount < connections.count else { return false }
         abandonedWriteCount += 1
         return true
