@@ -21,10 +21,11 @@ struct MeasuredField {
         let definition = parentType.flatMap { schema.field(named: name, of: $0) }
         type = definition.flatMap { schema.type(named: $0.namedType) }
         isList = definition?.type.listItem != nil
-        let sizes = limits.listSizes
         listSize =
-            parentType.flatMap { sizes.isEmpty ? nil : sizes["\($0.name).\(name)"] }
-            ?? limits.listSizeAssumed
+            isList
+            ? parentType.flatMap { limits.listSizes["\($0.name).\(name)"] }
+                ?? limits.listSizeAssumed
+            : 1
         sizeArguments =
             definition?.arguments.filter { pageSizeArguments.contains($0.name) } ?? []
         startsIntrospection = name == "__schema" || name == "__type"
