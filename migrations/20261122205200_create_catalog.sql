@@ -48,7 +48,7 @@ BEGIN
 END
 $$;
 
--- What somebody did for a book. New roles are added at the end.
+-- The role of a person in the making of a book. New roles are added at the end.
 CREATE TYPE author_role AS ENUM ('AUTHOR', 'EDITOR', 'TRANSLATOR', 'ILLUSTRATOR', 'NARRATOR', 'CONTRIBUTOR');
 
 -- Returns what all spellings of a name have in common: "Le Guin, Ursula K." and "Ursula K. Le Guin" are the same.
@@ -193,8 +193,8 @@ CREATE TABLE edition_sources (
 );
 CREATE INDEX edition_sources_edition_id ON edition_sources (edition_id);
 
--- Authors of catalog books about whom a source or a catalog file has more than the name. Readers' books never add a row. Authors
--- with the same name share a row: the first one about whom something is known.
+-- Authors of catalog books for whom a source or a catalog file has more than the name. Readers' books never add a row. Authors
+-- with the same name share a row, which has the facts of the author that was stored first.
 CREATE TABLE authors (
     -- author_id(name)
     id uuid PRIMARY KEY,

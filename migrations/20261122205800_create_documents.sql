@@ -1,5 +1,5 @@
--- Why: apps send the ids of their trusted documents instead of the text, and a server can be limited to these. What their
--- documents use of the schema is counted, because it decides when a deprecated field can be removed.
+-- Why: apps send the ids of their trusted documents instead of the text, and a server can be limited to these. The use
+-- of each element of the schema is counted, because the counts decide when a deprecated field can be removed.
 
 CREATE TABLE documents (
     id text PRIMARY KEY CHECK (char_length(id) BETWEEN 1 AND 200),
@@ -22,7 +22,7 @@ CREATE TABLE usage_clients (
     id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     -- Null for requests without a valid access token, such as a sign-in.
     tenant_id uuid REFERENCES tenants ON DELETE CASCADE,
-    -- Empty if the app sends none. `(other)` stands for all apps beyond the limit of the tenant.
+    -- Empty if the app sends none. `(other)` is the name of all apps beyond the limit of the tenant.
     name text NOT NULL CHECK (char_length(name) <= 64),
     version text NOT NULL CHECK (char_length(version) <= 64),
     last_used_on date NOT NULL,

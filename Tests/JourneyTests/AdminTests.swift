@@ -386,7 +386,7 @@ import Testing
             "schema", "check", removed, "--usage", "--days", "30")
         #expect(unusedOnly.code == 0, "\(unusedOnly.output)")
         #expect(unusedOnly.output.contains("Query.gone: Field Query.gone was removed. Not used."))
-        // The counts say nothing about days on which nothing was counted.
+        // Days without any count are unknown, so the element may have been used on them.
         let uncovered = try await installation.admin(
             "schema", "check", removed, "--usage", "--days", "2000")
         #expect(uncovered.code == 2)

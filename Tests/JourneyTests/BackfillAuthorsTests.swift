@@ -80,7 +80,7 @@ import Testing
             return (0..<rows.count).map { rows.text($0, 0) }
         }
         #expect(bios == ["Life 1", "Life 2", "Life 3", nil])
-        // Nobody is requested again, with and without a biography.
+        // No author is requested again, with or without a biography.
         let requests = server.requests.count
         let none = try await run()
         #expect(none["lookedUp"] == 0 && none["remaining"] == 0)

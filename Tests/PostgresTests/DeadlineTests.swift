@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Nobody knows whether it waits for a synchronous standby, which a cancel request would end.
+    /// It may be waiting for a synchronous standby, and a cancel request would end that wait.
     @Test func aWriteContinuesAfterItsDeadline() async throws {
         try database.admin().execute("CREATE TABLE t (a int)")
         try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in

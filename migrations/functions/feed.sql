@@ -33,7 +33,7 @@ FROM (
             (ARRAY[-0.3, 0, 0.6, 1, 1.25])[(r.half_stars + 1) / 2]::float4 AS voice
         FROM reviews r
         JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
-        -- A review without a rating says nothing about the opinion: the status of the book counts.
+        -- A review without a rating is not a signal. The status of its book is.
         WHERE b.edition_id IS NOT NULL AND r.half_stars IS NOT NULL
         UNION ALL
         SELECT

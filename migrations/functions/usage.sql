@@ -1,4 +1,4 @@
--- What apps use of the schema.
+-- Counts of the elements of the schema that apps use.
 
 -- Adds counts to the rows of today. `client_numbers`, `coordinates`, and `uses` have one entry for each count; the number is
 -- the position of the client in the first three arrays, from 1. A tenant can have `clients_max` clients within 30 days; further

@@ -6,7 +6,7 @@ package struct BookRecord: Sendable, Equatable {
     package var authors: [String]
     /// Translators, illustrators, and others.
     package var contributors: [Contributor]
-    /// What the source says about some of the authors.
+    /// Records of some of the authors, if the source returned them with the book.
     package var authorRecords: [AuthorRecord]
     /// The ISBNs in the source's spelling. They may contain hyphens and wrong check digits.
     package var isbns: [String]

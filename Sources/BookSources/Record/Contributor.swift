@@ -1,4 +1,4 @@
-/// What somebody did for a book. The raw values are those of the API and of the database.
+/// The role of a person in the making of a book. The raw values are those of the API and of the database.
 package enum AuthorRole: String, Sendable, Hashable, CaseIterable {
     case author = "AUTHOR"
     case editor = "EDITOR"
@@ -45,7 +45,7 @@ package enum AuthorRole: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Somebody who wrote a book or contributed to it.
+/// A person who wrote a book or contributed to it, with the role.
 package struct Contributor: Sendable, Hashable {
     package var name: String
     package var role: AuthorRole

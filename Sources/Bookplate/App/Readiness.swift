@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "b326c3644beed1bdce1f31cca769d89e230983cfd2ae4e187cdcf7fa9084d92e"
+    "6e3fa94f3e6102cccd0227b59616eeec4a48aac20402ed5bbf4715cf520259a4"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

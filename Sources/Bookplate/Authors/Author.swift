@@ -5,9 +5,8 @@ import Postgres
 
 /// A person in a role, as an author of a book or of a card.
 ///
-/// The id is computed from the name and the role, so all fields of an author with an id are the same everywhere, and a client
-/// can cache the author by its id. Authors are no nodes: the names in readers' own books are stored only with these books, so
-/// there is no table in which `Query.node` could find them.
+/// The id is computed from the role and the folded name, so two spellings of a name have the same id. An author is not a node,
+/// because the names in readers' own books are stored only with these books: `Query.node` could not find them.
 enum Author {
     static let ofBook = AuthorsOfRow(table: "b")
     static let ofCard = AuthorsOfRow(table: "e")

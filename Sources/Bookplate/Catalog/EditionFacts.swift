@@ -44,7 +44,7 @@ struct EditionFacts {
             })
     }
 
-    /// What the sources say about the authors of these editions, as the parameters of `saveAuthors`. Nil if they say nothing.
+    /// Returns the sources' records of the authors of these editions as the parameters of `saveAuthors`. Nil if there are none.
     ///
     /// One statement saves all of them in a fixed order, so that two transactions cannot deadlock.
     static func authorParameters(of editions: [EditionFacts]) -> Parameters? {

@@ -115,7 +115,7 @@ enum Image {
 
 /// A cell of `Image.shown`: an array of texts, or NULL for a title card of the book's own.
 struct ShownImage {
-    /// The elements in their order. Those of covers are NULL for the title card of an edition.
+    /// The elements in their order. For the title card of an edition, the elements that describe a cover are NULL.
     enum Element: Int {
         /// The id of the edition whose image it is; NULL for the reader's own cover.
         case edition

@@ -18,7 +18,7 @@ public final class Schema: Sendable {
     /// Input coercion of custom scalars, by name. A custom scalar without an entry accepts any
     /// value.
     public let scalars: [String: ScalarInput]
-    /// What operations can use, for counting.
+    /// The elements of the schema whose use by operations can be counted.
     public let elements: SchemaElements
 
     private let typesByName: [String: TypeDefinition]
