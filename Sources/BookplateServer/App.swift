@@ -55,15 +55,23 @@ enum App {
             configuration, keyring, identity, covers, databases, metrics, logger)
         let unread = UnreadBytes(.init(configuration.limits))
         metrics.report(unread)
+        let shutdown = ShutdownState()
+        let notifier = ServiceManagerNotifier(
+            configuration.serviceManager, databases.group, logger)
         let routes = RouteFactory(
             configuration, schema: schema, pools: databases.pools, services: services,
-            store: store, developmentSignIn: developmentSignIn, unread: unread, metrics: metrics)
+            store: store, developmentSignIn: developmentSignIn, unread: unread, shutdown: shutdown,
+            metrics: metrics)
         let server = HTTPServer(
             group: databases.group, executors: databases.pools.values.map(\.executor),
-            host: configuration.host, port: configuration.port,
+            host: configuration.host, port: configuration.port, limits: HTTPLimits(configuration),
             proxies: TrustedProxies(configuration.trustedProxies), logger: logger,
-            metrics: metrics, gauges: gauges, unread: unread,
-            onListening: { logger.info("listening on \($0)") }
+            metrics: metrics, gauges: gauges, unread: unread, shutdown: shutdown,
+            onListening: {
+                logger.info("listening on \($0)")
+                notifier.report(.ready)
+            },
+            onStopping: { notifier.report(.stopping) }
         ) { executor in
             try routes.routes(on: executor)
         }
@@ -72,7 +80,7 @@ enum App {
         if developmentSignIn != nil {
             logger.notice("development sign-in is open, on loopback only")
         }
-        try await serve(backgroundServices + [server], databases, logger)
+        try await serve([notifier] + backgroundServices + [server], databases, logger)
     }
 
     private static func makeMetrics() -> Metrics {
@@ -194,6 +202,13 @@ enum App {
 struct StartError: Error {
     let message: String
     let code: Int32
+}
+
+extension HTTPLimits {
+    init(_ configuration: Configuration) {
+        self.init()
+        stopDelay = .seconds(configuration.stopDelaySeconds)
+    }
 }
 
 extension UnreadBytes.Limits {

@@ -18,6 +18,7 @@ struct RouteFactory: Sendable {
     private let store: FileStore
     private let developmentSignIn: DevelopmentSignIn?
     private let unread: UnreadBytes
+    private let shutdown: ShutdownState
     private let metrics: Metrics
     private let limits: RequestLimits
     private let documents: DocumentPolicy
@@ -28,7 +29,8 @@ struct RouteFactory: Sendable {
     init(
         _ configuration: Configuration, schema: BookplateSchema,
         pools: [ObjectIdentifier: ConnectionPool], services: Services, store: FileStore,
-        developmentSignIn: DevelopmentSignIn?, unread: UnreadBytes, metrics: Metrics
+        developmentSignIn: DevelopmentSignIn?, unread: UnreadBytes, shutdown: ShutdownState,
+        metrics: Metrics
     ) {
         self.configuration = configuration
         self.schema = schema
@@ -37,6 +39,7 @@ struct RouteFactory: Sendable {
         self.store = store
         self.developmentSignIn = developmentSignIn
         self.unread = unread
+        self.shutdown = shutdown
         self.metrics = metrics
         limits = RequestLimits(configuration)
         documents = DocumentPolicy(mode: .init(configuration.documents))
@@ -69,7 +72,8 @@ struct RouteFactory: Sendable {
             batchRequestsMax: configuration.limits.batchRequestsMax, explorer: explorer,
             schemaText: configuration.introspection ? BookplateSchema.text : nil,
             socketOrigins: socketOrigins, objects: (covers, ImageLimits.inputBytesMax),
-            responseBytesMax: limits.responseBytesMax, unread: unread, metrics: metrics
+            responseBytesMax: limits.responseBytesMax, unread: unread, metrics: metrics,
+            shutdown: shutdown
         ) {
             await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
         }

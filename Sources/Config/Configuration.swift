@@ -45,6 +45,10 @@ package struct Configuration: Sendable, Equatable {
     package var logFormat: LogFormat
     /// Operations that take at least this many milliseconds are logged as slow. 0 logs none.
     package var slowOperationMilliseconds: Int
+    /// The seconds from a stop signal until the server stops listening. Meanwhile it is not ready.
+    package var stopDelaySeconds: Int
+    /// The service manager that has started the process; nil if there is none that wants to be notified.
+    package var serviceManager: ServiceManager?
 
     /// Variables with our prefix whose names are unknown. Programs ignore them and print a warning for each.
     package var unknownVariables: [UnknownVariable]
@@ -90,6 +94,11 @@ package struct Configuration: Sendable, Equatable {
         slowOperationMilliseconds =
             try input.optional("BOOKPLATE_SLOW_OPERATION_MS", read: Read.integer(0...600_000))
             ?? 500
+
+        stopDelaySeconds =
+            try input.optional("BOOKPLATE_STOP_DELAY", read: Read.integer(0...300))
+            ?? (isDevelopment ? 0 : 8)
+        serviceManager = ServiceManager(variables)
 
         unknownVariables = input.unknown
     }

@@ -2,14 +2,16 @@ import NIOCore
 import Version
 
 /// `/health/live` reports that the process runs. `/health/ready` reports whether it can serve requests: with status 503
-/// and the reason when it cannot. Both bodies of `/health/ready` contain the version.
-func healthRoutes(_ readiness: @escaping () async -> ReadinessStatus) -> [Route] {
+/// and the reason when it cannot, and from a stop signal to the end of the process. Both bodies of `/health/ready` contain the version.
+func healthRoutes(
+    _ shutdown: ShutdownState, _ readiness: @escaping () async -> ReadinessStatus
+) -> [Route] {
     [
         Route(.GET, "/health/live") { _ in
             .text(.ok, #"{"status":"live"}"#, contentType: json)
         },
         Route(.GET, "/health/ready") { _ in
-            switch await readiness() {
+            switch shutdown.isStopping ? .notReady("the server is stopping") : await readiness() {
             case .ready:
                 return .text(
                     .ok, #"{"status":"ready","version":"\#(bookplateVersion)"}"#, contentType: json)

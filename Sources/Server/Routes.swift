@@ -22,6 +22,7 @@ package enum ReadinessStatus: Sendable, Equatable {
 ///   - responseBytesMax: The limit on the response to an array of requests. The service limits single responses.
 ///   - unread: Counts the responses that clients have not read. Must be the instance that the server uses.
 ///   - metrics: The metrics that `/metrics` returns.
+///   - shutdown: Must be the instance that the server uses.
 ///   - readiness: Called for every request to `/health/ready`.
 package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int,
@@ -29,7 +30,8 @@ package func standardRoutes(
     socketOrigins: AllowedOrigins = AllowedOrigins([]),
     objects: (service: any ObjectService, bytesMax: Int)? = nil,
     responseBytesMax: Int = .max, unread: UnreadBytes = UnreadBytes(),
-    metrics: Metrics = Metrics(), readiness: @escaping () async -> ReadinessStatus
+    metrics: Metrics = Metrics(), shutdown: ShutdownState = ShutdownState(),
+    readiness: @escaping () async -> ReadinessStatus
 ) -> [Route] {
     var routes = GraphQLEndpoint(
         service: service, loop: loop, page: explorer?.page, bodyBytesMax: bodyBytesMax,
@@ -46,5 +48,5 @@ package func standardRoutes(
         let asset = Asset(Array(schemaText.utf8), contentType: "text/plain; charset=utf-8")
         routes.append(Route(.GET, "/schema.graphql") { asset.response(to: $0) })
     }
-    return routes + healthRoutes(readiness) + [metricsRoute(metrics)]
+    return routes + healthRoutes(shutdown, readiness) + [metricsRoute(metrics)]
 }

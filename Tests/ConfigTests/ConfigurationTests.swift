@@ -13,6 +13,8 @@ import Testing
         #expect(configuration.storage == .folder(".bookplate/objects"))
         #expect(configuration.introspection && configuration.explorer)
         #expect(configuration.logFormat == .text)
+        #expect(configuration.stopDelaySeconds == 0)
+        #expect(configuration.serviceManager == nil)
         #expect(configuration.sources.openLibraryURL == "https://openlibrary.org")
     }
 
@@ -22,9 +24,22 @@ import Testing
         ])
         #expect(!configuration.introspection && !configuration.explorer)
         #expect(configuration.logFormat == .json)
+        #expect(configuration.stopDelaySeconds == 8)
         #expect(throws: ConfigError.self) {
             try Configuration(["BOOKPLATE_ENV": "production"]).sessionKeysFile()
         }
+    }
+
+    @Test func readsTheSocketOfTheServiceManager() throws {
+        let watched = try Configuration([
+            "NOTIFY_SOCKET": "/run/systemd/notify", "WATCHDOG_USEC": "30000000",
+        ])
+        #expect(watched.serviceManager?.socket == "/run/systemd/notify")
+        #expect(watched.serviceManager?.watchdogMicroseconds == 30_000_000)
+        let unwatched = try Configuration(["NOTIFY_SOCKET": "@name", "WATCHDOG_USEC": "soon"])
+        #expect(unwatched.serviceManager?.socket == "@name")
+        #expect(unwatched.serviceManager?.watchdogMicroseconds == nil)
+        #expect(try Configuration(["NOTIFY_SOCKET": "vsock:2:1"]).serviceManager == nil)
     }
 
     @Test(arguments: [
@@ -40,6 +55,7 @@ import Testing
         ("BOOKPLATE_LIMITS", "deep=1"), ("BOOKPLATE_LIMITS", "body=99999999999999999999"),
         ("BOOKPLATE_INTROSPECTION", "maybe"), ("BOOKPLATE_EXPLORER", "2"),
         ("BOOKPLATE_ENV", "test"), ("BOOKPLATE_LOG_LEVEL", "loud"),
+        ("BOOKPLATE_STOP_DELAY", "301"), ("BOOKPLATE_STOP_DELAY", "5s"),
         ("BOOKPLATE_LOG_FORMAT", "xml"), ("BOOKPLATE_FETCH_ALLOW", "a,,b"),
         ("BOOKPLATE_MQTT_URL", "http://broker"), ("BOOKPLATE_MQTT_URL", "mqtt://"),
         ("BOOKPLATE_MQTT_URL", "mqtt://a:b%zz@host"), ("BOOKPLATE_MQTT_URL", "mqtt://host:0"),

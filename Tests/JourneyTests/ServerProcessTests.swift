@@ -17,6 +17,22 @@ import Testing
         #expect(outcome.code == 0, "\(outcome.errors)")
     }
 
+    @Test func systemdLearnsThatTheServerIsReadyAliveAndStopping() async throws {
+        let installation = try await Self.installation()
+        let socket = try NotifySocket(folder: try Program.makeFolder())
+        let server = try await installation.startServer([
+            "NOTIFY_SOCKET": socket.path, "WATCHDOG_USEC": "100000",
+        ])
+        var messages: [String] = []
+        while !(messages.contains("READY=1") && messages.contains("WATCHDOG=1")) {
+            messages.append(try await socket.next())
+        }
+        server.program.send(SIGTERM)
+        while messages.last != "STOPPING=1" { messages.append(try await socket.next()) }
+        #expect(Set(messages) == ["READY=1", "WATCHDOG=1", "STOPPING=1"])
+        #expect(try await blocking { try server.program.wait() }.code == 0)
+    }
+
     @Test func runningRequestsCompleteBeforeTheServerStops() async throws {
         let installation = try await Self.installation()
         let server = try await installation.startServer()

@@ -39,7 +39,9 @@ package struct HTTPLimits: Sendable {
     /// used, a client must read `bytesReadMin` within this time multiplied by the unused share, or its connection is
     /// closed.
     package var shortMemoryPatience = TimeAmount.seconds(10)
-    /// The time that running requests have to finish when the server shuts down.
+    /// The time from a stop signal to the end of listening.
+    package var stopDelay = Duration.zero
+    /// The time that running requests have to finish after the end of listening.
     package var stopTimeout = TimeAmount.seconds(10)
 
     package init() {}

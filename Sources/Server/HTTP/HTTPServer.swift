@@ -35,19 +35,25 @@ package struct HTTPServer: Service {
     private let gauges: LiveGauges
     private let unread: UnreadBytes
     private let makeRoutes: MakeRoutes
+    private let shutdown: ShutdownState
     private let onListening: @Sendable (SocketAddress) -> Void
+    private let onStopping: @Sendable () -> Void
 
     /// - Parameters:
     ///   - executors: The executors that the caller has created for loops of the group. The other loops get a new one.
     ///   - port: The port to listen on. 0 lets the system choose one; `onListening` receives it.
     ///   - unread: Counts the responses that clients have not read. Must be the instance that the routes use.
+    ///   - shutdown: Must be the instance that the routes use.
     ///   - onListening: Called when the server accepts connections.
+    ///   - onStopping: Called when the graceful shutdown begins. The server accepts connections until
+    ///     `limits.stopDelay` has passed.
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
         limits: HTTPLimits = HTTPLimits(), proxies: TrustedProxies = TrustedProxies(),
         logger: Logger, metrics: Metrics = Metrics(), gauges: LiveGauges = LiveGauges(),
-        unread: UnreadBytes = UnreadBytes(),
+        unread: UnreadBytes = UnreadBytes(), shutdown: ShutdownState = ShutdownState(),
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
+        onStopping: @escaping @Sendable () -> Void = {},
         makeRoutes: @escaping MakeRoutes
     ) {
         self.group = group
@@ -60,7 +66,9 @@ package struct HTTPServer: Service {
         self.metrics = metrics
         self.gauges = gauges
         self.unread = unread
+        self.shutdown = shutdown
         self.onListening = onListening
+        self.onStopping = onStopping
         self.makeRoutes = makeRoutes
     }
 
@@ -84,6 +92,8 @@ package struct HTTPServer: Service {
         if let address = channel.localAddress { onListening(address) }
 
         try? await gracefulShutdown()
+        onStopping()
+        await announceStop(to: contexts)
         logger.info("shutting down after the running requests have finished")
         await stop(contexts, quiescing, on: channel.eventLoop)
         for sweep in sweeps { sweep.cancel() }
@@ -140,6 +150,20 @@ package struct HTTPServer: Service {
         } catch {
             throw ListenError(host: host, port: port, error)
         }
+    }
+
+    /// Lets load balancers notice that the server stops: `/health/ready` returns 503, and each response ends its connection,
+    /// but new connections are still accepted. Returns after `limits.stopDelay`.
+    private func announceStop(to contexts: LoopContexts) async {
+        shutdown.begin()
+        guard limits.stopDelay > .zero else { return }
+        for bound in contexts.values {
+            bound.eventLoop.execute { bound.value.endConnectionsAfterResponse() }
+        }
+        logger.info(
+            "not ready anymore; accepting connections for a while, so that load balancers notice",
+            metadata: ["seconds": "\(limits.stopDelay.components.seconds)"])
+        try? await Task.sleep(for: limits.stopDelay)
     }
 
     /// Closes idle connections, WebSockets, and streams at once, and the others after their response or at the time

@@ -31,9 +31,11 @@ struct TestServer {
         var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         if let log { logger = Logger(label: "test") { _ in log.handler } }
         let gauges = LiveGauges()
+        let shutdown = ShutdownState()
         let server = HTTPServer(
             group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1", port: 0,
             limits: limits, logger: logger, metrics: metrics, gauges: gauges, unread: unread,
+            shutdown: shutdown,
             onListening: { listening.yield($0.port ?? 0) }
         ) { executor in
             standardRoutes(
@@ -43,7 +45,8 @@ struct TestServer {
                 explorer: hasExplorer ? try Explorer(schema: schema.get()) : nil,
                 schemaText: schemaText,
                 socketOrigins: AllowedOrigins(["https://app.example.com"]),
-                responseBytesMax: responseBytesMax, unread: unread, readiness: readiness)
+                responseBytesMax: responseBytesMax, unread: unread, shutdown: shutdown,
+                readiness: readiness)
                 + routes(executor.eventLoop)
         }
         let group = ServiceGroup(
@@ -56,7 +59,11 @@ struct TestServer {
             do {
                 let result = try await test(TestServer(port: port, group: group, gauges: gauges))
                 await group.triggerGracefulShutdown()
-                try await tasks.waitForAll()
+                // Ends the delay.
+                if limits.stopDelay > .zero { tasks.cancelAll() }
+                do {
+                    try await tasks.waitForAll()
+                } catch is CancellationError {}
                 return result
             } catch {
                 await group.triggerGracefulShutdown()

@@ -51,7 +51,7 @@ extension ConnectionHandler {
     /// Writes the response to a request that has been read completely, and continues with the next request.
     func finish(_ response: HTTPResponse, _ exchange: Exchange) {
         var exchange = exchange
-        if loopContext.isDraining || closesAfterResponse { exchange.isKeepAlive = false }
+        if loopContext.endsConnections || closesAfterResponse { exchange.isKeepAlive = false }
         let response = withinMemoryLimit(response, exchange)
         exchange.log(response, to: loopContext.logger)
         loopContext.metrics.count(exchange, status: response.status)
@@ -83,7 +83,7 @@ extension ConnectionHandler {
         if case .closing = phase { return }
         phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
         unsentBytesAtLastDeadline = .max
-        if exchange.isKeepAlive, !loopContext.isDraining, !closesAfterResponse {
+        if exchange.isKeepAlive, !loopContext.endsConnections, !closesAfterResponse {
             phase = .idle
         } else if input.readableBytes > 0 || hasDeferredRead {
             closeOutputWhenSent()

@@ -20,8 +20,10 @@ final class LoopContext {
     var head = ByteBuffer()
     let gauges: LiveGauges
     let unread: UnreadBytes
-    /// Whether the server is shutting down, so that streams and WebSockets are ended.
+    /// Whether the server has stopped listening, so that streams and WebSockets are ended.
     private(set) var isDraining = false
+    /// Whether each connection is closed after its next response.
+    private(set) var endsConnections = false
     private var connections: [ObjectIdentifier: any TimedConnection] = [:]
 
     var loop: any EventLoop { executor.eventLoop }
@@ -87,9 +89,15 @@ final class LoopContext {
         }
     }
 
+    /// Makes the next response of each connection its last one.
+    func endConnectionsAfterResponse() {
+        endsConnections = true
+    }
+
     /// Ends WebSockets and streams. Running requests continue.
     func drain() {
         isDraining = true
+        endsConnections = true
         for connection in connections.values { connection.drain() }
     }
 
