@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// The socket of a service manager, as systemd creates it for a service with `Type=notify`.
 final class NotifySocket: Sendable {
