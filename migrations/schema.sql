@@ -3013,6 +3013,15 @@ BEGIN
 END
 $$;
 
+-- Name: replayed_position(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.replayed_position() RETURNS TABLE("position" bigint, mark uuid)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT pg_last_wal_replay_lsn() - '0/0', (SELECT t.mark FROM timelines t ORDER BY t.number DESC LIMIT 1)
+$$;
+
 -- Name: reserve_source_requests(text, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) RETURNS TABLE(granted integer, resets_in_ms bigint)
@@ -4196,6 +4205,27 @@ BEGIN
 END
 $_$;
 
+-- Name: written_position(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.written_position() RETURNS TABLE("position" bigint, mark uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    written CONSTANT pg_lsn := pg_current_wal_insert_lsn();
+    -- The name of a WAL file starts with its timeline, as eight hexadecimal digits.
+    timeline CONSTANT int := ('x' || substring(pg_walfile_name(written) FOR 8))::bit(32)::int;
+BEGIN
+    "position" := written - '0/0';
+    SELECT t.mark INTO mark FROM timelines t WHERE t.number = timeline;
+    IF NOT FOUND THEN
+        INSERT INTO timelines (number) VALUES (timeline) ON CONFLICT DO NOTHING;
+        SELECT t.mark INTO mark FROM timelines t WHERE t.number = timeline;
+    END IF;
+    RETURN NEXT;
+END
+$$;
+
 -- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.account_tombstones (
@@ -4934,6 +4964,16 @@ CREATE TABLE public.tenants (
     CONSTRAINT tenants_user_storage_bytes_max_check CHECK ((user_storage_bytes_max >= 0))
 );
 
+-- Name: timelines; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.timelines (
+    number integer NOT NULL,
+    mark uuid DEFAULT gen_random_uuid() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.timelines FORCE ROW LEVEL SECURITY;
+
 -- Name: usage_clients; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.usage_clients (
@@ -5230,6 +5270,11 @@ ALTER TABLE ONLY public.tenants
 
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_slug_key UNIQUE (slug);
+
+-- Name: timelines timelines_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.timelines
+    ADD CONSTRAINT timelines_pkey PRIMARY KEY (number);
 
 -- Name: usage_clients usage_clients_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -5744,6 +5789,10 @@ CREATE POLICY administration ON public.source_usage TO bookplate_owner USING (tr
 
 CREATE POLICY administration ON public.swipes TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: timelines administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.timelines TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: usage_clients administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.usage_clients TO bookplate_owner USING (true) WITH CHECK (true);
@@ -5903,6 +5952,10 @@ ALTER TABLE public.source_usage ENABLE ROW LEVEL SECURITY;
 -- Name: swipes; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.swipes ENABLE ROW LEVEL SECURITY;
+
+-- Name: timelines; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.timelines ENABLE ROW LEVEL SECURITY;
 
 -- Name: usage_clients; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -6240,6 +6293,11 @@ GRANT ALL ON FUNCTION public.renew_jobs(ids uuid[], fences integer[], lease_ms i
 REVOKE ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[]) TO bookplate_app;
 
+-- Name: FUNCTION replayed_position(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.replayed_position() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.replayed_position() TO bookplate_app;
+
 -- Name: FUNCTION reserve_source_requests(source text, requested integer, used_max integer, background_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) FROM PUBLIC;
@@ -6303,6 +6361,11 @@ GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max
 
 REVOKE ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION written_position(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.written_position() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.written_position() TO bookplate_app;
 
 -- Name: TABLE account_tombstones; Type: ACL; Schema: public; Owner: -
 

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_122_205_900
+package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "6e3fa94f3e6102cccd0227b59616eeec4a48aac20402ed5bbf4715cf520259a4"
+    "f8b7fdc48c8d25ebc88bb5d56955cb2e08416e4f26016778c3338b7973b8b19d"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

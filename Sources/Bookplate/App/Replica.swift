@@ -6,7 +6,8 @@ import Telemetry
 ///
 /// A replica lags behind the primary. After a change, the affected user and session read from the primary until the
 /// replica has replayed the change. To find out, the primary's WAL position is recorded every `interval` and compared
-/// with the position that the replica has replayed. The `Hub` reports changes by other servers and by jobs. While the
+/// with the position that the replica has replayed. After a failover, the positions of a replica that still follows the
+/// old primary mean nothing; it does not know the mark of the new primary's timeline, and is not used. The `Hub` reports changes by other servers and by jobs. While the
 /// hub is disconnected, all queries use the primary.
 package final class Replica: Sendable {
     private struct State {
@@ -99,20 +100,23 @@ package final class Replica: Sendable {
     private func compare(with primary: ConnectionPool) async {
         let at = ContinuousClock.now
         guard let written = await position(Self.written, in: primary),
-            let replayed = await position(
-                Self.replayed, in: pools[primary.loopID])
+            let replayed = await position(Self.replayed, in: pools[primary.loopID]),
+            replayed.timeline == written.timeline
         else {
-            // The replica is not used until the next successful comparison.
-            state.withLock { $0.completeUntil = nil }
+            // The replica is not used until the next successful comparison. The primary may be another one then.
+            state.withLock { state in
+                state.completeUntil = nil
+                state.positions = []
+            }
             delay.set(-1)
             return
         }
         let completeUntil = state.withLock { state in
-            state.positions.append((at, written))
+            state.positions.append((at, written.lsn))
             // Positions older than the maximum delay cannot make the replica usable.
             let expired = state.positions.prefix { at - $0.at > Self.delayMax }.count
             state.positions.removeFirst(expired)
-            if let last = state.positions.lastIndex(where: { $0.lsn <= replayed }) {
+            if let last = state.positions.lastIndex(where: { $0.lsn <= replayed.lsn }) {
                 let until = state.positions[last].at
                 state.completeUntil = until
                 state.positions.removeFirst(last)
@@ -124,9 +128,10 @@ package final class Replica: Sendable {
     }
 
     private func position(
-        _ statement: TypedStatement<Int64>, in pool: ConnectionPool?
-    ) async -> Int64? {
+        _ statement: TypedStatement<Position>, in pool: ConnectionPool?
+    ) async -> Position? {
         guard let pool else { return nil }
+        // It may be cancelled although `written_position` writes once per timeline: the next comparison repeats it.
         var pipeline = Pipeline(isReadOnly: true, timeout: Self.comparisonTimeout)
         let position = pipeline.append(statement)
         do throws(PostgresError) {
@@ -136,9 +141,21 @@ package final class Replica: Sendable {
         }
     }
 
-    private static let written = TypedStatement<Int64>(
-        "SELECT (pg_current_wal_insert_lsn() - '0/0')::int8")
-    /// NULL if the server is not a replica.
-    private static let replayed = TypedStatement<Int64>(
-        "SELECT (pg_last_wal_replay_lsn() - '0/0')::int8")
+    private static let written = TypedStatement<Position>(
+        "SELECT position, mark FROM written_position()")
+    private static let replayed = TypedStatement<Position>(
+        "SELECT position, mark FROM replayed_position()")
+
+    /// A position in the WAL, and the mark of its timeline.
+    private struct Position: RowDecodable {
+        let lsn: Int64
+        let timeline: UUID
+
+        /// Nil if the server is not a replica, or if it knows no timeline.
+        init?(_ row: inout RowReader) {
+            guard let lsn = row.int64(), let timeline = row.uuid() else { return nil }
+            self.lsn = lsn
+            self.timeline = timeline
+        }
+    }
 }
