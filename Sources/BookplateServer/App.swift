@@ -50,6 +50,7 @@ enum App {
         let gauges = LiveGauges()
         metrics.report(Array(databases.pools.values))
         metrics.report(gauges)
+        metrics.reportProcess()
         _ = JobGauges(metrics, database: databases.firstPool)
         let services = try makeServices(
             configuration, keyring, identity, covers, databases, metrics, logger)

@@ -39,7 +39,7 @@ struct FreeMemory: Service {
 }
 
 /// The bytes of the process that are in memory; nil if the system does not say.
-private func residentBytes() -> Int? {
+func residentBytes() -> Int? {
     // Sizes in pages: in total, in memory, and others.
     guard let file = fopen("/proc/self/statm", "r") else { return nil }
     defer { fclose(file) }

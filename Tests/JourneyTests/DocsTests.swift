@@ -173,10 +173,12 @@ import Testing
             .filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) }
         let page = try String(
             contentsOfFile: "\(TestCluster.project)/docs/operations.md", encoding: .utf8)
-        let table = page.split(separator: "\n").filter { $0.hasPrefix("| `bookplate_") }
+        let table = page.split(separator: "\n").filter {
+            $0.hasPrefix("| `bookplate_") || $0.hasPrefix("| `process_")
+        }
         let documented = Set(
             table.flatMap { row in
-                row.split(separator: "|")[0].matches(of: /`(bookplate_[a-z_]+)`/).map {
+                row.split(separator: "|")[0].matches(of: /`((?:bookplate|process)_[a-z_]+)`/).map {
                     String($0.1)
                 }
             })
@@ -189,6 +191,14 @@ import Testing
                 String(match.0.hasSuffix("_bucket") ? match.0.dropLast("_bucket".count) : match.0)
             })
         #expect(used.subtracting(documented) == [])
+        let alerts = try String(
+            contentsOfFile: "\(TestCluster.project)/docs/alerts.yml", encoding: .utf8)
+        let alerting = Set(
+            alerts.matches(of: /(?:bookplate|process)_[a-z_]+/).map { match in
+                String(match.0.hasSuffix("_bucket") ? match.0.dropLast("_bucket".count) : match.0)
+            })
+        #expect(alerting.subtracting(documented) == [])
+        #expect(!alerting.isEmpty)
     }
 
     /// `docs/operations.md` mentions every setting.

@@ -10,7 +10,9 @@ import Testing
         let installation = try await Installation.ready(catalog: [])
         let ports = [try freePort(), try freePort()]
         var servers: [RunningServer] = []
-        for port in ports { servers.append(try await start(installation, port)) }
+        for port in ports {
+            servers.append(try await start(installation, port, behind: balancer))
+        }
         let token = try await servers[0].signIn("ada")["accessToken"]?.string
         let front = HTTPClient(port: try freePort())
         let balancing = try await balancer.start(
@@ -31,7 +33,7 @@ import Testing
                     try server.program.wait()
                 }
                 #expect(outcome.code == 0, "\(outcome.errors)")
-                servers[index] = try await start(installation, port)
+                servers[index] = try await start(installation, port, behind: balancer)
                 try await waitUntilRequestsArrive(at: servers[index])
             }
             try await waitUntil("5,000 requests were sent") { traffic.sent >= 5000 }
@@ -41,10 +43,11 @@ import Testing
         #expect(traffic.failures == [], "of \(traffic.sent) requests; \(balancing.errors)")
     }
 
-    private func start(_ installation: Installation, _ port: Int) async throws -> RunningServer {
-        // haproxy checks every 2 s, and a server is down after three failed checks.
+    private func start(
+        _ installation: Installation, _ port: Int, behind balancer: LoadBalancer
+    ) async throws -> RunningServer {
         try await installation.startServer([
-            "BOOKPLATE_PORT": "\(port)", "BOOKPLATE_STOP_DELAY": "8",
+            "BOOKPLATE_PORT": "\(port)", "BOOKPLATE_STOP_DELAY": "\(balancer.stopDelaySeconds)",
         ])
     }
 

@@ -68,6 +68,15 @@ struct OperationTelemetry {
                         ["kind": kind?.rawValue ?? "unknown"])
                 )
             })
+        // These exist before the first error, so that Prometheus sees the first increase, too.
+        for code in [BookplateError.internalError.code, BookplateError.serviceUnavailableCode] {
+            errors[code] = errorCounter(code)
+        }
+    }
+
+    private func errorCounter(_ code: String) -> Counter {
+        metrics.counter(
+            "bookplate_errors_total", "Errors in GraphQL responses by code.", ["code": code])
     }
 
     func lookedUp(isKnown: Bool) { (isKnown ? hits : misses).increment() }
@@ -112,11 +121,7 @@ struct OperationTelemetry {
     /// Counts errors by code. The codes are a fixed set. Errors of cancelled requests do not count, because they are not sent.
     mutating func count(_ codes: [String]) {
         for code in codes where code != BookplateError.cancelledCode {
-            let counter =
-                errors[code]
-                ?? metrics.counter(
-                    "bookplate_errors_total", "Errors in GraphQL responses by code.",
-                    ["code": code])
+            let counter = errors[code] ?? errorCounter(code)
             errors[code] = counter
             counter.increment()
         }

@@ -93,7 +93,7 @@ package struct HTTPServer: Service {
 
         try? await gracefulShutdown()
         onStopping()
-        await announceStop(to: contexts)
+        await announceStop(to: contexts, channel)
         logger.info("shutting down after the running requests have finished")
         await stop(contexts, quiescing, on: channel.eventLoop)
         for sweep in sweeps { sweep.cancel() }
@@ -153,8 +153,9 @@ package struct HTTPServer: Service {
     }
 
     /// Lets load balancers notice that the server stops: `/health/ready` returns 503, and each response ends its connection,
-    /// but new connections are still accepted. Returns after `limits.stopDelay`.
-    private func announceStop(to contexts: LoopContexts) async {
+    /// but new connections are still accepted. Returns after `limits.stopDelay`, when no new connection waits to be
+    /// accepted.
+    private func announceStop(to contexts: LoopContexts, _ channel: any Channel) async {
         shutdown.begin()
         guard limits.stopDelay > .zero else { return }
         for bound in contexts.values {
@@ -164,6 +165,15 @@ package struct HTTPServer: Service {
             "not ready anymore; accepting connections for a while, so that load balancers notice",
             metadata: ["seconds": "\(limits.stopDelay.components.seconds)"])
         try? await Task.sleep(for: limits.stopDelay)
+        do {
+            try await ignoreNewConnections(on: channel)
+            // Enough for the handshakes that have begun.
+            try? await Task.sleep(for: .milliseconds(200))
+        } catch {
+            logger.warning(
+                "connections that are not yet accepted will be reset",
+                metadata: ["error": "\(error)"])
+        }
     }
 
     /// Closes idle connections, WebSockets, and streams at once, and the others after their response or at the time

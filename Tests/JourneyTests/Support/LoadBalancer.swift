@@ -4,6 +4,16 @@ import Glibc
 enum LoadBalancer: String, CaseIterable, Sendable {
     case haproxy, nginx
 
+    /// The time in which the load balancer notices that a server is not ready. nginx does not check, but tries the other server
+    /// when one refuses the connection.
+    var stopDelaySeconds: Int {
+        switch self {
+        // It checks every 2 s, and a server is down after three failed checks.
+        case .haproxy: 8
+        case .nginx: 1
+        }
+    }
+
     /// The configuration in `docs/operations.md`, for these ports.
     ///
     /// - Parameters:

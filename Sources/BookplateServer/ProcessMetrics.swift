@@ -1,0 +1,42 @@
+import Glibc
+import Telemetry
+
+extension Metrics {
+    /// Reports the memory, CPU time, and file descriptors of this process, by the names that all Prometheus clients use.
+    func reportProcess() {
+        let start = gauge(
+            "process_start_time_seconds", "When the process was started, as a Unix time.")
+        start.set(time(nil))
+        let memory = gauge("process_resident_memory_bytes", "Memory of the process.")
+        let cpu = counter("process_cpu_seconds_total", "Whole seconds of CPU time.")
+        let descriptors = gauge("process_open_fds", "Open file descriptors.")
+        let descriptorsMax = gauge("process_max_fds", "The maximum number of file descriptors.")
+        beforeReading {
+            if let bytes = residentBytes() { memory.set(bytes) }
+            cpu.set(cpuSeconds())
+            if let count = openDescriptorCount() { descriptors.set(count) }
+            var limit = rlimit()
+            if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+                descriptorsMax.set(Int(clamping: limit.rlim_cur))
+            }
+        }
+    }
+}
+
+/// The whole seconds that the process has used in user mode and in the kernel.
+private func cpuSeconds() -> Int {
+    var usage = rusage()
+    guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return 0 }
+    let microseconds = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
+    return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + Int(microseconds) / 1_000_000
+}
+
+/// The number of open file descriptors; nil if the system does not say.
+private func openDescriptorCount() -> Int? {
+    guard let folder = opendir("/proc/self/fd") else { return nil }
+    defer { closedir(folder) }
+    var count = 0
+    while readdir(folder) != nil { count += 1 }
+    // Without `.`, `..`, and the descriptor of the folder.
+    return count - 3
+}
