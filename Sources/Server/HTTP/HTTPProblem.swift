@@ -68,7 +68,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .uriTooLong: "URI_TOO_LONG"
         case .headersTooLarge: "HEADERS_TOO_LARGE"
         case .unsupportedVersion: "HTTP_VERSION_NOT_SUPPORTED"
-        case .overloaded: "UNAVAILABLE"
+        case .overloaded: "SERVICE_UNAVAILABLE"
         case .unauthenticated: "UNAUTHENTICATED"
         case .forbidden: "FORBIDDEN"
         case .applicationError(_, let code, _, _): code
