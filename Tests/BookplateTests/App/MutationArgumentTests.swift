@@ -174,8 +174,8 @@ import Testing
         #expect(response.code == "BAD_USER_INPUT", "\(response.json)")
         #expect(response.errors.count == 1)
         #expect(response.errors.first?["path"] == [.string(parent), "bad"])
-        #expect(response[parent, "id"]?.string != nil)
-        #expect(response[parent, "bad"] == .null)
+        #expect(response[.name(parent), "id"]?.string != nil)
+        #expect(response[.name(parent), "bad"] == .null)
         #expect(response["other", "id"] == shelf)
     }
 
