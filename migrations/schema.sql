@@ -1884,9 +1884,6 @@ BEGIN
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
         RETURN NULL;
-    ELSIF TG_OP = 'DELETE' THEN
-        ignored := append_change(OLD.user_id, 'DELETED', 'Book', OLD.id);
-        RETURN NULL;
     ELSIF NEW IS NOT DISTINCT FROM OLD THEN
         RETURN NULL;
     END IF;
@@ -1911,6 +1908,31 @@ BEGIN
             jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
         );
     END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_deleted_books(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_deleted_books() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+BEGIN
+    FOR owner, ids IN
+        SELECT o.user_id, array_agg(o.id)
+        FROM old_rows o
+        -- The log of a deleted account is deleted, too.
+        JOIN users u ON u.id = o.user_id
+        GROUP BY o.user_id
+        ORDER BY o.user_id
+    LOOP
+        ignored := append_changes(owner, 'DELETED', 'Book', ids);
+    END LOOP;
     RETURN NULL;
 END
 $$;
@@ -5516,7 +5538,7 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
+CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
 
 -- Name: reviews log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -5525,6 +5547,10 @@ CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reviews FO
 -- Name: shelves log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FOR EACH ROW EXECUTE FUNCTION public.log_shelf();
+
+-- Name: books log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_books();
 
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -6142,6 +6168,10 @@ REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
 -- Name: FUNCTION log_book(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
+
+-- Name: FUNCTION log_deleted_books(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_deleted_books() FROM PUBLIC;
 
 -- Name: FUNCTION log_review(); Type: ACL; Schema: public; Owner: -
 

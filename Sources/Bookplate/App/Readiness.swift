@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "e7b5ad74ba06c03321abf5b9aba988db5cc30e4810ed41f534f70bce05e59559"
+    "92650e7f315b6b8b770d2ca7959e62e94ab3c824a1352f581204c2392389496b"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
