@@ -26,6 +26,8 @@ CREATE TABLE tenants (
     user_storage_bytes_max bigint DEFAULT 2147483648 CHECK (user_storage_bytes_max >= 0),
     -- Null means the limit of the server's configuration.
     requests_per_minute int CHECK (requests_per_minute > 0),
+    -- Whether readers may rate books in half stars.
+    half_stars boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL DEFAULT now()
 );
 

@@ -215,7 +215,7 @@ CREATE TABLE reviews (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    -- The rating in half stars: 8 is 4 stars. The API writes only whole stars today.
+    -- The rating in half stars: 8 is 4 stars. Odd numbers need tenants.half_stars, except those that were stored before.
     half_stars smallint CHECK (half_stars BETWEEN 1 AND 10),
     text text CHECK (char_length(text) BETWEEN 1 AND 100000),
     created_at timestamptz NOT NULL DEFAULT now(),

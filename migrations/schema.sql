@@ -534,27 +534,37 @@ CREATE TABLE public.covers (
 
 ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
 
--- Name: count_cover(public.covers, integer); Type: FUNCTION; Schema: public; Owner: -
+-- Name: count_covers(public.covers[], integer); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.count_cover(cover public.covers, sign integer) RETURNS void
+CREATE FUNCTION public.count_covers(stored public.covers[], sign integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    part_of_user smallint := abs(hashtext(cover.user_id::text) % 16);
-    added_bytes bigint := sign * cover_bytes(cover.byte_counts);
+    changed record;
 BEGIN
-    UPDATE tenant_storage t
-    SET bytes = t.bytes + added_bytes,
-        covers = t.covers + sign
-    WHERE t.tenant_id = cover.tenant_id AND t.part = part_of_user;
-    -- Nothing is subtracted after the tenant was deleted.
-    IF NOT FOUND AND sign = 1 THEN
-        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
-        VALUES (cover.tenant_id, part_of_user, added_bytes, 1)
-        ON CONFLICT ON CONSTRAINT tenant_storage_pkey DO UPDATE
-        SET bytes = t.bytes + excluded.bytes,
-            covers = t.covers + 1;
-    END IF;
+    FOR changed IN
+        SELECT
+            c.tenant_id,
+            abs(hashtext(c.user_id::text) % 16)::smallint AS part,
+            sign * sum(cover_bytes(c.byte_counts)) AS bytes,
+            sign * count(*) AS covers
+        FROM unnest(stored) c
+        GROUP BY 1, 2
+        ORDER BY 1, 2
+    LOOP
+        UPDATE tenant_storage t
+        SET bytes = t.bytes + changed.bytes,
+            covers = t.covers + changed.covers
+        WHERE t.tenant_id = changed.tenant_id AND t.part = changed.part;
+        -- Nothing is subtracted after the tenant was deleted.
+        IF NOT FOUND AND sign = 1 THEN
+            INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
+            VALUES (changed.tenant_id, changed.part, changed.bytes, changed.covers)
+            ON CONFLICT ON CONSTRAINT tenant_storage_pkey DO UPDATE
+            SET bytes = t.bytes + excluded.bytes,
+                covers = t.covers + excluded.covers;
+        END IF;
+    END LOOP;
 END
 $$;
 
@@ -624,6 +634,14 @@ BEGIN
             cover = excluded.cover,
             shelf_ids = excluded.shelf_ids
         RETURNING id, shelf_ids
+    ), no_covers AS (
+        -- One statement for all books: a foreign key deletes the rows of each book by a statement of its own, whose triggers
+        -- run again.
+        DELETE FROM covers c
+        WHERE c.user_id = owner AND c.book_id = ANY(ids)
+    ), no_shelves AS (
+        DELETE FROM shelf_books s
+        WHERE s.user_id = owner AND s.book_id = ANY(ids)
     ), deleted AS (
         DELETE FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
@@ -1866,9 +1884,6 @@ BEGIN
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
         RETURN NULL;
-    ELSIF TG_OP = 'DELETE' THEN
-        ignored := append_change(OLD.user_id, 'DELETED', 'Book', OLD.id);
-        RETURN NULL;
     ELSIF NEW IS NOT DISTINCT FROM OLD THEN
         RETURN NULL;
     END IF;
@@ -1893,6 +1908,31 @@ BEGIN
             jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
         );
     END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_deleted_books(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_deleted_books() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+BEGIN
+    FOR owner, ids IN
+        SELECT o.user_id, array_agg(o.id)
+        FROM old_rows o
+        -- The log of a deleted account is deleted, too.
+        JOIN users u ON u.id = o.user_id
+        GROUP BY o.user_id
+        ORDER BY o.user_id
+    LOOP
+        ignored := append_changes(owner, 'DELETED', 'Book', ids);
+    END LOOP;
     RETURN NULL;
 END
 $$;
@@ -2589,71 +2629,86 @@ CREATE FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, re
     RETURNING t.apple_token_revoked
 $$;
 
--- Name: record_cover(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: record_covers(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.record_cover() RETURNS trigger
+CREATE FUNCTION public.record_covers() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
 DECLARE
-    is_stored boolean := TG_OP = 'INSERT';
-    is_removed boolean := TG_OP = 'DELETE';
+    stored covers[] := ARRAY[]::covers[];
+    lost covers[] := ARRAY[]::covers[];
 BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        is_stored := NEW.version <> OLD.version;
-        is_removed := is_stored;
+    IF TG_OP = 'INSERT' THEN
+        stored := ARRAY(SELECT n::covers FROM new_rows n);
+    ELSIF TG_OP = 'DELETE' THEN
+        lost := ARRAY(SELECT o::covers FROM old_rows o);
+    ELSE
+        SELECT coalesce(array_agg(n::covers), '{}'), coalesce(array_agg(o::covers), '{}') INTO stored, lost
+        FROM new_rows n
+        JOIN old_rows o USING (user_id, book_id)
+        WHERE n.version <> o.version;
     END IF;
-    IF is_stored THEN
+    -- Foreign keys run a statement for each deleted book, and most of these change nothing.
+    IF stored <> '{}' THEN
         IF EXISTS (
             SELECT
-            FROM removed_covers r
-            WHERE r.user_id = NEW.user_id AND r.book_id = NEW.book_id AND r.version = NEW.version
+            FROM unnest(stored) s
+            JOIN removed_covers r USING (user_id, book_id, version)
         ) THEN
             RAISE EXCEPTION 'The image arrived too late to be stored. Send it again.' USING ERRCODE = 'BP409';
         END IF;
         INSERT INTO events (user_id, kind, payload)
-        VALUES (
-            NEW.user_id,
+        SELECT
+            s.user_id,
             'cover_changed',
-            jsonb_build_object(
-                'book_id', NEW.book_id, 'status', 'READY', 'source', NEW.source, 'version', NEW.version)
-        );
+            jsonb_build_object('book_id', s.book_id, 'status', 'READY', 'source', s.source, 'version', s.version)
+        FROM unnest(stored) s;
     END IF;
-    IF is_removed THEN
-        PERFORM record_removed_cover(OLD.user_id, OLD.book_id, OLD.version);
+    IF lost <> '{}' THEN
+        PERFORM record_removed_covers(lost);
+        PERFORM count_covers(lost, -1);
     END IF;
-    IF TG_OP <> 'INSERT' THEN
-        PERFORM count_cover(OLD, -1);
-    END IF;
-    IF TG_OP <> 'DELETE' THEN
-        PERFORM count_cover(NEW, 1);
+    IF stored <> '{}' THEN
+        PERFORM count_covers(stored, 1);
     END IF;
     RETURN NULL;
 END
 $$;
 
--- Name: record_deleted_cover(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: record_deleted_covers(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.record_deleted_cover() RETURNS trigger
+CREATE FUNCTION public.record_deleted_covers() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
+DECLARE
+    stored covers[] := ARRAY[]::covers[];
+    lost covers[] := ARRAY[]::covers[];
 BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        IF OLD.cover IS NOT DISTINCT FROM NEW.cover THEN
-            RETURN NULL;
-        END IF;
+    IF TG_OP = 'INSERT' THEN
+        stored := ARRAY(
+            SELECT jsonb_populate_record(NULL::covers, n.cover) FROM new_rows n WHERE n.cover IS NOT NULL
+        );
+    ELSIF TG_OP = 'DELETE' THEN
+        lost := ARRAY(
+            SELECT jsonb_populate_record(NULL::covers, o.cover) FROM old_rows o WHERE o.cover IS NOT NULL
+        );
+    ELSE
+        SELECT
+            coalesce(array_agg(jsonb_populate_record(NULL::covers, n.cover)) FILTER (WHERE n.cover IS NOT NULL), '{}'),
+            coalesce(array_agg(jsonb_populate_record(NULL::covers, o.cover)) FILTER (WHERE o.cover IS NOT NULL), '{}')
+            INTO stored, lost
+        FROM new_rows n
+        JOIN old_rows o USING (user_id, id)
+        WHERE n.cover IS DISTINCT FROM o.cover;
     END IF;
-    IF TG_OP <> 'INSERT' THEN
-        IF OLD.cover IS NOT NULL THEN
-            PERFORM record_removed_cover(OLD.user_id, OLD.id, OLD.cover ->> 'version');
-            PERFORM count_cover(jsonb_populate_record(NULL::covers, OLD.cover), -1);
-        END IF;
+    IF lost <> '{}' THEN
+        PERFORM record_removed_covers(lost);
+        PERFORM count_covers(lost, -1);
     END IF;
-    IF TG_OP <> 'DELETE' THEN
-        IF NEW.cover IS NOT NULL THEN
-            PERFORM count_cover(jsonb_populate_record(NULL::covers, NEW.cover), 1);
-        END IF;
+    IF stored <> '{}' THEN
+        PERFORM count_covers(stored, 1);
     END IF;
     RETURN NULL;
 END
@@ -2676,24 +2731,28 @@ CREATE FUNCTION public.record_missing_edition_cover(id uuid, days integer) RETUR
     )
 $$;
 
--- Name: record_removed_cover(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
+-- Name: record_removed_covers(public.covers[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.record_removed_cover(user_id uuid, book_id uuid, version text) RETURNS void
+CREATE FUNCTION public.record_removed_covers(lost public.covers[]) RETURNS void
     LANGUAGE sql
     AS $$
     INSERT INTO removed_covers (user_id, book_id, version)
-    SELECT record_removed_cover.user_id, record_removed_cover.book_id, record_removed_cover.version
+    SELECT l.user_id, l.book_id, l.version
+    FROM unnest(lost) l
     WHERE EXISTS (
             SELECT
             FROM users u
-            WHERE u.id = record_removed_cover.user_id
+            WHERE u.id = l.user_id
         )
         AND NOT EXISTS (
             SELECT
-            FROM stored_covers c
-            WHERE c.user_id = record_removed_cover.user_id
-                AND c.book_id = record_removed_cover.book_id
-                AND c.version = record_removed_cover.version
+            FROM covers c
+            WHERE c.user_id = l.user_id AND c.book_id = l.book_id AND c.version = l.version
+        )
+        AND NOT EXISTS (
+            SELECT
+            FROM deleted_books d
+            WHERE d.user_id = l.user_id AND d.id = l.book_id AND d.cover ->> 'version' = l.version
         )
     ON CONFLICT DO NOTHING
 $$;
@@ -4954,6 +5013,7 @@ CREATE TABLE public.tenants (
     storage_bytes_max bigint,
     user_storage_bytes_max bigint DEFAULT '2147483648'::bigint,
     requests_per_minute integer,
+    half_stars boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT tenants_amazon_tag_check CHECK ((amazon_tag ~ '^[A-Za-z0-9-]{1,64}$'::text)),
     CONSTRAINT tenants_bookshop_id_check CHECK ((bookshop_id ~ '^[0-9]{1,10}$'::text)),
@@ -5477,9 +5537,21 @@ CREATE UNIQUE INDEX shelves_name ON public.shelves USING btree (user_id, lower(n
 
 CREATE INDEX swipes_edition_id ON public.swipes USING btree (edition_id);
 
--- Name: swipes_history; Type: INDEX; Schema: public; Owner: -
+-- Name: swipes_history_buy; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX swipes_history ON public.swipes USING btree (user_id, LEAST(swiped_at, recorded_at), edition_id);
+CREATE INDEX swipes_history_buy ON public.swipes USING btree (user_id, LEAST(swiped_at, recorded_at), edition_id, swiped_at) WHERE (action = 'BUY'::public.swipe_action);
+
+-- Name: swipes_history_dislike; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX swipes_history_dislike ON public.swipes USING btree (user_id, LEAST(swiped_at, recorded_at), edition_id, swiped_at) WHERE (action = 'DISLIKE'::public.swipe_action);
+
+-- Name: swipes_history_like; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX swipes_history_like ON public.swipes USING btree (user_id, LEAST(swiped_at, recorded_at), edition_id, swiped_at) WHERE (action = 'LIKE'::public.swipe_action);
+
+-- Name: swipes_history_skip; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX swipes_history_skip ON public.swipes USING btree (user_id, LEAST(swiped_at, recorded_at), edition_id, swiped_at) WHERE (action = 'SKIP'::public.swipe_action);
 
 -- Name: swipes_recorded_at; Type: INDEX; Schema: public; Owner: -
 
@@ -5511,7 +5583,7 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
+CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
 
 -- Name: reviews log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -5520,6 +5592,10 @@ CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reviews FO
 -- Name: shelves log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FOR EACH ROW EXECUTE FUNCTION public.log_shelf();
+
+-- Name: books log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_books();
 
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -5537,13 +5613,29 @@ CREATE TRIGGER notify_session_ended_on_delete AFTER DELETE ON public.sessions FO
 
 CREATE TRIGGER notify_session_ended_on_update AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.notify_session_ended();
 
--- Name: covers record_cover; Type: TRIGGER; Schema: public; Owner: -
+-- Name: covers record_delete; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER record_cover AFTER INSERT OR DELETE OR UPDATE ON public.covers FOR EACH ROW EXECUTE FUNCTION public.record_cover();
+CREATE TRIGGER record_delete AFTER DELETE ON public.covers REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_covers();
 
--- Name: deleted_books record_deleted_cover; Type: TRIGGER; Schema: public; Owner: -
+-- Name: deleted_books record_delete; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER record_deleted_cover AFTER INSERT OR DELETE OR UPDATE ON public.deleted_books FOR EACH ROW EXECUTE FUNCTION public.record_deleted_cover();
+CREATE TRIGGER record_delete AFTER DELETE ON public.deleted_books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
+
+-- Name: covers record_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_insert AFTER INSERT ON public.covers REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_covers();
+
+-- Name: deleted_books record_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_insert AFTER INSERT ON public.deleted_books REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
+
+-- Name: covers record_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_update AFTER UPDATE ON public.covers REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_covers();
+
+-- Name: deleted_books record_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
 
 -- Name: apple_grants apple_grants_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -6006,9 +6098,9 @@ GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
 
--- Name: FUNCTION count_cover(cover public.covers, sign integer); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION count_covers(stored public.covers[], sign integer); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.count_cover(cover public.covers, sign integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.count_covers(stored public.covers[], sign integer) FROM PUBLIC;
 
 -- Name: FUNCTION count_genres(); Type: ACL; Schema: public; Owner: -
 
@@ -6130,6 +6222,10 @@ REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 
+-- Name: FUNCTION log_deleted_books(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_deleted_books() FROM PUBLIC;
+
 -- Name: FUNCTION log_review(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_review() FROM PUBLIC;
@@ -6224,22 +6320,22 @@ REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) TO bookplate_app;
 
--- Name: FUNCTION record_cover(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION record_covers(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.record_cover() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.record_covers() FROM PUBLIC;
 
--- Name: FUNCTION record_deleted_cover(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION record_deleted_covers(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.record_deleted_cover() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.record_deleted_covers() FROM PUBLIC;
 
 -- Name: FUNCTION record_missing_edition_cover(id uuid, days integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) TO bookplate_app;
 
--- Name: FUNCTION record_removed_cover(user_id uuid, book_id uuid, version text); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION record_removed_covers(lost public.covers[]); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.record_removed_cover(user_id uuid, book_id uuid, version text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.record_removed_covers(lost public.covers[]) FROM PUBLIC;
 
 -- Name: FUNCTION record_schema_usage(client_tenants uuid[], client_names text[], client_versions text[], client_numbers integer[], coordinates text[], uses bigint[], clients_max integer); Type: ACL; Schema: public; Owner: -
 

@@ -44,7 +44,7 @@ struct Tenant: ParsableCommand {
                     requestsPerMinuteMax: settings.rate, storageBytesMax: settings.storage?.bytes,
                     userStorageBytesMax: settings.userStorage?.bytes
                         ?? TenantRecord.userStorageBytesDefault,
-                    providers: providers, connection)
+                    halfStars: settings.halfStars?.isOn ?? false, providers: providers, connection)
             }
             output.print(
                 json(attempt.result, attempt.members),
@@ -96,6 +96,7 @@ struct Tenant: ParsableCommand {
                 ("rate", tenant.requestsPerMinuteMax.map { "\($0)" } ?? ""),
                 ("storage", "\(usedBytes) bytes of \(size(tenant.storageBytesMax))"),
                 ("user-storage", size(tenant.userStorageBytesMax)),
+                ("half-stars", tenant.halfStars ? "on" : "off"),
             ]
             output.print(
                 json(tenant, [.init("storageBytes", .int(usedBytes))]),
@@ -114,6 +115,7 @@ struct Tenant: ParsableCommand {
                   bookplate-admin tenant update reader --audience com.example.reader --audience com.example.reader.web
                   bookplate-admin tenant update reader --provider https://accounts.google.com=https://www.googleapis.com/oauth2/v3/certs
                   bookplate-admin tenant update reader --storage 500GB --user-storage 1GB
+                  bookplate-admin tenant update reader --half-stars on
                   bookplate-admin tenant update reader --clear rate --clear amazon-tag --dry-run
                 """)
 
@@ -134,7 +136,9 @@ struct Tenant: ParsableCommand {
                 providers: providers, amazonTag: settings.amazonTag,
                 bookshopID: settings.bookshopId, requestsPerMinuteMax: settings.rate,
                 storageBytesMax: settings.storage?.bytes,
-                userStorageBytesMax: settings.userStorage?.bytes, removed: clear)
+                userStorageBytesMax: settings.userStorage?.bytes,
+                halfStars: settings.halfStars?.isOn,
+                removed: clear)
             let connection = try connect(try loadConfiguration())
             let attempt = try dryRunOptions.attempt(connection) {
                 try TenantRecord.update(slug, changes, connection)
@@ -214,6 +218,7 @@ struct Tenant: ParsableCommand {
                 .init(
                     "userStorageBytesMax",
                     tenant.userStorageBytesMax.map { .int(Int($0)) } ?? .null),
+                .init("halfStars", .boolean(tenant.halfStars)),
                 .init(
                     "providers",
                     .list(
@@ -252,6 +257,9 @@ struct TenantSettings: ParsableArguments {
     var storage: ByteCount?
     @Option(help: "Maximum size of the covers of each user, such as 1GB. Without it, 2GiB.")
     var userStorage: ByteCount?
+    @Option(
+        help: "Whether readers may rate books in half stars: on or off. Without it, off.")
+    var halfStars: Switch?
 
     /// - Throws: `.usage` for a value without `=`.
     var providers: [TenantRecord.Provider] {
@@ -267,6 +275,13 @@ struct TenantSettings: ParsableArguments {
             return providers
         }
     }
+}
+
+/// A setting on the command line that is on or off.
+enum Switch: String, ExpressibleByArgument, CaseIterable {
+    case on, off
+
+    var isOn: Bool { self == .on }
 }
 
 /// A number of bytes on the command line: `2147483648`, `500MB` (powers of 1,000), or `2GiB` (powers of 1,024).

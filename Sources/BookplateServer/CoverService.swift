@@ -78,7 +78,7 @@ extension HTTPProblem {
         case .serviceUnavailable(let seconds):
             status = .serviceUnavailable
             retryAfterSeconds = seconds
-        case .payloadTooLarge: status = .payloadTooLarge
+        case .payloadTooLarge, .quotaExceeded: status = .payloadTooLarge
         case .unsupportedImage: status = .unsupportedMediaType
         case .upstreamUnavailable: status = .badGateway
         case .internalError: status = .internalServerError

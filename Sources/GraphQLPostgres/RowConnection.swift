@@ -31,12 +31,18 @@ package struct RowConnection: RowLoader {
 
     /// The tables and conditions of one parent's rows. `$1` is the caller.
     package struct Source {
-        /// For example `books b WHERE b.user_id = $1`.
-        package var from: String
+        /// For example `books b WHERE b.user_id = $1`. Several sources have no common rows; a page reads the first rows of
+        /// each, so that each can use an index of its own.
+        package var from: [String]
         /// Appends the parameters from `$5` on.
         package var bind: (inout Parameters) -> Void
 
         package init(from: String, bind: @escaping (inout Parameters) -> Void = { _ in }) {
+            self.init(fromEach: [from], bind: bind)
+        }
+
+        package init(fromEach from: [String], bind: @escaping (inout Parameters) -> Void = { _ in })
+        {
             self.from = from
             self.bind = bind
         }
@@ -111,10 +117,7 @@ package struct RowConnection: RowLoader {
                     SELECT \(columns.sql), k.n
                     FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
                     CROSS JOIN LATERAL (
-                        SELECT \(alias).*
-                        FROM \(source.from)\(keyset ?? "")
-                        ORDER BY \(order.sql)
-                        LIMIT $3
+                        \(pageSQL(of: source, order, keyset ?? ""))
                     ) \(alias)
                     """), parameters)
             var total: (any PendingResult)?
@@ -125,7 +128,7 @@ package struct RowConnection: RowLoader {
                 total = request.pending(
                     statement(
                         """
-                        SELECT (SELECT count(*) FROM \(source.from))
+                        SELECT \(source.from.map { "(SELECT count(*) FROM \($0))" }.joined(separator: " + "))
                         FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
                         ORDER BY k.n
                         """), counting)
@@ -144,6 +147,24 @@ package struct RowConnection: RowLoader {
                         ) { row in Cursor.text(of: rows, row, orderIndices, order) })
                 }
             }
+        }
+
+        private func pageSQL(of source: Source, _ order: RowOrder, _ keyset: String) -> String {
+            let pages = source.from.map { from in
+                """
+                SELECT \(alias).*
+                FROM \(from)\(keyset)
+                ORDER BY \(order.sql)
+                LIMIT $3
+                """
+            }
+            guard pages.count > 1 else { return pages.joined() }
+            return """
+                SELECT \(alias).*
+                FROM ((\(pages.joined(separator: ") UNION ALL ("))) \(alias)
+                ORDER BY \(order.sql)
+                LIMIT $3
+                """
         }
 
         private func statement(_ text: String) -> Statement {

@@ -31,7 +31,7 @@ import Testing
                     "identityToken": identity.json["identityToken"] ?? .null,
                     "authorizationCode": "code", "displayName": "Ada",
                 ]
-            ])["data", "signInWithApple"]
+            ])["data", "signIn"]
         let id = session?["user", "id"]?.string ?? ""
         let token = session?["accessToken"]?.string
         _ = try await server.client.execute(
@@ -100,9 +100,9 @@ import Testing
                 "tenant", "add", "--slug", "shop", "--name", "Shop", "--audience",
                 "com.example.shop", "--json"))
         try await waitUntil("users of the new tenant can sign in") {
-            try await signIn("com.example.shop")["data", "signInWithApple", "accessToken"] != nil
+            try await signIn("com.example.shop")["data", "signIn", "accessToken"] != nil
         }
-        let session = try await signIn("com.example.shop")["data", "signInWithApple"]
+        let session = try await signIn("com.example.shop")["data", "signIn"]
         let token = session?["accessToken"]?.string
 
         // Set a rate limit, and remove it again.
@@ -165,8 +165,19 @@ import Testing
         #expect(unlimited["storageBytesMax"] == .null)
         #expect(unlimited["userStorageBytesMax"] == .null)
 
+        // Allow half stars.
+        #expect(text.output.contains("  half-stars: off\n"))
+        let starred = try json(
+            try await installation.admin("tenant", "update", "shop", "--half-stars", "on", "--json")
+        )
+        #expect(starred["halfStars"] == true && shown["halfStars"] == false)
+        let settings = try await server.client.execute(
+            "{ settings { halfStars } }", token: token)
+        #expect(settings["data", "settings", "halfStars"] == true)
+
         for (arguments, code) in [
             (["tenant", "update", "shop", "--storage", "many"], 64),
+            (["tenant", "update", "shop", "--half-stars", "maybe"], 64),
             (["tenant", "update", "shop", "--storage", "99999999999TB"], 64),
             (["tenant", "show", "nobody"], 1),
             (["tenant", "update", "nobody", "--name", "x"], 1),
@@ -263,7 +274,7 @@ import Testing
                     "identityToken": identity.json["identityToken"] ?? .null,
                     "authorizationCode": "code",
                 ]
-            ])["data", "signInWithApple"]
+            ])["data", "signIn"]
         apple.isDown = true
         let deletion = Task {
             try await first.client.execute(

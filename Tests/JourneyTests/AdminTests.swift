@@ -347,7 +347,7 @@ import Testing
             ])
         let all = try json(try await installation.admin("schema", "usage", "--json"))
         let names = all["elements"]?.values(of: "coordinate") ?? []
-        #expect(names.contains("User.stats") && names.contains("Mutation.signInWithApple"))
+        #expect(names.contains("User.stats") && names.contains("Mutation.signIn"))
         let deprecated = try json(
             try await installation.admin("schema", "usage", "--deprecated", "--json"))
         let unused = deprecated["elements"]?.list?.first { $0["coordinate"] == "Change.at" }

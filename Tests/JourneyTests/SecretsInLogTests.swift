@@ -81,7 +81,7 @@ import Testing
                 ])
         }
         let identity = try await identityToken()
-        let session = try #require(try await signIn(identity)["data", "signInWithApple"])
+        let session = try #require(try await signIn(identity)["data", "signIn"])
         let access = session["accessToken"]?.string ?? ""
         let refresh = session["refreshToken"]?.string ?? ""
         let other = try await identityToken()
@@ -133,7 +133,7 @@ import Testing
 
         // Account deletion.
         let last = try #require(
-            try await signIn(try await identityToken(), code: "used")["data", "signInWithApple"])
+            try await signIn(try await identityToken(), code: "used")["data", "signIn"])
         let deleted = try await server.client.execute(
             "mutation($id: String!) { deleteAccount(confirm: $id) { appleTokenRevoked } }",
             ["id": last["user", "id"] ?? .null], token: last["accessToken"]?.string)

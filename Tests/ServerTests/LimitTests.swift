@@ -270,6 +270,8 @@ import Testing
                 try third.send("GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
                 let response = try third.response()
                 #expect(response.status == 503)
+                #expect(
+                    response.body.contains(#""code":"SERVICE_UNAVAILABLE","retryAfter":1"#))
                 #expect(response.headers["retry-after"] == "1")
                 #expect(third.isClosed())
                 withExtendedLifetime(clients) {}

@@ -159,7 +159,7 @@ import Testing
     func requestsAreRefusedWhileALimitIsReached(isOfAddress: Bool) async throws {
         let unread = Self.unread(addressMax: 1000, processMax: isOfAddress ? 1 << 30 : 1000)
         let status = isOfAddress ? 429 : 503
-        let code = isOfAddress ? #""code":"RATE_LIMITED""# : #""code":"UNAVAILABLE""#
+        let code = isOfAddress ? #""code":"RATE_LIMITED""# : #""code":"SERVICE_UNAVAILABLE""#
         try await TestServer.run(batchRequestsMax: 2, unread: unread) { server in
             let requests = [
                 String.post(#"{"query":"{a}"}"#), .post(#"[{"query":"{a}"}]"#),

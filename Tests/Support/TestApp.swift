@@ -218,8 +218,8 @@ package final class TestApp: Sendable {
 
     package static let signIn = """
         mutation SignIn($input: SignInWithAppleInput!) {
-          signInWithApple(input: $input) {
-            accessToken expiresAt refreshToken isNewUser
+          signIn(input: {apple: $input}) {
+            accessToken accessTokenExpiresAt refreshToken isNewUser
             user { id displayName email preferredGenres { name } createdAt }
           }
         }

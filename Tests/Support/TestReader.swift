@@ -14,9 +14,9 @@ package struct TestReader: Sendable {
     }
 
     package init(_ app: TestApp, _ subject: String, _ response: TestResponse) throws {
-        guard let id = response["signInWithApple", "user", "id"],
-            let token = response["signInWithApple", "accessToken"]?.string,
-            let refreshToken = response["signInWithApple", "refreshToken"]?.string
+        guard let id = response["signIn", "user", "id"],
+            let token = response["signIn", "accessToken"]?.string,
+            let refreshToken = response["signIn", "refreshToken"]?.string
         else { throw SignInFailure(response: response.json) }
         self.app = app
         self.subject = subject

@@ -6,7 +6,7 @@
 --
 -- The functions raise these errors; DatabaseError.swift turns them into errors of the API.
 -- BP401  The session has ended.
--- BP404, BP409, BP413  Not found, conflict, and too large. Their message is shown to the user.
+-- BP404, BP409, BP413  Not found, conflict, and quota exceeded. Their message is shown to the user.
 -- BP410  Another worker holds the job.
 -- BP411  The identity token was used before.
 -- BP412  The notification was processed before.

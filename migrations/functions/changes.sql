@@ -123,7 +123,7 @@ BEGIN
 END
 $$;
 
--- Logs a created, changed, or deleted book. An update that changes nothing is not logged. A review is visible while its book
+-- Logs a created or changed book. An update that changes nothing is not logged. A review is visible while its book
 -- is READ, so it is created or deleted with that status. The end of a cover search that found nothing and the removal of a
 -- cover are events, too: READY is recorded with the cover, and FETCHING by enqueue_cover_searches.
 CREATE OR REPLACE FUNCTION log_book() RETURNS trigger
@@ -135,9 +135,6 @@ DECLARE
 BEGIN
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
-        RETURN NULL;
-    ELSIF TG_OP = 'DELETE' THEN
-        ignored := append_change(OLD.user_id, 'DELETED', 'Book', OLD.id);
         RETURN NULL;
     ELSIF NEW IS NOT DISTINCT FROM OLD THEN
         RETURN NULL;
@@ -163,6 +160,29 @@ BEGIN
             jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
         );
     END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Logs deleted books. Runs once per statement, because a shelf can be deleted with thousands of books.
+CREATE OR REPLACE FUNCTION log_deleted_books() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+BEGIN
+    FOR owner, ids IN
+        SELECT o.user_id, array_agg(o.id)
+        FROM old_rows o
+        -- The log of a deleted account is deleted, too.
+        JOIN users u ON u.id = o.user_id
+        GROUP BY o.user_id
+        ORDER BY o.user_id
+    LOOP
+        ignored := append_changes(owner, 'DELETED', 'Book', ids);
+    END LOOP;
     RETURN NULL;
 END
 $$;
@@ -253,9 +273,15 @@ FOR EACH ROW
 EXECUTE FUNCTION log_shelf();
 
 CREATE OR REPLACE TRIGGER log_changes
-AFTER INSERT OR UPDATE OR DELETE ON books
+AFTER INSERT OR UPDATE ON books
 FOR EACH ROW
 EXECUTE FUNCTION log_book();
+
+CREATE OR REPLACE TRIGGER log_delete
+AFTER DELETE ON books
+REFERENCING OLD TABLE AS old_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_deleted_books();
 
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON reviews
@@ -438,7 +464,7 @@ CREATE POLICY administration ON leases TO CURRENT_USER
 GRANT SELECT ON changes TO bookplate_app;
 GRANT SELECT, INSERT ON events TO bookplate_app;
 
-REVOKE ALL ON FUNCTION append_changes, append_change, log_shelf, log_book, log_review, log_shelf_books, delete_changes
+REVOKE ALL ON FUNCTION append_changes, append_change, log_shelf, log_book, log_deleted_books, log_review, log_shelf_books, delete_changes
     FROM PUBLIC;
 REVOKE ALL ON FUNCTION prune_changes, pending_events, take_events, release_events, mark_events_delivered, prune_events,
     library_positions FROM PUBLIC;

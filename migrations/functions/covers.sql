@@ -19,133 +19,190 @@ FROM deleted_books d
 CROSS JOIN LATERAL jsonb_populate_record(NULL::covers, d.cover) c
 WHERE d.cover IS NOT NULL;
 
--- Adds a stored cover to the storage that its tenant uses, or subtracts it if `sign` is -1.
-CREATE OR REPLACE FUNCTION count_cover(cover covers, sign int) RETURNS void
+-- Adds stored covers to the storage that their tenants use, or subtracts them if `sign` is -1. Once per statement, because each
+-- update of a row within one transaction makes the next one slower: a shelf or an account can have 50,000 covers.
+CREATE OR REPLACE FUNCTION count_covers(stored covers[], sign int) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    part_of_user smallint := abs(hashtext(cover.user_id::text) % 16);
-    added_bytes bigint := sign * cover_bytes(cover.byte_counts);
+    changed record;
 BEGIN
-    UPDATE tenant_storage t
-    SET bytes = t.bytes + added_bytes,
-        covers = t.covers + sign
-    WHERE t.tenant_id = cover.tenant_id AND t.part = part_of_user;
-    -- Nothing is subtracted after the tenant was deleted.
-    IF NOT FOUND AND sign = 1 THEN
-        INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
-        VALUES (cover.tenant_id, part_of_user, added_bytes, 1)
-        ON CONFLICT ON CONSTRAINT tenant_storage_pkey DO UPDATE
-        SET bytes = t.bytes + excluded.bytes,
-            covers = t.covers + 1;
-    END IF;
+    FOR changed IN
+        SELECT
+            c.tenant_id,
+            abs(hashtext(c.user_id::text) % 16)::smallint AS part,
+            sign * sum(cover_bytes(c.byte_counts)) AS bytes,
+            sign * count(*) AS covers
+        FROM unnest(stored) c
+        GROUP BY 1, 2
+        ORDER BY 1, 2
+    LOOP
+        UPDATE tenant_storage t
+        SET bytes = t.bytes + changed.bytes,
+            covers = t.covers + changed.covers
+        WHERE t.tenant_id = changed.tenant_id AND t.part = changed.part;
+        -- Nothing is subtracted after the tenant was deleted.
+        IF NOT FOUND AND sign = 1 THEN
+            INSERT INTO tenant_storage AS t (tenant_id, part, bytes, covers)
+            VALUES (changed.tenant_id, changed.part, changed.bytes, changed.covers)
+            ON CONFLICT ON CONSTRAINT tenant_storage_pkey DO UPDATE
+            SET bytes = t.bytes + excluded.bytes,
+                covers = t.covers + excluded.covers;
+        END IF;
+    END LOOP;
 END
 $$;
 
--- Records that a row has lost its version, so that the files are deleted later, unless another row has it. Deleting an account
--- records none, because it removes the user's folder.
-CREATE OR REPLACE FUNCTION record_removed_cover(user_id uuid, book_id uuid, version text) RETURNS void
+-- Records that rows have lost their versions, so that the files are deleted later, unless another row has them. Deleting an
+-- account records none, because it removes the user's folder.
+CREATE OR REPLACE FUNCTION record_removed_covers(lost covers[]) RETURNS void
 LANGUAGE sql
 AS $$
     INSERT INTO removed_covers (user_id, book_id, version)
-    SELECT record_removed_cover.user_id, record_removed_cover.book_id, record_removed_cover.version
+    SELECT l.user_id, l.book_id, l.version
+    FROM unnest(lost) l
     WHERE EXISTS (
             SELECT
             FROM users u
-            WHERE u.id = record_removed_cover.user_id
+            WHERE u.id = l.user_id
         )
         AND NOT EXISTS (
             SELECT
-            FROM stored_covers c
-            WHERE c.user_id = record_removed_cover.user_id
-                AND c.book_id = record_removed_cover.book_id
-                AND c.version = record_removed_cover.version
+            FROM covers c
+            WHERE c.user_id = l.user_id AND c.book_id = l.book_id AND c.version = l.version
+        )
+        AND NOT EXISTS (
+            SELECT
+            FROM deleted_books d
+            WHERE d.user_id = l.user_id AND d.id = l.book_id AND d.cover ->> 'version' = l.version
         )
     ON CONFLICT DO NOTHING
 $$;
 
--- After a cover is stored, replaced, or removed, whatever does it:
+-- After covers are stored, replaced, or removed, whatever does it:
 -- 1. Rejects a version whose files may be removed already, however late the transaction comes.
--- 2. Records an event for devices and brokers if the book has another version now.
--- 3. Records the version that lost its row (record_removed_cover).
--- 4. Updates the storage that the tenant uses.
-CREATE OR REPLACE FUNCTION record_cover() RETURNS trigger
+-- 2. Records an event for devices and brokers for each book that has another version now.
+-- 3. Records the versions that lost their rows (record_removed_covers).
+-- 4. Updates the storage that the tenants use.
+CREATE OR REPLACE FUNCTION record_covers() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
-    is_stored boolean := TG_OP = 'INSERT';
-    is_removed boolean := TG_OP = 'DELETE';
+    stored covers[] := ARRAY[]::covers[];
+    lost covers[] := ARRAY[]::covers[];
 BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        is_stored := NEW.version <> OLD.version;
-        is_removed := is_stored;
+    IF TG_OP = 'INSERT' THEN
+        stored := ARRAY(SELECT n::covers FROM new_rows n);
+    ELSIF TG_OP = 'DELETE' THEN
+        lost := ARRAY(SELECT o::covers FROM old_rows o);
+    ELSE
+        SELECT coalesce(array_agg(n::covers), '{}'), coalesce(array_agg(o::covers), '{}') INTO stored, lost
+        FROM new_rows n
+        JOIN old_rows o USING (user_id, book_id)
+        WHERE n.version <> o.version;
     END IF;
-    IF is_stored THEN
+    -- Foreign keys run a statement for each deleted book, and most of these change nothing.
+    IF stored <> '{}' THEN
         IF EXISTS (
             SELECT
-            FROM removed_covers r
-            WHERE r.user_id = NEW.user_id AND r.book_id = NEW.book_id AND r.version = NEW.version
+            FROM unnest(stored) s
+            JOIN removed_covers r USING (user_id, book_id, version)
         ) THEN
             RAISE EXCEPTION 'The image arrived too late to be stored. Send it again.' USING ERRCODE = 'BP409';
         END IF;
         INSERT INTO events (user_id, kind, payload)
-        VALUES (
-            NEW.user_id,
+        SELECT
+            s.user_id,
             'cover_changed',
-            jsonb_build_object(
-                'book_id', NEW.book_id, 'status', 'READY', 'source', NEW.source, 'version', NEW.version)
-        );
+            jsonb_build_object('book_id', s.book_id, 'status', 'READY', 'source', s.source, 'version', s.version)
+        FROM unnest(stored) s;
     END IF;
-    IF is_removed THEN
-        PERFORM record_removed_cover(OLD.user_id, OLD.book_id, OLD.version);
+    IF lost <> '{}' THEN
+        PERFORM record_removed_covers(lost);
+        PERFORM count_covers(lost, -1);
     END IF;
-    IF TG_OP <> 'INSERT' THEN
-        PERFORM count_cover(OLD, -1);
-    END IF;
-    IF TG_OP <> 'DELETE' THEN
-        PERFORM count_cover(NEW, 1);
+    IF stored <> '{}' THEN
+        PERFORM count_covers(stored, 1);
     END IF;
     RETURN NULL;
 END
 $$;
 
--- A trigger, because covers also disappear with their books and accounts, which no statement here deletes.
-CREATE OR REPLACE TRIGGER record_cover
-AFTER INSERT OR UPDATE OR DELETE ON covers
-FOR EACH ROW
-EXECUTE FUNCTION record_cover();
+-- Triggers, because covers also disappear with their books and accounts, which no statement here deletes. PostgreSQL has no
+-- triggers with transition tables for several events.
+CREATE OR REPLACE TRIGGER record_insert
+AFTER INSERT ON covers
+REFERENCING NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION record_covers();
 
--- Does the same for the cover of a deleted book, which is dropped when the book is restored, purged, or deleted again, or when a
--- new cover needs its space. delete_books inserts the row before it deletes the book, and restore_book deletes it after the book
--- has its cover again, so the version is always in one of the two tables.
-CREATE OR REPLACE FUNCTION record_deleted_cover() RETURNS trigger
+CREATE OR REPLACE TRIGGER record_update
+AFTER UPDATE ON covers
+REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION record_covers();
+
+CREATE OR REPLACE TRIGGER record_delete
+AFTER DELETE ON covers
+REFERENCING OLD TABLE AS old_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION record_covers();
+
+-- Does the same for the covers of deleted books, which are dropped when the books are restored, purged, or deleted again, or
+-- when a new cover needs their space. delete_books inserts the rows before it deletes the books, and restore_book deletes the
+-- row after the book has its cover again, so the version is always in one of the two tables.
+CREATE OR REPLACE FUNCTION record_deleted_covers() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+DECLARE
+    stored covers[] := ARRAY[]::covers[];
+    lost covers[] := ARRAY[]::covers[];
 BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        IF OLD.cover IS NOT DISTINCT FROM NEW.cover THEN
-            RETURN NULL;
-        END IF;
+    IF TG_OP = 'INSERT' THEN
+        stored := ARRAY(
+            SELECT jsonb_populate_record(NULL::covers, n.cover) FROM new_rows n WHERE n.cover IS NOT NULL
+        );
+    ELSIF TG_OP = 'DELETE' THEN
+        lost := ARRAY(
+            SELECT jsonb_populate_record(NULL::covers, o.cover) FROM old_rows o WHERE o.cover IS NOT NULL
+        );
+    ELSE
+        SELECT
+            coalesce(array_agg(jsonb_populate_record(NULL::covers, n.cover)) FILTER (WHERE n.cover IS NOT NULL), '{}'),
+            coalesce(array_agg(jsonb_populate_record(NULL::covers, o.cover)) FILTER (WHERE o.cover IS NOT NULL), '{}')
+            INTO stored, lost
+        FROM new_rows n
+        JOIN old_rows o USING (user_id, id)
+        WHERE n.cover IS DISTINCT FROM o.cover;
     END IF;
-    IF TG_OP <> 'INSERT' THEN
-        IF OLD.cover IS NOT NULL THEN
-            PERFORM record_removed_cover(OLD.user_id, OLD.id, OLD.cover ->> 'version');
-            PERFORM count_cover(jsonb_populate_record(NULL::covers, OLD.cover), -1);
-        END IF;
+    IF lost <> '{}' THEN
+        PERFORM record_removed_covers(lost);
+        PERFORM count_covers(lost, -1);
     END IF;
-    IF TG_OP <> 'DELETE' THEN
-        IF NEW.cover IS NOT NULL THEN
-            PERFORM count_cover(jsonb_populate_record(NULL::covers, NEW.cover), 1);
-        END IF;
+    IF stored <> '{}' THEN
+        PERFORM count_covers(stored, 1);
     END IF;
     RETURN NULL;
 END
 $$;
 
-CREATE OR REPLACE TRIGGER record_deleted_cover
-AFTER INSERT OR UPDATE OR DELETE ON deleted_books
-FOR EACH ROW
-EXECUTE FUNCTION record_deleted_cover();
+CREATE OR REPLACE TRIGGER record_insert
+AFTER INSERT ON deleted_books
+REFERENCING NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION record_deleted_covers();
+
+CREATE OR REPLACE TRIGGER record_update
+AFTER UPDATE ON deleted_books
+REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION record_deleted_covers();
+
+CREATE OR REPLACE TRIGGER record_delete
+AFTER DELETE ON deleted_books
+REFERENCING OLD TABLE AS old_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION record_deleted_covers();
 
 -- Drops the covers of deleted books of a user, the oldest first, until they have freed the given number of bytes.
 CREATE OR REPLACE FUNCTION drop_deleted_covers(owner uuid, bytes_needed bigint) RETURNS void
@@ -569,7 +626,7 @@ GRANT SELECT, INSERT, DELETE ON removed_covers TO bookplate_app;
 GRANT SELECT ON tenant_storage, installation, stored_covers TO bookplate_app;
 
 -- Only triggers call these functions.
-REVOKE ALL ON FUNCTION record_cover, record_deleted_cover, count_cover, record_removed_cover FROM PUBLIC;
+REVOKE ALL ON FUNCTION record_covers, record_deleted_covers, count_covers, record_removed_covers FROM PUBLIC;
 REVOKE ALL ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, is_stored_version,
     expired_removed_covers, delete_removed_covers, public_cover_version, public_book_title FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, is_stored_version,

@@ -37,6 +37,14 @@ BEGIN
             cover = excluded.cover,
             shelf_ids = excluded.shelf_ids
         RETURNING id, shelf_ids
+    ), no_covers AS (
+        -- One statement for all books: a foreign key deletes the rows of each book by a statement of its own, whose triggers
+        -- run again.
+        DELETE FROM covers c
+        WHERE c.user_id = owner AND c.book_id = ANY(ids)
+    ), no_shelves AS (
+        DELETE FROM shelf_books s
+        WHERE s.user_id = owner AND s.book_id = ANY(ids)
     ), deleted AS (
         DELETE FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)

@@ -9,8 +9,10 @@ package enum BookplateError: Error, Equatable {
     /// in common.
     case conflict(String, id: String? = nil, field: String? = nil)
     case rateLimited(retryAfterSeconds: Int)
-    /// The upload is too large, or the storage quota is used up.
+    /// The file is too large.
     case payloadTooLarge(String)
+    /// The storage for covers is used up.
+    case quotaExceeded(String)
     case unsupportedImage(String)
     /// The change log no longer contains the client's cursor. `cursor` is where to continue after fetching everything.
     case resetRequired(cursor: String)
@@ -31,6 +33,7 @@ package enum BookplateError: Error, Equatable {
         case .conflict: "CONFLICT"
         case .rateLimited: "RATE_LIMITED"
         case .payloadTooLarge: "PAYLOAD_TOO_LARGE"
+        case .quotaExceeded: "QUOTA_EXCEEDED"
         case .unsupportedImage: "UNSUPPORTED_IMAGE"
         case .resetRequired: "RESET_REQUIRED"
         case .upstreamUnavailable: "UPSTREAM_UNAVAILABLE"
@@ -51,7 +54,7 @@ package enum BookplateError: Error, Equatable {
         case .unauthenticated: "Sign in and try again."
         case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _, _),
             .upstreamUnavailable(let message), .payloadTooLarge(let message),
-            .unsupportedImage(let message):
+            .quotaExceeded(let message), .unsupportedImage(let message):
             message
         case .resetRequired:
             "The cursor is older than the change log. Fetch the whole library again, then continue from extensions.cursor."
@@ -86,7 +89,7 @@ package enum BookplateError: Error, Equatable {
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
         case .unauthenticated, .notFound, .upstreamUnavailable, .payloadTooLarge,
-            .unsupportedImage, .cancelled:
+            .quotaExceeded, .unsupportedImage, .cancelled:
             break
         }
         return FieldError(message, extensions: extensions)

@@ -51,7 +51,7 @@ private struct ResolverTable: ResolverSource {
         let rows =
             [
                 Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
-                StorageUse.type,
+                StorageUse.type, AppSettings.type,
             ]
             + LibraryStats.types
         for type in nodes + rows {
@@ -108,6 +108,7 @@ private struct ResolverTable: ResolverSource {
             "node": .load(NodeLookup(types: nodes, isList: false)),
             "nodes": .load(NodeLookup(types: nodes, isList: true)),
             "me": .load(User.me),
+            "settings": .load(AppSettings.ofCaller),
             "shelf": .load(RowLookup.byID(Shelf.type)),
             "book": .load(RowLookup.byID(Book.type)),
             "feed": .load(Feed()),
@@ -183,7 +184,8 @@ extension RequestLimits {
         var limits = RequestLimits()
         // Without these sizes, a page of a hundred cards with all their lists would be refused.
         limits.operation.listSizes = [
-            "Book.authors": 2, "FeedCard.authors": 2, "FeedCard.genres": 3,
+            "Book.authors": 2, "FeedCard.authors": 2, "DeletedBook.authors": 2,
+            "FeedCard.genres": 3,
             "User.preferredGenres": 5, "Book.purchaseLinks": 2, "FeedCard.purchaseLinks": 2,
             "Query.genres": 45,
         ]

@@ -15,7 +15,7 @@ extension BookplateError {
             self = .rateLimited(retryAfterSeconds: server.detail.flatMap { Int($0) } ?? 60)
         case "BP404": self = .notFound(server.message)
         case "BP400": self = .badUserInput(field: server.column ?? "input", server.message)
-        case "BP413": self = .payloadTooLarge(server.message)
+        case "BP413": self = .quotaExceeded(server.message)
         case "BP409": self = .conflict(server.message, id: server.detail)
         case "23505", "23514", "23503":
             guard let constraint = server.constraint else { return nil }

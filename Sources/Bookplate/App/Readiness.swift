@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "f8b7fdc48c8d25ebc88bb5d56955cb2e08416e4f26016778c3338b7973b8b19d"
+    "768def3690ed3c1819cb6eaaeb97f5e295d1edc315892a7439a4c31617fbfc44"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

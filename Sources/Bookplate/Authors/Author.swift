@@ -22,7 +22,7 @@ enum Author {
     }
 }
 
-/// `Book.authors` and `FeedCard.authors`: the names and roles are columns of the parent's row.
+/// `Book.authors`, `FeedCard.authors`, and `DeletedBook.authors`: the names and roles are columns of the parent's row.
 struct AuthorsOfRow: RowLoader {
     private let names: Column
     private let roles: Column
@@ -30,9 +30,16 @@ struct AuthorsOfRow: RowLoader {
     private let persons: Column
 
     init(table: String) {
-        names = Column("\(table).authors", .texts)
-        roles = Column("\(table).author_roles", .texts)
-        persons = Column("\(table).author_ids", .uuids)
+        self.init(
+            names: Column("\(table).authors", .texts),
+            roles: Column("\(table).author_roles", .texts),
+            persons: Column("\(table).author_ids", .uuids))
+    }
+
+    init(names: Column, roles: Column, persons: Column) {
+        self.names = names
+        self.roles = roles
+        self.persons = persons
     }
 
     var parentColumns: [Column] { [names, roles, persons] }

@@ -76,7 +76,7 @@ package final class Covers: Sendable {
         } catch {
             logger.error("a cover cannot be stored", metadata: ["reason": "\(error.description)"])
             throw error == .full
-                ? .payloadTooLarge("The server's storage is full. Try again later.")
+                ? .quotaExceeded("The server's storage is full. Try again later.")
                 : .internalError
         }
     }
@@ -105,7 +105,7 @@ package final class Covers: Sendable {
         switch error {
         case .internalError, .cancelled, .upstreamUnavailable: await store.settle(cover.pending)
         case .unauthenticated, .notFound, .badUserInput, .conflict, .resetRequired, .rateLimited,
-            .payloadTooLarge, .unsupportedImage, .serviceUnavailable:
+            .payloadTooLarge, .quotaExceeded, .unsupportedImage, .serviceUnavailable:
             await store.abandon(cover.pending)
         }
     }

@@ -96,6 +96,36 @@ enum Bookstore: String, CaseIterable {
     ]
 }
 
+/// A field that returns the shop whose id a column contains, such as `Swipe.bookstore`. Null for other ids.
+struct BookstoreOfRow: RowLoader {
+    let id: Column
+
+    var parentColumns: [Column] { [id] }
+
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        Prepared(id: id, selection: field.selections[0])
+    }
+
+    private struct Prepared: RequestLoad {
+        let id: Column
+        let selection: PlannedSelection
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
+        ) throws(BookplateError) -> Load {
+            guard let parents = parents as? RowBatch else { return .needsParents }
+            var stores: [PlainObject] = []
+            let slots = (0..<parents.count).map { object -> Slot in
+                let cell = parents.cell(id, of: object).map { String(decoding: $0, as: UTF8.self) }
+                guard let store = cell.flatMap({ Bookstore(rawValue: $0) }) else { return .null }
+                stores.append(store.object)
+                return .object(group: 0, index: Int32(stores.count - 1))
+            }
+            return .ready(Children(slots: slots, groups: [.init(PlainBatch(stores, selection))]))
+        }
+    }
+}
+
 /// The shops, with the affiliate tags of one tenant.
 struct Stores {
     let amazonTag: String?

@@ -24,7 +24,7 @@ enum Swipe {
             cards.append(swipe.text("cardId").flatMap { UUID($0) })
             actions.append(swipe.text("action") ?? "")
             times.append(swipe.text("swipedAt").flatMap { Instant($0)?.microseconds })
-            let store = swipe.text("store").flatMap { Bookstore(rawValue: $0) }
+            let store = swipe.text("bookstoreId").flatMap { Bookstore(rawValue: $0) }
             stores.append(actions.last == "BUY" ? store?.rawValue : nil)
         }
         let searchesCovers =

@@ -8,6 +8,8 @@ enum Review {
     static let id = Column("r.id", .uuid)
     /// The SQL expression of the rating in whole stars. Half stars are rounded up.
     static let rating = "(r.half_stars + 1) / 2"
+    /// The SQL expression of the rating in stars.
+    static let stars = "r.half_stars::float8 / 2"
     static let bookID = Column("r.book_id", .uuid)
 
     static let type: RowType = RowType(
@@ -22,7 +24,7 @@ enum Review {
         fields: [
             "id": .column(id),
             "rating": .column(Column(rating, .integer)),
-            "stars": .column(Column("r.half_stars::float8 / 2", .float)),
+            "stars": .column(Column(stars, .float)),
             "text": .column(Column("r.text", .text)),
             "book": .relation(
                 RowRelation(

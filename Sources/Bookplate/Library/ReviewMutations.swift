@@ -8,19 +8,18 @@ extension Review {
         arguments, request, review throws(BookplateError) in
         let book = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
         let input = InputObject(arguments["input"])
-        guard input.isGiven("rating") || input.isGiven("text") else { throw isEmpty }
-        let rating = input["rating"].flatMap { $0.isNull ? nil : $0 }
-        if let rating, !(1...5).contains(rating.int ?? 0) {
-            throw .badUserInput(field: "rating", "A rating must be from 1 to 5.")
-        }
+        let rating = try GivenRating(input)
+        guard rating != nil || input.isGiven("text") else { throw isEmpty }
         let text = try TextInput.optional(
             input.text("text"), field: "text", charactersMax: textCharactersMax)
         let (results, statusKey) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, book, .version7())
-            parameters.append(int32: rating?.int.map { Int32(2 * $0) })
+            parameters.append(int32: rating?.halfStars)
             parameters.append(text: text)
-            parameters.append(bool: input.isGiven("rating"))
+            parameters.append(bool: rating != nil)
             parameters.append(bool: input.isGiven("text"))
+            parameters.append(bool: rating?.isWhole ?? false)
+            parameters.append(uuid: viewer.tenantID)
             let status = pipeline.append(upsert, parameters)
             pipeline.replaceDeckSoon(of: viewer.userID)
             review.append([book], to: &pipeline, for: viewer)
@@ -32,6 +31,10 @@ extension Review {
                 field: "id",
                 "Only books with the status READ can be reviewed. Change the book's status first.")
         }
+        guard outcome.isAllowed else {
+            throw .badUserInput(
+                field: "stars", "Half stars are not allowed here. Choose 1, 2, 3, 4, or 5 stars.")
+        }
         guard outcome.hasContent else { throw isEmpty }
         return try review.only(results.last, orElse: Book.noSuchBook)
     }
@@ -39,6 +42,42 @@ extension Review {
     private static let isEmpty = BookplateError.badUserInput(
         field: "rating",
         "A review needs a rating or a text. To delete a review, use deleteReview.")
+
+    /// The rating in an input object, as `stars` or `rating`.
+    struct GivenRating: Equatable {
+        /// From 1 to 10; nil to remove the rating.
+        let halfStars: Int32?
+        /// Whether it is in whole stars, from an app that may not know half stars.
+        let isWhole: Bool
+
+        /// - Returns: Nil if the input has neither field.
+        /// - Throws: `.badUserInput` for a rating that does not exist, and for two of them.
+        init?(_ input: InputObject) throws(BookplateError) {
+            guard input.isGiven("rating") || input.isGiven("stars") else { return nil }
+            let rating = input["rating"].flatMap { $0.isNull ? nil : $0.int ?? 0 }
+            // Arguments of type Float are always coerced to `float`.
+            var stars: Double?
+            if case .float(let value) = input["stars"] { stars = value }
+            switch (rating, stars) {
+            case (_?, _?):
+                throw .badUserInput(field: "stars", "Send `rating` or `stars`, not both.")
+            case (let rating?, nil):
+                guard (1...5).contains(rating) else {
+                    throw .badUserInput(field: "rating", "A rating must be from 1 to 5.")
+                }
+                halfStars = Int32(2 * rating)
+            case (nil, let stars?):
+                guard (0.5...5).contains(stars), let number = Int32(exactly: 2 * stars) else {
+                    throw .badUserInput(
+                        field: "stars", "Stars must be a multiple of 0.5 from 0.5 to 5.")
+                }
+                halfStars = number
+            case (nil, nil):
+                halfStars = nil
+            }
+            isWhole = rating != nil
+        }
+    }
 
     /// Succeeds even if there is no review, so that clients can retry the mutation.
     static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
@@ -59,38 +98,49 @@ extension Review {
 
     private struct Outcome: RowDecodable {
         let bookIsRead: Bool
+        /// Whether the app has half stars, or the rating has none.
+        let isAllowed: Bool
         /// Whether the review would have a rating or a text.
         let hasContent: Bool
 
         init?(_ row: inout RowReader) {
-            guard let bookIsRead = row.bool(), let hasContent = row.bool() else { return nil }
+            guard let bookIsRead = row.bool(), let isAllowed = row.bool(),
+                let hasContent = row.bool()
+            else { return nil }
             self.bookIsRead = bookIsRead
+            self.isAllowed = isAllowed
             self.hasContent = hasContent
         }
     }
 
-    /// Writes the review if the book's status is READ and the review is not empty. The rating and the text are unchanged if the
-    /// input does not have them (`$6` and `$7` are false), and removed if they are null.
+    /// Writes the review if the book's status is READ, the rating is allowed, and the review is not empty. The rating and the
+    /// text are unchanged if the input does not have them (`$6` and `$7` are false), and removed if they are null. A rating in
+    /// whole stars (`$8`) is unchanged, too, if the app shows the stars of the review as this rating.
     private static let upsert = TypedStatement<Outcome>(
         """
         WITH given AS (
           SELECT
             b.id,
             b.status = 'READ' AS is_read,
-            CASE WHEN $6 THEN $4::smallint ELSE r.half_stars END AS half_stars,
+            $4::int IS NULL OR $4 % 2 = 0 OR t.half_stars AS is_allowed,
+            CASE
+              WHEN $6 AND NOT ($8 AND \(rating) IS NOT DISTINCT FROM $4 / 2) THEN $4::smallint
+              ELSE r.half_stars
+            END AS half_stars,
             CASE WHEN $7 THEN $5 ELSE r.text END AS text
           FROM books b
+          JOIN tenants t ON t.id = $9
           LEFT JOIN reviews r ON r.user_id = b.user_id AND r.book_id = b.id
           WHERE b.user_id = $1 AND b.id = $2
         ), review AS (
           INSERT INTO reviews AS r (user_id, book_id, id, half_stars, text)
           SELECT $1, id, $3, half_stars, text
           FROM given
-          WHERE is_read AND (half_stars IS NOT NULL OR text IS NOT NULL)
+          WHERE is_read AND is_allowed AND (half_stars IS NOT NULL OR text IS NOT NULL)
           ON CONFLICT (user_id, book_id) DO UPDATE
           SET half_stars = excluded.half_stars, text = excluded.text, updated_at = now()
         )
-        SELECT is_read, half_stars IS NOT NULL OR text IS NOT NULL FROM given
+        SELECT is_read, is_allowed, half_stars IS NOT NULL OR text IS NOT NULL FROM given
         """)
 
     private static let deleteReview = TypedStatement<UUID>(

@@ -6,6 +6,13 @@ extension Shelf {
     /// The maximum number of shelves in a library. They are limited because lists of shelves have no pages.
     static let countMax = 500
 
+    /// The maximum number of books that are deleted with their shelf: those of a library of the largest size that imports allow.
+    static let deletedBooksMax = 50_000
+    /// The number of books that one statement deletes, in about one second. More would exceed the statement timeout.
+    private static let deletedBooksOfStatement = 5_000
+    /// Less than the time in which the server responds to every request.
+    private static let deletionTimeout = Duration.seconds(25)
+
     static let noSuchShelf = "There is no such shelf."
 
     static let create = RowMutation(type) { arguments, request, shelf throws(BookplateError) in
@@ -86,23 +93,44 @@ extension Shelf {
             }
             target = moveTo
         }
+        let statements = books == "DELETE" ? try await deletionStatements(of: id, request) : 0
         let (results, keys) = try await request.write { [target] pipeline, viewer in
             if let target { pipeline.append(moveBooks, .of(viewer.userID, id, target)) }
-            let deletedBooks =
-                books == "DELETE"
-                ? pipeline.append(deleteBooks, .of(viewer.userID, id)) : nil
+            if statements > 1 { pipeline.timeout = deletionTimeout }
+            let deletedBooks = (0..<statements).map { _ in
+                pipeline.append(deleteBooks, .of(viewer.userID, id))
+            }
             pipeline.append(deleteShelf, .of(viewer.userID, id))
             pipeline.append(closeGaps, .of(viewer.userID))
             let shelves = pipeline.append(shelvesInOrder, .of(viewer.userID))
             return (deletedBooks: deletedBooks, shelves: shelves)
         }
-        if let deletedBooks = keys.deletedBooks {
+        for deletedBooks in keys.deletedBooks {
             await request.removeTitleCards(of: results[deletedBooks])
         }
         return [
             PlainObject(
                 leaves: ["id": .string(id.description)], ids: ["shelves": results[keys.shelves]])
         ]
+    }
+
+    /// Returns the number of statements that delete the books on a shelf. There is room for books that are added meanwhile.
+    ///
+    /// - Throws: `.badUserInput` if there are more than `deletedBooksMax` books.
+    private static func deletionStatements(
+        of id: UUID, _ request: RequestContext
+    ) async throws(BookplateError) -> Int {
+        let counts = try await request.read { pipeline, viewer in
+            pipeline.append(countBooks, .of(viewer.userID, id))
+        }
+        let count = Int(counts.first ?? 0)
+        guard count <= deletedBooksMax else {
+            throw .badUserInput(
+                field: "books",
+                "At most \(deletedBooksMax) books can be deleted with their shelf. Delete some of them first."
+            )
+        }
+        return 1 + count / deletedBooksOfStatement
     }
 
     static let deletePayloadFields: [String: FieldResolver] = [
@@ -185,9 +213,18 @@ extension Shelf {
         """
         SELECT book_id, title, author, genre, shelf_ids
         FROM delete_books(
-          $1, ARRAY(SELECT sb.book_id FROM shelf_books sb WHERE sb.user_id = $1 AND sb.shelf_id = $2)
+          $1,
+          ARRAY(
+            SELECT sb.book_id
+            FROM shelf_books sb
+            WHERE sb.user_id = $1 AND sb.shelf_id = $2
+            LIMIT \(deletedBooksOfStatement)
+          )
         )
         """)
+
+    private static let countBooks = TypedStatement<Int64>(
+        "SELECT count(*) FROM shelf_books WHERE user_id = $1 AND shelf_id = $2")
 
     private static let deleteShelf = Statement("DELETE FROM shelves WHERE user_id = $1 AND id = $2")
 

@@ -68,7 +68,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .uriTooLong: "URI_TOO_LONG"
         case .headersTooLarge: "HEADERS_TOO_LARGE"
         case .unsupportedVersion: "HTTP_VERSION_NOT_SUPPORTED"
-        case .overloaded: "UNAVAILABLE"
+        case .overloaded: "SERVICE_UNAVAILABLE"
         case .unauthenticated: "UNAUTHENTICATED"
         case .forbidden: "FORBIDDEN"
         case .applicationError(_, let code, _, _): code
@@ -104,14 +104,21 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         }
     }
 
+    private var retryAfterSeconds: Int? {
+        switch self {
+        case .overloaded: 1
+        case .applicationError(_, _, _, let seconds): seconds
+        default: nil
+        }
+    }
+
     /// Returns the error as a GraphQL response without `data`.
     package func response(as mediaType: ResponseMediaType = .json) -> HTTPResponse {
         var headers: [(String, String)] = []
+        if let retryAfterSeconds { headers.append(("Retry-After", "\(retryAfterSeconds)")) }
         switch self {
         case .methodNotAllowed(let allow): headers.append(("Allow", allow))
-        case .overloaded: headers.append(("Retry-After", "1"))
         case .unauthenticated: headers.append(("WWW-Authenticate", "Bearer"))
-        case .applicationError(_, _, _, let seconds?): headers.append(("Retry-After", "\(seconds)"))
         case .unsupportedContentEncoding: headers.append(("Accept-Encoding", "identity"))
         case .unsupportedWebSocketVersion:
             headers.append(("Sec-WebSocket-Version", "13"))
@@ -130,6 +137,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         body.writeJSONString(message)
         body.writeStaticString(#","extensions":{"code":"#)
         body.writeJSONString(code)
+        if let retryAfterSeconds { body.writeString(",\"retryAfter\":\(retryAfterSeconds)") }
         body.writeStaticString("}}]}")
         return body
     }

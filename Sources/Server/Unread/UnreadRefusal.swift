@@ -29,7 +29,7 @@ package struct UnreadRefusal: Sendable, Equatable, Error {
         case .process:
             GraphQLError(
                 "The server holds too many responses that clients have not read. \(retry)",
-                extensions: [.init("code", .string("UNAVAILABLE")), retryAfter])
+                extensions: [.init("code", .string("SERVICE_UNAVAILABLE")), retryAfter])
         }
     }
 

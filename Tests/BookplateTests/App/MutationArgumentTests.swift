@@ -151,6 +151,34 @@ import Testing
         #expect(response.code == same.code && response.message == same.message)
     }
 
+    /// Only the failed field is null.
+    @Test(arguments: [
+        ("me", #"me { id bad: books(after: "x") { nodes { id } } }"#),
+        ("me", "me { id bad: books(first: 0) { nodes { id } } }"),
+        ("me", #"me { id bad: reviews(after: "x") { nodes { id } } }"#),
+        ("me", "me { id bad: swipes(first: 101) { nodes { id } } }"),
+        ("me", #"me { id bad: deletedBooks(after: "x") { nodes { bookId } } }"#),
+        ("shelf", #"shelf(id: $shelf) { id bad: books(after: "x") { nodes { id } } }"#),
+        ("feedCard", "feedCard(id: $card) { id bad: similar(first: 0) { id } }"),
+    ])
+    func oneBadArgumentDoesNotFailTheParent(parent: String, field: String) async throws {
+        let reader = try await Self.app().makeReader()
+        let shelf = try await reader.makeShelf("Shelf")
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
+        let response = try await reader.execute(
+            """
+            query($shelf: ID! = "x", $card: ID! = "x") {
+              \(field) other: node(id: $shelf) { id } card: node(id: $card) { id }
+            }
+            """, ["shelf": shelf, "card": card])
+        #expect(response.code == "BAD_USER_INPUT", "\(response.json)")
+        #expect(response.errors.count == 1)
+        #expect(response.errors.first?["path"] == [.string(parent), "bad"])
+        #expect(response[.name(parent), "id"]?.string != nil)
+        #expect(response[.name(parent), "bad"] == .null)
+        #expect(response["other", "id"] == shelf)
+    }
+
     /// A failed root field leaves the others intact.
     @Test(arguments: [
         #"feed(after: "x") { nodes { id } }"#, "feed(first: 0) { nodes { id } }",

@@ -75,6 +75,7 @@ import Testing
             .unauthenticated, .notFound(""), .badUserInput(field: "", ""), .conflict(""),
             .rateLimited(retryAfterSeconds: 1), .payloadTooLarge(""), .unsupportedImage(""),
             .resetRequired(cursor: ""), .upstreamUnavailable(""), .internalError,
+            .quotaExceeded(""), .serviceUnavailable(retryAfterSeconds: 1),
         ]
         #expect(Set(values.map(\.name)).isSuperset(of: errors.map(\.code)))
     }

@@ -241,7 +241,7 @@ import Testing
             UPDATE tenants SET user_storage_bytes_max = (SELECT sum(bytes) FROM tenant_storage)
             """)
         let refused = try await reader.setCover(Self.set, second, TestImage.png())
-        #expect(refused.code == "PAYLOAD_TOO_LARGE", "\(refused.json)")
+        #expect(refused.code == "QUOTA_EXCEEDED", "\(refused.json)")
         #expect(try await files(reader).count == 3)
         // Replacing a cover by one of the same size does not need more storage.
         #expect(
@@ -249,7 +249,7 @@ import Testing
         try await app.database.execute(
             "UPDATE tenants SET user_storage_bytes_max = NULL, storage_bytes_max = 1")
         let full = try await reader.setCover(Self.set, second, TestImage.png())
-        #expect(full.code == "PAYLOAD_TOO_LARGE")
+        #expect(full.code == "QUOTA_EXCEEDED")
         _ = try await reader.execute(
             "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id])
         #expect(try await app.database.count("SELECT sum(bytes)::bigint FROM tenant_storage") == 0)

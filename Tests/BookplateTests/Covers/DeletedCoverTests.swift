@@ -124,7 +124,7 @@ import Testing
             "UPDATE tenants SET user_storage_bytes_max = (SELECT sum(bytes) FROM tenant_storage)")
         let other = try await fixture.reader.makeBook("Other")
         let refused = try await fixture.reader.setCover(Self.set, other, TestImage.png())
-        #expect(refused.code == "PAYLOAD_TOO_LARGE")
+        #expect(refused.code == "QUOTA_EXCEEDED")
         try await fixture.delete()
         let stored = try await fixture.reader.setCover(Self.set, other, TestImage.png())
         #expect(stored.errors.isEmpty, "\(stored.json)")

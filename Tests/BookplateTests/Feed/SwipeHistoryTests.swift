@@ -12,7 +12,7 @@ import Testing
         query($actions: [SwipeAction!], $first: Int, $after: String) {
           me { swipes(actions: $actions, first: $first, after: $after) {
             totalCount
-            nodes { card { id title } action swipedAt undoneAt savedBook { id title } }
+            nodes { id card { id title } action bookstore { id name } swipedAt undoneAt savedBook { id title } }
             pageInfo { hasNextPage hasPreviousPage endCursor }
           } }
         }
@@ -68,6 +68,49 @@ import Testing
             if found.count == 4 { _ = try await reader.swipe("SKIP", [ids[3]]) }
         } while !after.isNull
         #expect(found == cards(whole))
+    }
+
+    /// The ids stay the same when a swipe is undone or another one is recorded.
+    @Test func everySwipeHasAStableID() async throws {
+        let (reader, other) = (
+            try await Self.app().makeReader(), try await Self.app().makeReader()
+        )
+        let ids = try await reader.feedCards(3).map { $0["id"] ?? .null }
+        for reader in [reader, other] {
+            _ = try await reader.swipe("LIKE", ids, at: "2026-01-02T12:00:00Z")
+            _ = try await reader.swipe("SKIP", [ids[0]], at: "2026-01-03T12:00:00Z")
+        }
+        let found = try await history(reader)["nodes"]?.values(of: "id") ?? []
+        #expect(found.count == 4 && found.allSatisfy { $0.string?.count == 36 })
+        let others = try await history(other)["nodes"]?.values(of: "id") ?? []
+        #expect(Set((found + others).map { $0.string }).count == 8)
+        _ = try await reader.execute(
+            "mutation($c: ID!) { undoSwipe(input: {cardId: $c}) { deletedBookId } }", ["c": ids[0]])
+        #expect(try await history(reader)["nodes"]?.values(of: "id") == found)
+    }
+
+    /// The work depends on the size of the page, not on the number of swipes.
+    @Test func everyActionHasAnIndexOfItsHistory() async throws {
+        // Row-level security forbids some conditions of index scans, so the role is that of the server.
+        let plans = try await Self.app().database.withConnection(as: TestCluster.app) {
+            connection in
+            try connection.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+            return try Swipe.actions.map { action in
+                let rows = try connection.query(
+                    """
+                    EXPLAIN (COSTS OFF)
+                    SELECT FROM swipes s
+                    WHERE s.user_id = '00000000-0000-4000-8000-000000000000' AND s.action = '\(action)'
+                    ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.edition_id DESC, s.swiped_at DESC
+                    LIMIT 20
+                    """)
+                return (0..<rows.count).compactMap { rows.text($0, 0) }.joined(separator: "\n")
+            }
+        }
+        for (action, plan) in zip(Swipe.actions, plans) {
+            #expect(plan.contains("swipes_history_\(action.lowercased())"), "\(plan)")
+            #expect(!plan.contains("Sort"), "\(plan)")
+        }
     }
 
     @Test func actionsFilterTheList() async throws {

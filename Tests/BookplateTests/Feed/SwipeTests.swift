@@ -43,26 +43,27 @@ import Testing
         let reader = try await Self.app().makeReader()
         let cards = try await reader.feedCards(4).map { $0["id"] ?? .null }
         let swipes: [Value] = [
-            ["cardId": cards[0], "action": "BUY", "store": "bookshop.org"],
+            ["cardId": cards[0], "action": "BUY", "bookstoreId": "bookshop.org"],
             ["cardId": cards[1], "action": "BUY"],
-            ["cardId": cards[2], "action": "BUY", "store": "example.com"],
-            ["cardId": cards[3], "action": "LIKE", "store": "amazon.com"],
+            ["cardId": cards[2], "action": "BUY", "bookstoreId": "example.com"],
+            ["cardId": cards[3], "action": "LIKE", "bookstoreId": "amazon.com"],
         ]
         let recorded = try await reader.requireValue(
             "mutation($i: [SwipeInput!]!) { recordSwipes(inputs: $i) { recorded } }",
             ["i": .list(swipes)], "recordSwipes", "recorded")
         #expect(recorded == 4)
-        let stores = try await Self.app().database.withConnection { connection in
-            let rows = try connection.query(
-                """
-                SELECT store FROM swipes WHERE user_id = '\(reader.id.string ?? "")'
-                  AND edition_id = '\(cards[0].string ?? "")' AND store = 'bookshop.org'
-                UNION ALL
-                SELECT store FROM swipes WHERE user_id = '\(reader.id.string ?? "")' AND store IS NULL
-                """)
-            return rows.count
+        let stores = try await reader.requireValue(
+            "{ me { swipes { nodes { card { id } bookstore { id name country } } } } }", .null,
+            "me",
+            "swipes", "nodes")
+        for swipe in stores.list ?? [] {
+            let isStored = swipe["card", "id"] == cards[0]
+            #expect(
+                swipe["bookstore"]
+                    == (isStored
+                        ? ["id": "bookshop.org", "name": "Bookshop.org", "country": "US"] : .null))
         }
-        #expect(stores == 4)
+        #expect(stores.list?.count == 4)
     }
 
     @Test func batchOfOneHundredIsSavedInItsOrder() async throws {

@@ -118,21 +118,6 @@ import Testing
                 == ["reviewCount": 3, "averageRating": 3.5])
     }
 
-    /// The schema has room for half stars: older clients see them rounded up.
-    @Test func halfStarsAreRoundedUp() async throws {
-        let reader = try await Self.app().makeReader()
-        let book = try await reader.makeBook("Book", status: "READ")
-        let review = try await reader.review(book, rating: 3)
-        for (halfStars, rating, stars) in [(1, 1, 0.5), (7, 4, 3.5), (8, 4, 4.0), (10, 5, 5.0)] {
-            try await reader.executeSQL(
-                "UPDATE reviews SET half_stars = \(halfStars) WHERE id = '\(review.string ?? "")'")
-            let found = try await reader.requireValue(
-                "query($id: ID!) { book(id: $id) { review { rating stars } } }", ["id": book],
-                "book", "review")
-            #expect(found["rating"] == .int(rating) && found["stars"]?.double == stars)
-        }
-    }
-
     @Test(arguments: [0, 6, -1, Int(Int32.max), Int(Int32.min)])
     func ratingOutsideOneToFiveIsRejected(rating: Int) async throws {
         let reader = try await Self.app().makeReader()

@@ -2,6 +2,8 @@ import GraphQL
 import TestSupport
 import Testing
 
+@testable import Bookplate
+
 @Suite struct ShelfTests {
     static let app = Shared { try await TestApp.start(catalog: []) }
 
@@ -195,6 +197,57 @@ import Testing
             try await reader.requireValue(
                 "{ me { books { totalCount } } }", .null, "me", "books", "totalCount")
                 == .int(remaining.count))
+    }
+
+    /// The books of a large shelf are deleted by several statements, in one transaction.
+    @Test func deletingAShelfDeletesThousandsOfBooks() async throws {
+        let reader = try await Self.app().makeReader()
+        let (shelf, other) = (try await reader.makeShelf("Large"), try await reader.makeShelf("B"))
+        try await fill(shelf, of: reader, with: 5_003)
+        try await reader.executeSQL(
+            """
+            INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+            SELECT user_id, '\(other.string ?? "")', id, added_at
+            FROM books WHERE user_id = '\(reader.id.string ?? "")' AND title LIKE '%7'
+            """)
+        let response = try await reader.execute(
+            Self.delete, ["id": shelf, "books": "DELETE"])
+        #expect(response["deleteShelf", "id"] == shelf, "\(response.json)")
+        let me = try await reader.requireValue(
+            "{ me { books { totalCount } shelves { id bookCount } deletedBooks { totalCount } } }",
+            .null, "me")
+        #expect(me["books", "totalCount"] == 0 && me["deletedBooks", "totalCount"] == 5_003)
+        #expect(me["shelves"] == [["id": other, "bookCount": 0]])
+    }
+
+    @Test func shelfWithTooManyBooksIsNotDeletedWithThem() async throws {
+        let reader = try await Self.app().makeReader()
+        let shelf = try await reader.makeShelf("Huge")
+        try await fill(shelf, of: reader, with: Shelf.deletedBooksMax + 1)
+        let response = try await reader.execute(
+            Self.delete, ["id": shelf, "books": "DELETE"])
+        #expect(response.code == "BAD_USER_INPUT" && response.field == "books")
+        #expect(response.message?.hasPrefix("At most 50000 books") == true)
+        let kept = try await reader.execute(Self.delete, ["id": shelf, "books": "KEEP"])
+        #expect(kept["deleteShelf", "id"] == shelf, "\(kept.json)")
+    }
+
+    /// Adds books without their triggers, which takes a tenth of the time.
+    private func fill(_ shelf: Value, of reader: TestReader, with count: Int) async throws {
+        let (user, shelf) = (reader.id.string ?? "", shelf.string ?? "")
+        try await Self.app().database.withConnection(as: nil) { connection in
+            try connection.execute(
+                """
+                SET session_replication_role = replica;
+                WITH added AS (
+                    INSERT INTO books (user_id, id, title)
+                    SELECT '\(user)', gen_random_uuid(), 'Book ' || n FROM generate_series(1, \(count)) n
+                    RETURNING id, added_at
+                )
+                INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+                SELECT '\(user)', '\(shelf)', id, added_at FROM added
+                """)
+        }
     }
 
     @Test func movingBooksNeedsAnotherShelf() async throws {

@@ -131,7 +131,7 @@ struct RunningServer: Sendable {
             body: #"{"subject":"\#(subject)","audience":"com.example.reader"}"#)
         let session = try await client.execute(
             TestApp.signIn, ["input": ["identityToken": token.json["identityToken"] ?? .null]])
-        guard let session = session["data", "signInWithApple"], !session.isNull else {
+        guard let session = session["data", "signIn"], !session.isNull else {
             throw Program.Failure(description: "no session: \(token.body)")
         }
         return session

@@ -12,7 +12,8 @@ enum Sessions {
     static let displayNameCharactersMax = 100
 
     static let fields: [String: FieldResolver] = [
-        "accessToken": .property, "expiresAt": .property, "refreshToken": .property,
+        "accessToken": .property, "accessTokenExpiresAt": .property, "expiresAt": .property,
+        "refreshToken": .property,
         "isNewUser": .property, "user": .load(User.me),
     ]
 
@@ -24,9 +25,11 @@ enum Sessions {
             userID: ticket.userID, tenantID: ticket.tenantID, sessionID: ticket.sessionID)
         request.viewer = viewer
         let (token, expiresAt) = request.services.accounts.accessToken(for: viewer)
+        let expiry = Instant(microseconds: expiresAt * 1_000_000).text
         return PlainObject(leaves: [
             "accessToken": .string(token),
-            "expiresAt": .string(Instant(microseconds: expiresAt * 1_000_000).text),
+            "accessTokenExpiresAt": .string(expiry),
+            "expiresAt": .string(expiry),
             "refreshToken": .string(ticket.text),
             "isNewUser": .boolean(isNewUser),
         ])

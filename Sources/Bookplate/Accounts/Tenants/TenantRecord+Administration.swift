@@ -8,8 +8,8 @@ extension TenantRecord {
     package static func add(
         slug: String, name: String, issuers: [String], audiences: [String], amazonTag: String?,
         bookshopID: String?, requestsPerMinuteMax: Int32? = nil, storageBytesMax: Int64? = nil,
-        userStorageBytesMax: Int64? = userStorageBytesDefault, providers: [Provider] = [],
-        _ connection: AdminConnection
+        userStorageBytesMax: Int64? = userStorageBytesDefault, halfStars: Bool = false,
+        providers: [Provider] = [], _ connection: AdminConnection
     ) throws(AdministrationError) -> TenantRecord {
         try refuseAudiencesOfOthers(audiences, except: slug, connection)
         return try mappingError(AdministrationError.init) { () throws(PostgresError) in
@@ -23,13 +23,14 @@ extension TenantRecord {
             parameters.append(int32: requestsPerMinuteMax)
             parameters.append(int64: storageBytesMax)
             parameters.append(int64: userStorageBytesMax)
+            parameters.append(bool: halfStars)
             let ids = try connection.query(
                 """
                 INSERT INTO tenants (
                     slug, name, issuers, audiences, amazon_tag, bookshop_id, requests_per_minute,
-                    storage_bytes_max, user_storage_bytes_max
+                    storage_bytes_max, user_storage_bytes_max, half_stars
                 )
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
                 RETURNING id
                 """, parameters
             ).decode(UUID.self)
@@ -38,7 +39,8 @@ extension TenantRecord {
                 id: id, slug: slug, name: name, issuers: issuers, audiences: audiences,
                 amazonTag: amazonTag, bookshopID: bookshopID,
                 requestsPerMinuteMax: requestsPerMinuteMax, storageBytesMax: storageBytesMax,
-                userStorageBytesMax: userStorageBytesMax, providers: providers)
+                userStorageBytesMax: userStorageBytesMax, halfStars: halfStars,
+                providers: providers)
             try tenant.insertProviders(connection)
             return tenant
         }
@@ -59,11 +61,13 @@ extension TenantRecord {
             parameters.append(int32: requestsPerMinuteMax)
             parameters.append(int64: storageBytesMax)
             parameters.append(int64: userStorageBytesMax)
+            parameters.append(bool: halfStars)
             try connection.query(
                 """
                 UPDATE tenants
                 SET name = $2, issuers = $3, audiences = $4, amazon_tag = $5, bookshop_id = $6,
-                    requests_per_minute = $7, storage_bytes_max = $8, user_storage_bytes_max = $9
+                    requests_per_minute = $7, storage_bytes_max = $8, user_storage_bytes_max = $9,
+                    half_stars = $10
                 WHERE id = $1
                 """, parameters)
             try connection.query(

@@ -12,6 +12,7 @@ extension TenantRecord {
         package var requestsPerMinuteMax: Int32?
         package var storageBytesMax: Int64?
         package var userStorageBytesMax: Int64?
+        package var halfStars: Bool?
         /// Settings that are removed. They take precedence over the other changes.
         package var removed: [OptionalSetting]
 
@@ -19,7 +20,7 @@ extension TenantRecord {
             name: String?, audiences: [String], issuers: [String], providers: [Provider],
             amazonTag: String?, bookshopID: String?, requestsPerMinuteMax: Int32?,
             storageBytesMax: Int64? = nil, userStorageBytesMax: Int64? = nil,
-            removed: [OptionalSetting]
+            halfStars: Bool? = nil, removed: [OptionalSetting]
         ) {
             self.name = name
             self.audiences = audiences
@@ -30,6 +31,7 @@ extension TenantRecord {
             self.requestsPerMinuteMax = requestsPerMinuteMax
             self.storageBytesMax = storageBytesMax
             self.userStorageBytesMax = userStorageBytesMax
+            self.halfStars = halfStars
             self.removed = removed
         }
     }
@@ -65,6 +67,7 @@ extension TenantRecord {
         requestsPerMinuteMax = changes.requestsPerMinuteMax ?? requestsPerMinuteMax
         storageBytesMax = changes.storageBytesMax ?? storageBytesMax
         userStorageBytesMax = changes.userStorageBytesMax ?? userStorageBytesMax
+        halfStars = changes.halfStars ?? halfStars
         for setting in changes.removed {
             switch setting {
             case .issuer: issuers = []

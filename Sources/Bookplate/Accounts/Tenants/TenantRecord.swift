@@ -19,6 +19,8 @@ package struct TenantRecord: Sendable, Equatable {
     package var storageBytesMax: Int64?
     /// The maximum bytes of the covers of each user; nil for no limit.
     package var userStorageBytesMax: Int64?
+    /// Whether readers may rate books in half stars.
+    package var halfStars: Bool
     package var providers: [Provider]
 
     /// An OpenID provider in addition to the configured ones.
@@ -63,7 +65,7 @@ package struct TenantRecord: Sendable, Equatable {
             """
             SELECT
                 t.id, t.slug, t.name, t.issuers, t.audiences, t.amazon_tag, t.bookshop_id,
-                t.requests_per_minute, t.storage_bytes_max, t.user_storage_bytes_max,
+                t.requests_per_minute, t.storage_bytes_max, t.user_storage_bytes_max, t.half_stars,
                 array(
                     SELECT p.issuer
                     FROM identity_providers p
@@ -99,6 +101,7 @@ extension TenantRecord: RowDecodable {
         requestsPerMinuteMax = row.int32()
         storageBytesMax = row.int64()
         userStorageBytesMax = row.int64()
+        halfStars = row.bool() == true
         guard let providerIssuers = row.texts(), let jwksURLs = row.texts() else { return nil }
         providers = zip(providerIssuers, jwksURLs).map { Provider(issuer: $0, jwksURL: $1) }
     }

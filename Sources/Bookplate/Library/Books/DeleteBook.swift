@@ -87,10 +87,19 @@ enum DeletedBook {
         fields: [
             "bookId": .column(id),
             "title": .column(Column("d.book ->> 'title'", .text)),
-            "author": .column(Column("d.book ->> 'author'", .text)),
+            "authors": .relation(
+                AuthorsOfRow(
+                    names: Column(list("authors"), .texts),
+                    roles: Column(list("author_roles"), .texts),
+                    persons: Column("(\(list("author_ids")))::uuid[]", .uuids))),
             "deletedAt": .column(deletedAt),
             "restorableUntil": .column(Column("d.deleted_at + restorable_for()", .timestamp)),
         ])
+
+    /// Returns the SQL expression of a list of the stored book.
+    private static func list(_ member: String) -> String {
+        "ARRAY(SELECT jsonb_array_elements_text(d.book -> '\(member)'))"
+    }
 
     /// Relies on this plan: a page is read from `deleted_books_of_user`, starting after the cursor.
     static let ofUser = RowConnection(

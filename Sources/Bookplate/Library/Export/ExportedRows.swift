@@ -210,7 +210,7 @@ struct ExportedBook: ExportedJSONItem {
             WHERE sb.user_id = $1 AND sb.book_id = b.id
             ORDER BY s.position, s.id
           ),
-          r.id, \(Review.rating), r.text, r.created_at, r.updated_at
+          r.id, \(Review.rating), \(Review.stars), r.text, r.created_at, r.updated_at
         FROM books b
         LEFT JOIN reviews r ON r.user_id = $1 AND r.book_id = b.id
         WHERE b.user_id = $1 AND ($2::uuid IS NULL OR b.id > $2)
@@ -221,8 +221,9 @@ struct ExportedBook: ExportedJSONItem {
 
 struct ExportedReview: RowDecodable {
     let id: UUID?
-    /// Nil for a review without a rating.
+    /// In whole stars, rounded up. Nil for a review without a rating.
     let rating: Int32?
+    let stars: Double?
     let text: String?
     let createdAt: Int64?
     let updatedAt: Int64?
@@ -231,6 +232,7 @@ struct ExportedReview: RowDecodable {
         id = row.uuid()
         guard id != nil else { return nil }
         rating = row.int32()
+        stars = row.float8()
         text = row.text()
         createdAt = row.timestamptz()
         updatedAt = row.timestamptz()
@@ -238,7 +240,8 @@ struct ExportedReview: RowDecodable {
 
     var json: Value {
         .object([
-            .init("id", .id(id)), .init("rating", .int(rating)), .init("text", .text(text)),
+            .init("id", .id(id)), .init("rating", .int(rating)),
+            .init("stars", stars.map { .float($0) } ?? .null), .init("text", .text(text)),
             .init("createdAt", .instant(createdAt)), .init("updatedAt", .instant(updatedAt)),
         ])
     }

@@ -2,8 +2,8 @@
 import { fetchIdentityToken, sendRequest } from "./client.js";
 import { elementByID } from "./dom.js";
 
-const signInMutation = `mutation SignIn($input: SignInWithAppleInput!) {
-  signInWithApple(input: $input) { accessToken }
+const signInMutation = `mutation SignIn($input: SignInInput!) {
+  signIn(input: $input) { accessToken }
 }`;
 
 export class SignInDialog {
@@ -57,9 +57,9 @@ export class SignInDialog {
 /** Signs in with an identity token of the server's own issuer. Returns the access token. */
 async function createSession(subject, audience) {
   const identityToken = await fetchIdentityToken(subject, audience);
-  const variables = { input: { identityToken, displayName: subject } };
+  const variables = { input: { apple: { identityToken, displayName: subject } } };
   const { json } = await sendRequest({ query: signInMutation, variables });
-  const token = json?.data?.signInWithApple?.accessToken;
+  const token = json?.data?.signIn?.accessToken;
   if (!token) {
     throw new Error(json?.errors?.[0]?.message ?? "The server did not return an access token.");
   }

@@ -29,12 +29,12 @@ import Testing
         let apples = try await app.signIn(token: try token(TestApp.issuer, .alpha))
         let providers = try await app.signIn(token: try token(TestApp.provider, .alpha))
         #expect(apples.errors.isEmpty && providers.errors.isEmpty)
-        #expect(providers["signInWithApple", "isNewUser"] == true)
+        #expect(providers["signIn", "isNewUser"] == true)
         #expect(
-            apples["signInWithApple", "user", "id"] != providers["signInWithApple", "user", "id"])
+            apples["signIn", "user", "id"] != providers["signIn", "user", "id"])
         let again = try await app.signIn(token: try token(TestApp.provider, .alpha))
         #expect(
-            again["signInWithApple", "user", "id"] == providers["signInWithApple", "user", "id"])
+            again["signIn", "user", "id"] == providers["signIn", "user", "id"])
     }
 
     @Test func providerIsAcceptedOnlyForItsTenant() async throws {

@@ -12,7 +12,7 @@ import Testing
         let app = try await Self.app()
         let response = try await app.signIn(
             subject: subject(), email: "ada@example.com", displayName: " Ada Lovelace ")
-        let session = try #require(response["signInWithApple"])
+        let session = try #require(response["signIn"])
         #expect(session["isNewUser"] == true)
         #expect(session["user", "displayName"] == "Ada Lovelace")
         #expect(session["user", "email"] == "ada@example.com")
@@ -28,17 +28,17 @@ import Testing
         let first = try await app.signIn(
             subject: subject, email: "old@example.com", displayName: "Ada")
         let second = try await app.signIn(subject: subject, displayName: "Other")
-        #expect(second["signInWithApple", "isNewUser"] == false)
+        #expect(second["signIn", "isNewUser"] == false)
         #expect(
-            second["signInWithApple", "user", "id"] == first["signInWithApple", "user", "id"])
+            second["signIn", "user", "id"] == first["signIn", "user", "id"])
         // Apple sends the name only once, so the stored values are kept.
-        #expect(second["signInWithApple", "user", "displayName"] == "Ada")
-        #expect(second["signInWithApple", "user", "email"] == "old@example.com")
+        #expect(second["signIn", "user", "displayName"] == "Ada")
+        #expect(second["signIn", "user", "email"] == "old@example.com")
         let third = try await app.signIn(subject: subject, email: "new@example.com")
-        #expect(third["signInWithApple", "user", "email"] == "new@example.com")
+        #expect(third["signIn", "user", "email"] == "new@example.com")
         // Each sign-in opens a separate session, so the first one is still valid.
         let me = try await app.execute(
-            "{ me { id } }", token: first["signInWithApple", "accessToken"]?.string)
+            "{ me { id } }", token: first["signIn", "accessToken"]?.string)
         #expect(me.errors.isEmpty)
     }
 
@@ -65,8 +65,8 @@ import Testing
         }
         #expect(responses.allSatisfy { $0.errors.isEmpty })
         #expect(
-            Set(responses.compactMap { $0["signInWithApple", "user", "id"]?.string }).count == 1)
-        #expect(responses.count { $0["signInWithApple", "isNewUser"] == true } == 1)
+            Set(responses.compactMap { $0["signIn", "user", "id"]?.string }).count == 1)
+        #expect(responses.count { $0["signIn", "isNewUser"] == true } == 1)
     }
 
     // MARK: - Tokens are valid once
@@ -79,10 +79,10 @@ import Testing
         #expect(second.errors.isEmpty)
         // The repetition returns the same session.
         for field in ["refreshToken", "isNewUser"] as [PathElement] {
-            #expect(first["signInWithApple", field] == second["signInWithApple", field])
+            #expect(first["signIn", field] == second["signIn", field])
         }
-        #expect(first["signInWithApple", "user"] == second["signInWithApple", "user"])
-        let id = second["signInWithApple", "user", "id"]?.string ?? ""
+        #expect(first["signIn", "user"] == second["signIn", "user"])
+        let id = second["signIn", "user", "id"]?.string ?? ""
         #expect(
             try await app.database.count(
                 "SELECT count(*) FROM sessions WHERE user_id = '\(id)'") == 1)
@@ -94,7 +94,7 @@ import Testing
         let refreshTokens = try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    try await app.signIn(token: token)["signInWithApple", "refreshToken"]?.string
+                    try await app.signIn(token: token)["signIn", "refreshToken"]?.string
                 }
             }
             return try await group.reduce(into: Set()) { $0.insert($1) }
@@ -112,7 +112,7 @@ import Testing
             let replay = try await app.signIn(token: token, authorizationCode: code)
             #expect(replay.code == "UNAUTHENTICATED")
             #expect(replay.message == "Sign in and try again.")
-            #expect(replay["signInWithApple"] == nil)
+            #expect(replay["signIn"] == nil)
         }
     }
 
@@ -203,8 +203,8 @@ import Testing
             TestApp.signIn, ["input": ["identityToken": .string(try #require(token))]])
         #expect(response.code == "UNAUTHENTICATED")
         #expect(response.message == "Sign in and try again.")
-        #expect(response.errors.first?["path"] == ["signInWithApple"])
-        #expect(response["signInWithApple"] == nil)
+        #expect(response.errors.first?["path"] == ["signIn"])
+        #expect(response["signIn"] == nil)
     }
 
     @Test func tooLongNameIsRejected() async throws {

@@ -243,12 +243,12 @@ import Testing
                 token: app.identityToken(subject: "s"), address: address(number))
         }
         let session = try await signIn(1)
-        let token = session["signInWithApple", "refreshToken"] ?? .null
+        let token = session["signIn", "refreshToken"] ?? .null
         #expect(try await signIn(1).errors.isEmpty)
         let refused = try await signIn(1)
         #expect(refused.code == "RATE_LIMITED")
         #expect(refused.retryAfterSeconds == 30)
-        #expect(refused.errors.first?["path"] == ["signInWithApple"])
+        #expect(refused.errors.first?["path"] == ["signIn"])
         #expect(try await signIn(2).errors.isEmpty)
         for code in [nil, "RATE_LIMITED"] {
             let response = try await app.execute(

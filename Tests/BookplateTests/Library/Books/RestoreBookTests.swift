@@ -13,7 +13,7 @@ import Testing
     static let delete = "mutation($id: ID!) { deleteBook(id: $id) { id } }"
     static let list = """
         query($first: Int, $after: String) { me { deletedBooks(first: $first, after: $after) {
-          totalCount pageInfo { hasNextPage endCursor } nodes { bookId title author deletedAt restorableUntil }
+          totalCount pageInfo { hasNextPage endCursor } nodes { bookId title authors { id name role bio } deletedAt restorableUntil }
         } } }
         """
     static let everything = """
@@ -236,6 +236,24 @@ import Testing
             "deletedBooks")
         #expect(next["nodes"]?.values(of: "bookId") == [books[0]])
         #expect(next["pageInfo", "hasNextPage"] == false)
+    }
+
+    @Test func authorsOfDeletedBooksAreThoseOfTheBook() async throws {
+        let reader = try await Self.app().makeReader()
+        let book = try await reader.requireValue(
+            """
+            mutation {
+              createBook(input: {title: "Kokoro", authors: [
+                {name: "Natsume Sōseki"}, {name: "Meredith McKinney", role: TRANSLATOR}
+              ]}) { id authors { id name role bio } }
+            }
+            """, .null, "createBook")
+        let without = try await reader.makeBook("Without authors")
+        try await delete(reader, book["id"] ?? .null)
+        try await delete(reader, without)
+        let nodes = try await reader.requireValue(Self.list, .null, "me", "deletedBooks", "nodes")
+        #expect(nodes.values(of: "authors") == [[], book["authors"] ?? .null])
+        #expect(book["authors"]?.list?.count == 2)
     }
 
     @Test func otherReadersCannotSeeOrRestoreDeletedBooks() async throws {
