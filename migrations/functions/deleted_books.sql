@@ -149,15 +149,15 @@ BEGIN
     END IF;
     IF stored.reads IS NOT NULL THEN
         PERFORM insert_stored_rows('reads', stored.reads);
-    END IF;
-    IF stored.progress_entries IS NOT NULL THEN
         -- An import may have stored a read with the same id for another book.
         stored.progress_entries := (
             SELECT jsonb_agg(p)
             FROM jsonb_array_elements(stored.progress_entries) AS p
             JOIN reads r ON r.user_id = owner AND r.id = (p ->> 'read_id')::uuid AND r.book_id = restored_id
         );
-        PERFORM insert_stored_rows('progress_entries', stored.progress_entries);
+        IF stored.progress_entries IS NOT NULL THEN
+            PERFORM insert_stored_rows('progress_entries', stored.progress_entries);
+        END IF;
     END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at
