@@ -212,6 +212,59 @@ CREATE TYPE public.swipe_action AS ENUM (
     'BUY'
 );
 
+-- Name: add_read(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.add_read(owner uuid, book uuid, given jsonb, OUT outcome text, OUT other_id uuid) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    read uuid := (given ->> 'id')::uuid;
+    added read_outcome := (given ->> 'outcome')::read_outcome;
+BEGIN
+    outcome := 'DONE';
+    PERFORM
+    FROM books b
+    WHERE b.user_id = owner AND b.id = book;
+    IF NOT FOUND THEN
+        outcome := 'BOOK';
+    ELSIF EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = read AND r.book_id = book) THEN
+        -- The request is repeated.
+        RETURN;
+    ELSIF EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = read) THEN
+        outcome := 'DELETED';
+    ELSIF is_other_object(owner, read)
+        OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = read)
+        OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = read)
+    THEN
+        outcome := 'TAKEN';
+    ELSIF (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = book) >= 200 THEN
+        outcome := 'FULL';
+    ELSIF added = 'READING' THEN
+        SELECT r.id INTO other_id
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
+        IF FOUND THEN
+            outcome := 'OPEN';
+        END IF;
+    END IF;
+    IF outcome = 'DONE' THEN
+        INSERT INTO reads (user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note)
+        VALUES (
+            owner,
+            read,
+            book,
+            CASE WHEN given ? 'startsToday' THEN reader_today(owner) ELSE given ->> 'startedOn' END,
+            given ->> 'finishedOn',
+            added,
+            (given ->> 'format')::read_format,
+            (given ->> 'lengthSeconds')::int,
+            given ->> 'note'
+        );
+        PERFORM follow_read(owner, read, NULL);
+    END IF;
+END
+$$;
+
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_subject() RETURNS text
@@ -441,6 +494,25 @@ BEGIN
 END
 $$;
 
+-- Name: bury(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.bury(owner uuid, deleted uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    DELETE FROM reading_tombstones t
+    WHERE t.user_id = owner
+        AND t.id IN (
+            SELECT o.id
+            FROM reading_tombstones o
+            WHERE o.user_id = owner AND o.deleted_at < now() - interval '1 year'
+            LIMIT 20
+        );
+    INSERT INTO reading_tombstones (user_id, id)
+    VALUES (owner, deleted)
+    ON CONFLICT (user_id, id) DO UPDATE
+    SET deleted_at = now();
+$$;
+
 -- Name: canonical_genres(text[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
@@ -453,6 +525,156 @@ CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
         ORDER BY i.position
         LIMIT 6
     )
+$$;
+
+-- Name: change_progress(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.change_progress(owner uuid, entry uuid, given jsonb) RETURNS TABLE(problem text, page_count integer, length_seconds integer)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+DECLARE
+    kept progress_entries;
+    changed progress_entries;
+    book uuid;
+    changed_at timestamptz := least(coalesce((given ->> 'changedAt')::timestamptz, now()), now());
+    new_page int := (given -> 'position' ->> 'page')::int;
+    new_percent float8 := (given -> 'position' ->> 'percent')::float8;
+    new_seconds int := (given -> 'position' ->> 'seconds')::int;
+BEGIN
+    SELECT p.* INTO kept
+    FROM progress_entries p
+    WHERE p.user_id = owner AND p.id = entry;
+    IF NOT FOUND THEN
+        problem := 'ENTRY';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    SELECT b.id, b.page_count, r.length_seconds INTO book, page_count, length_seconds
+    FROM reads r
+    JOIN books b ON b.user_id = owner AND b.id = r.book_id
+    WHERE r.user_id = owner AND r.id = kept.read_id;
+    IF new_page > page_count THEN
+        problem := 'PAGE';
+    ELSIF new_seconds > length_seconds THEN
+        problem := 'SECONDS';
+    END IF;
+    RETURN NEXT;
+    IF problem IS NOT NULL THEN
+        RETURN;
+    END IF;
+    changed := kept;
+    IF given ? 'at'
+        AND (changed_at, (given ->> 'at')::timestamptz) > (coalesce(kept.at_changed_at, '-infinity'), kept.at)
+    THEN
+        changed.at := (given ->> 'at')::timestamptz;
+        changed.at_changed_at := changed_at;
+    END IF;
+    IF given ? 'position'
+        AND (changed_at, coalesce(new_page, -1), coalesce(new_percent, -1), coalesce(new_seconds, -1))
+            > (
+                coalesce(kept.position_changed_at, '-infinity'), coalesce(kept.page, -1), coalesce(kept.percent, -1),
+                coalesce(kept.seconds, -1)
+            )
+    THEN
+        changed.page := new_page;
+        changed.percent := new_percent;
+        changed.seconds := new_seconds;
+        changed.position_changed_at := changed_at;
+    END IF;
+    IF given ? 'note'
+        AND (changed_at, coalesce(given ->> 'note', '') COLLATE "C")
+            > (coalesce(kept.note_changed_at, '-infinity'), coalesce(kept.note, '') COLLATE "C")
+    THEN
+        changed.note := given ->> 'note';
+        changed.note_changed_at := changed_at;
+    END IF;
+    IF changed IS DISTINCT FROM kept THEN
+        UPDATE progress_entries p
+        SET at = changed.at,
+            page = changed.page,
+            percent = changed.percent,
+            seconds = changed.seconds,
+            note = changed.note,
+            at_changed_at = changed.at_changed_at,
+            position_changed_at = changed.position_changed_at,
+            note_changed_at = changed.note_changed_at,
+            updated_at = now()
+        WHERE p.user_id = owner AND p.id = entry;
+        PERFORM refresh_read_books(owner, ARRAY[book], true);
+    END IF;
+END
+$$;
+
+-- Name: change_read(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.change_read(owner uuid, read uuid, given jsonb, OUT outcome text, OUT other_id uuid) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept reads;
+    changed reads;
+BEGIN
+    SELECT r.* INTO kept
+    FROM reads r
+    WHERE r.user_id = owner AND r.id = read;
+    IF NOT FOUND THEN
+        outcome := 'READ';
+        RETURN;
+    END IF;
+    changed := kept;
+    IF given ? 'outcome' THEN
+        changed.outcome := (given ->> 'outcome')::read_outcome;
+    END IF;
+    IF given ? 'startedOn' THEN
+        changed.started_on := given ->> 'startedOn';
+    END IF;
+    IF given ? 'finishedOn' THEN
+        changed.finished_on := given ->> 'finishedOn';
+    ELSIF changed.outcome = 'READING' THEN
+        changed.finished_on := NULL;
+    ELSIF kept.outcome = 'READING' THEN
+        -- The read may have started tomorrow, in another time zone.
+        changed.finished_on := greatest(reader_today(owner) COLLATE "C", changed.started_on);
+    END IF;
+    IF given ? 'format' THEN
+        changed.format := (given ->> 'format')::read_format;
+    END IF;
+    IF given ? 'lengthSeconds' THEN
+        changed.length_seconds := (given ->> 'lengthSeconds')::int;
+    END IF;
+    IF given ? 'note' THEN
+        changed.note := given ->> 'note';
+    END IF;
+    IF changed.outcome = 'READING' AND changed.finished_on IS NOT NULL THEN
+        outcome := 'OPEN_END';
+        RETURN;
+    ELSIF NOT is_in_order(changed.started_on, changed.finished_on) THEN
+        outcome := 'DATES';
+        RETURN;
+    ELSIF changed.outcome = 'READING' AND kept.outcome <> 'READING' THEN
+        SELECT r.id INTO other_id
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = kept.book_id AND r.outcome = 'READING';
+        IF FOUND THEN
+            outcome := 'OPEN';
+            RETURN;
+        END IF;
+    END IF;
+    outcome := 'DONE';
+    IF changed IS DISTINCT FROM kept THEN
+        UPDATE reads r
+        SET started_on = changed.started_on,
+            finished_on = changed.finished_on,
+            outcome = changed.outcome,
+            format = changed.format,
+            length_seconds = changed.length_seconds,
+            note = changed.note,
+            updated_at = now()
+        WHERE r.user_id = owner AND r.id = read;
+        PERFORM follow_read(owner, read, kept.outcome);
+    END IF;
+END
 $$;
 
 -- Name: claim_edition_without_cover(text); Type: FUNCTION; Schema: public; Owner: -
@@ -722,6 +944,70 @@ BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
     RETURN NULL;
+END
+$$;
+
+-- Name: delete_progress(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_progress(owner uuid, entry uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    read uuid;
+BEGIN
+    DELETE FROM progress_entries p
+    WHERE p.user_id = owner AND p.id = entry
+    RETURNING p.read_id INTO read;
+    IF FOUND THEN
+        PERFORM bury(owner, entry);
+        PERFORM refresh_read_books(
+            owner,
+            ARRAY(SELECT r.book_id FROM reads r WHERE r.user_id = owner AND r.id = read AND r.outcome = 'READING'),
+            true
+        );
+    END IF;
+    RETURN read;
+END
+$$;
+
+-- Name: delete_read(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_read(owner uuid, read uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    deleted reads;
+BEGIN
+    DELETE FROM reads r
+    WHERE r.user_id = owner AND r.id = read
+    RETURNING r.* INTO deleted;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    PERFORM bury(owner, read);
+    UPDATE books b
+    SET status = CASE
+            WHEN deleted.outcome <> 'READING' OR b.status NOT IN ('READING', 'PAUSED') THEN b.status
+            WHEN latest.outcome = 'FINISHED' THEN 'READ'
+            WHEN latest.outcome = 'DID_NOT_FINISH' THEN 'DID_NOT_FINISH'
+            ELSE 'WANT_TO_READ'
+        END,
+        -- `refresh_read_books` leaves books without reads as they are.
+        started_at = CASE WHEN latest.outcome IS NOT NULL THEN b.started_at END,
+        finished_at = CASE WHEN latest.outcome IS NOT NULL THEN b.finished_at END,
+        current_page = CASE WHEN deleted.outcome <> 'READING' THEN b.current_page END,
+        updated_at = now()
+    FROM (SELECT) AS one
+    LEFT JOIN LATERAL (
+        SELECT r.outcome
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = deleted.book_id
+        ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+        LIMIT 1
+    ) latest ON true
+    WHERE b.user_id = owner AND b.id = deleted.book_id;
+    PERFORM refresh_read_books(owner, ARRAY[deleted.book_id], false);
+    RETURN deleted.book_id;
 END
 $$;
 
@@ -1166,6 +1452,46 @@ BEGIN
 END
 $_$;
 
+-- Name: follow_read(uuid, uuid, public.read_outcome); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.follow_read(owner uuid, read uuid, before public.read_outcome) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    changed reads;
+    is_latest boolean;
+BEGIN
+    SELECT r.* INTO changed
+    FROM reads r
+    WHERE r.user_id = owner AND r.id = read;
+    is_latest := NOT EXISTS (
+        SELECT
+        FROM reads r
+        WHERE r.user_id = owner
+            AND r.book_id = changed.book_id
+            AND (r.sorted_on, r.created_at, r.id) > (changed.sorted_on, changed.created_at, changed.id)
+    );
+    IF changed.outcome IS DISTINCT FROM before AND (is_latest OR before = 'READING') THEN
+        UPDATE books b
+        SET status = (
+                CASE changed.outcome WHEN 'FINISHED' THEN 'READ' ELSE changed.outcome::text END
+            )::reading_status,
+            -- A book that is read again starts without a page.
+            current_page = CASE
+                WHEN before IS NULL AND changed.outcome = 'READING' AND EXISTS (
+                    SELECT
+                    FROM reads r
+                    WHERE r.user_id = owner AND r.book_id = changed.book_id AND r.id <> read
+                ) THEN NULL
+                ELSE b.current_page
+            END,
+            updated_at = now()
+        WHERE b.user_id = owner AND b.id = changed.book_id;
+    END IF;
+    PERFORM refresh_read_books(owner, ARRAY[changed.book_id], false);
+END
+$$;
+
 -- Name: genre_ids(text[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.genre_ids(names text[]) RETURNS smallint[]
@@ -1449,7 +1775,18 @@ BEGIN
                 AND coalesce(r.started_on = entry."startedOn", true)
                 AND (
                     (r.outcome = entry.outcome AND coalesce(r.finished_on = entry."finishedOn", true))
-                    OR (r.outcome = 'READING' AND r.started_on <= entry."finishedOn")
+                    OR (
+                        r.outcome = 'READING'
+                        AND coalesce(
+                            r.started_on <= entry."finishedOn",
+                            -- The import has just changed the status.
+                            EXISTS (
+                                SELECT
+                                FROM books b
+                                WHERE b.user_id = owner AND b.id = r.book_id AND b.status IN ('READ', 'DID_NOT_FINISH')
+                            )
+                        )
+                    )
                 )
             ORDER BY
                 r.outcome = entry.outcome DESC,
@@ -1533,6 +1870,11 @@ DECLARE
     placed_on uuid[] := '{}';
     reviews_of uuid[] := '{}';
     reviewed jsonb[] := '{}';
+    same_ids uuid[] := '{}';
+    reads_given jsonb := '[]';
+    reads_changed uuid[];
+    progress_given jsonb := '[]';
+    progress_ignored uuid[];
 BEGIN
     SELECT i.done INTO reached
     FROM imports i
@@ -1611,12 +1953,24 @@ BEGIN
                 END IF;
             END IF;
             updated_count := updated_count + (result.outcome = 'UPDATED')::int;
+            IF result.outcome = 'SAME' THEN
+                same_ids := same_ids || result.book_id;
+            END IF;
+            IF result.outcome <> 'FAILED' THEN
+                reads_given := reads_given || (
+                    SELECT coalesce(jsonb_agg(r || jsonb_build_object('bookId', result.book_id)), '[]')
+                    FROM jsonb_array_elements(book -> 'reads') r
+                );
+            END IF;
         ELSIF entry ? 'shelf' THEN
             PERFORM import_shelf(
                 (entry -> 'shelf' ->> 'id')::uuid,
                 entry -> 'shelf' ->> 'name',
                 (entry -> 'shelf' ->> 'createdAt')::timestamptz
             );
+        ELSIF entry ? 'progress' THEN
+            progress_given := progress_given || (entry -> 'progress');
+            lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
             SELECT
@@ -1645,6 +1999,15 @@ BEGIN
     FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
+    reads_changed := import_reads(reads_given);
+    updated_count := updated_count + (SELECT count(DISTINCT s) FROM unnest(same_ids) s WHERE s = ANY(reads_changed));
+    IF progress_given <> '[]' THEN
+        progress_ignored := import_progress(progress_given);
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT owner, import, (lines ->> id::text)::int, 'The read of this progress entry does not exist, or is full.'
+        FROM unnest(progress_ignored) AS id
+        ON CONFLICT DO NOTHING;
+    END IF;
     -- A review keeps its id unless another review has it.
     INSERT INTO reviews (user_id, book_id, id, half_stars, text, created_at, updated_at)
     SELECT
@@ -1869,6 +2232,32 @@ BEGIN
     USING stored;
 END
 $_$;
+
+-- Name: is_in_order(text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_in_order(started text, finished text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT coalesce(
+        left(finished, least(length(started), length(finished))) COLLATE "C"
+            >= left(started, least(length(started), length(finished))) COLLATE "C",
+        true
+    )
+$$;
+
+-- Name: is_other_object(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_other_object(owner uuid, given uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT owner = given
+        OR EXISTS (SELECT FROM editions WHERE id = given)
+        OR EXISTS (SELECT FROM books WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM deleted_books WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM shelves WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM reviews WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM imports WHERE user_id = owner AND id = given)
+$$;
 
 -- Name: is_stored_version(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
 
@@ -2126,6 +2515,93 @@ BEGIN
         );
     END IF;
     RETURN NULL;
+END
+$$;
+
+-- Name: log_progress(uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_progress(owner uuid, given jsonb) RETURNS TABLE(problem text, page_count integer, length_seconds integer)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH input AS MATERIALIZED (
+        SELECT
+            i.n,
+            i.id,
+            i.read_id,
+            -- Entries without a time are logged now, in their order.
+            coalesce(i.at, now() + (i.n - 1) * interval '1 microsecond') AS at,
+            i.page,
+            i.percent,
+            i.seconds,
+            i.note,
+            r.book_id,
+            b.page_count::int,
+            r.length_seconds::int
+        FROM ROWS FROM (
+            jsonb_to_recordset(given) AS (
+                id uuid, "readId" uuid, at timestamptz, page int, percent float8, seconds int, note text
+            )
+        ) WITH ORDINALITY AS i (id, read_id, at, page, percent, seconds, note, n)
+        LEFT JOIN reads r ON r.user_id = owner AND r.id = i.read_id
+        LEFT JOIN books b ON b.user_id = owner AND b.id = r.book_id
+    ), checked AS MATERIALIZED (
+        SELECT
+            i.*,
+            p.id IS NOT NULL AS is_stored,
+            CASE
+                WHEN p.id IS NOT NULL THEN NULL
+                WHEN i.book_id IS NULL THEN 'READ'
+                WHEN EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = i.id) THEN 'DELETED'
+                WHEN is_other_object(owner, i.id)
+                    OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = i.id)
+                THEN 'TAKEN'
+                WHEN i.page > i.page_count THEN 'PAGE'
+                WHEN i.seconds > i.length_seconds THEN 'SECONDS'
+            END AS found
+        FROM input i
+        LEFT JOIN progress_entries p ON p.user_id = owner AND p.id = i.id
+    ), full_reads AS MATERIALIZED (
+        SELECT
+            k.read_id,
+            10000 - (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = k.read_id) AS room
+        FROM (SELECT DISTINCT c.read_id FROM checked c) k
+    ), accepted AS MATERIALIZED (
+        SELECT
+            c.*,
+            CASE
+                WHEN c.found IS NULL AND NOT c.is_stored
+                    AND count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored)
+                        OVER (PARTITION BY c.read_id ORDER BY c.n) > f.room
+                THEN 'FULL'
+                ELSE c.found
+            END AS problem
+        FROM checked c
+        JOIN full_reads f ON f.read_id = c.read_id
+    ), stored AS (
+        INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note)
+        SELECT owner, a.id, a.read_id, a.at, a.page, a.percent, a.seconds, a.note
+        FROM accepted a
+        WHERE a.problem IS NULL AND NOT a.is_stored
+        ORDER BY a.n
+        -- The batch may contain an entry twice.
+        ON CONFLICT DO NOTHING
+    )
+    SELECT a.problem, a.page_count, a.length_seconds
+    FROM accepted a
+    ORDER BY a.n;
+    PERFORM refresh_read_books(
+        owner,
+        ARRAY(
+            SELECT DISTINCT r.book_id
+            FROM jsonb_to_recordset(given) AS i ("readId" uuid)
+            JOIN reads r ON r.user_id = owner AND r.id = i."readId"
+            WHERE r.outcome = 'READING'
+        ),
+        true
+    );
 END
 $$;
 
@@ -3494,15 +3970,15 @@ BEGIN
     END IF;
     IF stored.reads IS NOT NULL THEN
         PERFORM insert_stored_rows('reads', stored.reads);
-    END IF;
-    IF stored.progress_entries IS NOT NULL THEN
         -- An import may have stored a read with the same id for another book.
         stored.progress_entries := (
             SELECT jsonb_agg(p)
             FROM jsonb_array_elements(stored.progress_entries) AS p
             JOIN reads r ON r.user_id = owner AND r.id = (p ->> 'read_id')::uuid AND r.book_id = restored_id
         );
-        PERFORM insert_stored_rows('progress_entries', stored.progress_entries);
+        IF stored.progress_entries IS NOT NULL THEN
+            PERFORM insert_stored_rows('progress_entries', stored.progress_entries);
+        END IF;
     END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at
@@ -6955,7 +7431,7 @@ GRANT SELECT ON TABLE public.reader_signals TO bookplate_app;
 
 -- Name: TABLE reading_tombstones; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT,INSERT,DELETE ON TABLE public.reading_tombstones TO bookplate_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reading_tombstones TO bookplate_app;
 
 -- Name: TABLE reads; Type: ACL; Schema: public; Owner: -
 

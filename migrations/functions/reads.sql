@@ -607,7 +607,18 @@ BEGIN
                 AND coalesce(r.started_on = entry."startedOn", true)
                 AND (
                     (r.outcome = entry.outcome AND coalesce(r.finished_on = entry."finishedOn", true))
-                    OR (r.outcome = 'READING' AND r.started_on <= entry."finishedOn")
+                    OR (
+                        r.outcome = 'READING'
+                        AND coalesce(
+                            r.started_on <= entry."finishedOn",
+                            -- The import has just changed the status.
+                            EXISTS (
+                                SELECT
+                                FROM books b
+                                WHERE b.user_id = owner AND b.id = r.book_id AND b.status IN ('READ', 'DID_NOT_FINISH')
+                            )
+                        )
+                    )
                 )
             ORDER BY
                 r.outcome = entry.outcome DESC,
@@ -718,7 +729,7 @@ $$;
 
 -- MARK: Change log
 
--- Logs a created, changed, or deleted read. The reads of a deleted book are not logged: they are deleted with it.
+-- Logs a created, changed, or deleted read.
 CREATE OR REPLACE FUNCTION log_read() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -728,12 +739,7 @@ BEGIN
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
     ELSIF TG_OP = 'DELETE' THEN
-        PERFORM
-        FROM books b
-        WHERE b.user_id = OLD.user_id AND b.id = OLD.book_id;
-        IF FOUND THEN
-            ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
-        END IF;
+        ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
     ELSIF NEW IS DISTINCT FROM OLD THEN
         ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
     END IF;

@@ -158,7 +158,7 @@ struct ProgressInput {
     }
 
     private static let positions = ["page", "percent", "seconds"]
-    private static let wrongPosition = BookplateError.badUserInput(
+    static let wrongPosition = BookplateError.badUserInput(
         field: "percent", "Send exactly one of page, percent, and seconds.")
     /// Device clocks may be ahead, and an app may send a local time as UTC.
     private static let toleranceSeconds: Int64 = 86_400
