@@ -20,7 +20,7 @@ extension User {
                 named: names, field: "preferredGenres", for: request
             ).map(\.name)
         }
-        let timeZone = try await self.timeZone(input, request)
+        let timeZone = try await knownTimeZone(input, request)
         let (results, updated) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID)
             parameters.append(bool: input.isGiven("displayName"))
@@ -36,7 +36,7 @@ extension User {
     }
 
     /// Returns the time zone of the input, as the database spells it; nil if the field is absent, and UTC if it is null.
-    private static func timeZone(
+    private static func knownTimeZone(
         _ input: InputObject, _ request: RequestContext
     ) async throws(BookplateError) -> String? {
         guard input.isGiven("timeZone") else { return nil }

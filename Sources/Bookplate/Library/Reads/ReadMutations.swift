@@ -16,7 +16,7 @@ extension Read {
     static let update = RowMutation(type) { arguments, request, read throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchRead)
         let input = InputObject(arguments["input"])
-        let changes = try self.changes(input)
+        let changes = try memberChanges(input)
         if input.isGiven("outcome"), input.text("outcome") == nil {
             throw .badUserInput(field: "outcome", "A read always has an outcome.")
         }
@@ -28,7 +28,7 @@ extension Read {
     static let finish = RowMutation(type) { arguments, request, read throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchRead)
         let input = InputObject(arguments["input"])
-        var changes = try self.changes(input)
+        var changes = try memberChanges(input)
         switch input.text("outcome") {
         case nil: changes.append(.init("outcome", .string("FINISHED")))
         case "READING":
@@ -60,7 +60,7 @@ extension Read {
     // MARK: - Statements
 
     /// Returns the members of the input, checked, for `change_read`.
-    private static func changes(
+    private static func memberChanges(
         _ input: InputObject
     ) throws(BookplateError) -> [Value.Member] {
         var members: [Value.Member] = []
