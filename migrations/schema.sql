@@ -2642,12 +2642,7 @@ BEGIN
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
     ELSIF TG_OP = 'DELETE' THEN
-        PERFORM
-        FROM books b
-        WHERE b.user_id = OLD.user_id AND b.id = OLD.book_id;
-        IF FOUND THEN
-            ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
-        END IF;
+        ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
     ELSIF NEW IS DISTINCT FROM OLD THEN
         ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
     END IF;

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "0c9e20c88609fe9dad02efd864e0018f8f0f0a757219bb62b0c531ebc30152a8"
+    "871d6cd65bfbea14c21d6fa2f25503dcd961b6a53618d20929122fdf8e5db1c6"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

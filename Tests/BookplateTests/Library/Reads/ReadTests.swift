@@ -237,6 +237,30 @@ import Testing
                 == "CONFLICT")
     }
 
+    @Test func timeZoneDecidesWhichDayItIs() async throws {
+        let reader = try await Self.app().makeReader()
+        func set(_ zone: Value) async throws -> TestResponse {
+            try await reader.execute(
+                "mutation($z: String) { updateProfile(input: {timeZone: $z}) { timeZone } }",
+                ["z": zone])
+        }
+        var days: Set<String> = []
+        // The clocks of the two differ by 25 hours.
+        for zone in ["Pacific/Kiritimati", "pacific/pago_pago"] {
+            let name = try await set(.string(zone))["updateProfile", "timeZone"]
+            #expect(name?.string?.lowercased() == zone.lowercased())
+            let book = try await reader.makeBook(zone, status: "READING")
+            let state = try await Self.reads(reader, book)
+            days.insert(state["reads", "nodes", 0, "startedOn"]?.string ?? "")
+        }
+        #expect(days.count == 2)
+        for zone in ["Europe/Nowhere", "EST5EDT4,M3", "", "posix/UTC"] as [Value] {
+            let response = try await set(zone)
+            #expect(response.code == "BAD_USER_INPUT" && response.field == "timeZone")
+        }
+        #expect(try await set(.null)["updateProfile", "timeZone"] == "UTC")
+    }
+
     @Test func readsOfAYearAreThoseThatEndedInIt() async throws {
         let reader = try await Self.app().makeReader()
         let (first, second) = (try await reader.makeBook("A"), try await reader.makeBook("B"))
