@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "871d6cd65bfbea14c21d6fa2f25503dcd961b6a53618d20929122fdf8e5db1c6"
+    "b0b3ef9a5bbd55eadf46618af47a275f8c65d772bc978e301848a1ec1d795431"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

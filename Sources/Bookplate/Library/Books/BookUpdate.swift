@@ -175,7 +175,8 @@ struct BookUpdate {
                     b.id,
                     b.status AS old_status,
                     \(values["status"] ?? "NULL")::reading_status AS status,
-                    \(values["current_page"] ?? "NULL")::int AS page
+                    \(values["current_page"] ?? "NULL")::int AS page\(status == nil ? "" : ",")
+                    \(status == nil ? "" : "\(StatusReads.today) AS today")
                 FROM books b
                 WHERE \(condition)
             ), \(parts.joined(separator: ", "))

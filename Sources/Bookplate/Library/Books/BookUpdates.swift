@@ -186,7 +186,8 @@ struct BookUpdates {
                 a.id,
                 a.old_status,
                 (a.new ->> 'status')::reading_status AS status,
-                (a.new ->> 'current_page')::int AS page
+                (a.new ->> 'current_page')::int AS page,
+                \(StatusReads.today) AS today
             FROM accepted a
             WHERE a.is_accepted AND a.new ?| '{status, current_page}'
         ), \((StatusReads.parts(for: statuses) + [StatusReads.logged(opening: true)]).joined(separator: ", ")),

@@ -1,14 +1,19 @@
 /// The parts of a statement by which the status and the page of books change their reads.
 ///
 /// Each is a common table expression of a statement that updates `books b`. They read the rows of an expression with the name
-/// `changed`: the columns `id` and `old_status` of each book, `status`, the new status or NULL, and `page`, the new page or NULL.
+/// `changed`: the columns `id` and `old_status` of each book, `status`, the new status or NULL, `page`, the new page or NULL, and
+/// `today`.
 /// PostgreSQL plans all parts of a statement, so a statement contains only those that it may need.
 enum StatusReads {
+    /// Which day it is for the reader. The function `reader_today` takes longer.
+    static let today =
+        "(SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = $1)"
+
     /// Opens a read for each book that becomes READING, unless it has an open one.
     static let opened = """
         opened AS (
             INSERT INTO reads (user_id, id, book_id, started_on, outcome)
-            SELECT $1, gen_random_uuid(), c.id, reader_today($1), 'READING'
+            SELECT $1, gen_random_uuid(), c.id, c.today, 'READING'
             FROM changed c
             WHERE c.status = 'READING'
                 AND NOT EXISTS (
@@ -25,7 +30,7 @@ enum StatusReads {
             UPDATE reads r
             SET outcome = CASE c.status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END::read_outcome,
                 -- The read may have started tomorrow, in another time zone.
-                finished_on = greatest(reader_today($1) COLLATE "C", r.started_on),
+                finished_on = greatest(c.today COLLATE "C", r.started_on),
                 updated_at = now()
             FROM changed c
             WHERE r.user_id = $1
@@ -41,7 +46,7 @@ enum StatusReads {
     static let added = """
         added AS (
             INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
-            SELECT $1, gen_random_uuid(), c.id, reader_today($1), 'FINISHED'
+            SELECT $1, gen_random_uuid(), c.id, c.today, 'FINISHED'
             FROM changed c
             WHERE c.status = 'READ'
                 AND c.old_status <> 'READ'
@@ -50,7 +55,7 @@ enum StatusReads {
                     FROM reads o
                     WHERE o.user_id = $1
                         AND o.book_id = c.id
-                        AND (o.outcome = 'READING' OR (o.outcome = 'FINISHED' AND o.finished_on = reader_today($1)))
+                        AND (o.outcome = 'READING' OR (o.outcome = 'FINISHED' AND o.finished_on = c.today))
                 )
                 AND \(hasRoom)
             RETURNING book_id
