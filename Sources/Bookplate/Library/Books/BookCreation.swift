@@ -181,7 +181,7 @@ struct BookCreation {
             ), taken AS MATERIALIZED (
               SELECT
               WHERE ($14 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports", "reads", "progress_entries"]))))
-                \(withReads ? takenReads : "")
+                \(withReads ? NewBookReads.taken : "")
             ), matched AS (
               -- The edition that the title and the authors mean, if no card does.
               SELECT m.edition_id, m.linked_by
@@ -232,7 +232,7 @@ struct BookCreation {
                 AND NOT EXISTS (SELECT FROM taken)
               ON CONFLICT DO NOTHING
               RETURNING id, added_at
-            )\(onShelves ? shelved : "")\(withReads ? addedReads : "")
+            )\(onShelves ? shelved : "")\(withReads ? NewBookReads.added : "")
             SELECT
               (SELECT id FROM created),
               CASE
@@ -273,42 +273,6 @@ struct BookCreation {
           INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
           SELECT $1, requested.id, created.id, created.added_at
           FROM created, unnest($12::uuid[]) AS requested (id)
-        )
-        """
-
-    /// The condition that the chosen id of a read belongs to another object. A repeated request finds its own reads.
-    private static let takenReads = """
-        OR EXISTS (
-                  SELECT
-                  FROM jsonb_to_recordset($20) AS g (id uuid, "isIDChosen" boolean)
-                  WHERE g."isIDChosen"
-                    AND (
-                      g.id = $2
-                      OR is_other_object($1, g.id)
-                      OR EXISTS (SELECT FROM reads r WHERE r.user_id = $1 AND r.id = g.id AND r.book_id <> $2)
-                      OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = $1 AND p.id = g.id)
-                      OR EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = $1 AND t.id = g.id)
-                    )
-                )
-        """
-    private static let addedReads = """
-        , added_reads AS (
-          INSERT INTO reads (user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note)
-          SELECT
-            $1,
-            g.id,
-            created.id,
-            CASE WHEN g."startsToday" THEN reader_today($1) ELSE g."startedOn" END,
-            CASE WHEN g."endsToday" THEN reader_today($1) ELSE g."finishedOn" END,
-            g.outcome,
-            g.format,
-            g."lengthSeconds",
-            g.note
-          FROM created,
-            jsonb_to_recordset($20) AS g (
-              id uuid, "startsToday" boolean, "startedOn" text, "endsToday" boolean, "finishedOn" text,
-              outcome read_outcome, format read_format, "lengthSeconds" int, note text
-            )
         )
         """
 }

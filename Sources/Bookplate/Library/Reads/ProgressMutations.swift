@@ -68,7 +68,7 @@ extension ProgressEntry {
         "id": .property, "read": .load(RowsOfPlainObject(.one, Read.type)),
     ]
 
-    /// What is wrong with an entry, from `log_progress` or `change_progress`.
+    /// The problem of an entry, from `log_progress` or `change_progress`.
     private struct Problem: RowDecodable {
         let error: BookplateError?
 

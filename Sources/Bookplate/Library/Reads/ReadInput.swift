@@ -33,7 +33,7 @@ struct ReadInput {
         }
     }
 
-    /// A read that a status stands for: it starts or ends today.
+    /// The read of a book that gets a status: it starts or ends today.
     init(outcome: String) {
         id = .version7()
         isIDChosen = false

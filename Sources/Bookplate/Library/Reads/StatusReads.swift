@@ -5,7 +5,7 @@
 /// `today`.
 /// PostgreSQL plans all parts of a statement, so a statement contains only those that it may need.
 enum StatusReads {
-    /// Which day it is for the reader. The function `reader_today` takes longer.
+    /// The current day of the reader. The function `reader_today` takes longer.
     static let today =
         "(SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = $1)"
 
