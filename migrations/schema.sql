@@ -137,6 +137,62 @@ CREATE TYPE public.job_state AS ENUM (
     'DEAD'
 );
 
+-- Name: partial_date; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.partial_date AS text COLLATE pg_catalog."C"
+	CONSTRAINT partial_date_check CHECK (
+CASE
+    WHEN ((VALUE IS NULL) OR (VALUE ~ '^[1-9][0-9]{3}(-(0[1-9]|1[0-2]))?$'::text)) THEN true
+    WHEN (VALUE ~ '^[1-9][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$'::text) THEN (((substr(VALUE, 9))::integer)::numeric <= EXTRACT(day FROM (make_date(("left"(VALUE, 4))::integer, (substr(VALUE, 6, 2))::integer, 1) + '1 mon -1 days'::interval)))
+    ELSE false
+END);
+
+-- Name: progress_note; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.progress_note AS text
+	CONSTRAINT progress_entries_note_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 10000)));
+
+-- Name: progress_page; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.progress_page AS integer
+	CONSTRAINT progress_entries_page_check CHECK ((VALUE >= 0));
+
+-- Name: progress_percent; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.progress_percent AS double precision
+	CONSTRAINT progress_entries_percent_check CHECK (((VALUE >= (0)::double precision) AND (VALUE <= (100)::double precision)));
+
+-- Name: progress_seconds; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.progress_seconds AS integer
+	CONSTRAINT progress_entries_seconds_check CHECK ((VALUE >= 0));
+
+-- Name: read_format; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.read_format AS ENUM (
+    'PRINT',
+    'EBOOK',
+    'AUDIO'
+);
+
+-- Name: read_length; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.read_length AS integer
+	CONSTRAINT reads_length_seconds_check CHECK ((VALUE > 0));
+
+-- Name: read_note; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.read_note AS text
+	CONSTRAINT reads_note_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 10000)));
+
+-- Name: read_outcome; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.read_outcome AS ENUM (
+    'READING',
+    'FINISHED',
+    'DID_NOT_FINISH'
+);
+
 -- Name: reading_status; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.reading_status AS ENUM (
@@ -155,6 +211,59 @@ CREATE TYPE public.swipe_action AS ENUM (
     'DISLIKE',
     'BUY'
 );
+
+-- Name: add_read(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.add_read(owner uuid, book uuid, given jsonb, OUT outcome text, OUT other_id uuid) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    read uuid := (given ->> 'id')::uuid;
+    added read_outcome := (given ->> 'outcome')::read_outcome;
+BEGIN
+    outcome := 'DONE';
+    PERFORM
+    FROM books b
+    WHERE b.user_id = owner AND b.id = book;
+    IF NOT FOUND THEN
+        outcome := 'BOOK';
+    ELSIF EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = read AND r.book_id = book) THEN
+        -- The request is repeated.
+        RETURN;
+    ELSIF EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = read) THEN
+        outcome := 'DELETED';
+    ELSIF is_other_object(owner, read)
+        OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = read)
+        OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = read)
+    THEN
+        outcome := 'TAKEN';
+    ELSIF (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = book) >= 200 THEN
+        outcome := 'FULL';
+    ELSIF added = 'READING' THEN
+        SELECT r.id INTO other_id
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
+        IF FOUND THEN
+            outcome := 'OPEN';
+        END IF;
+    END IF;
+    IF outcome = 'DONE' THEN
+        INSERT INTO reads (user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note)
+        VALUES (
+            owner,
+            read,
+            book,
+            CASE WHEN given ? 'startsToday' THEN reader_today(owner) ELSE given ->> 'startedOn' END,
+            given ->> 'finishedOn',
+            added,
+            (given ->> 'format')::read_format,
+            (given ->> 'lengthSeconds')::int,
+            given ->> 'note'
+        );
+        PERFORM follow_read(owner, read, NULL);
+    END IF;
+END
+$$;
 
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
 
@@ -200,16 +309,22 @@ BEGIN
     -- PL/pgSQL evaluates assignments without an executor, which PERFORM starts.
     ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
-    SELECT owner, newest.seq + 1, change, append_change.typename, object, clock_timestamp()
+    SELECT owner, coalesce(newest.seq, 0) + 1, change, append_change.typename, object, clock_timestamp()
     FROM (
-        SELECT c.seq, c.at
-        FROM changes c
-        WHERE c.user_id = owner
-        ORDER BY c.seq DESC
-        LIMIT 1
+        SELECT
+            max(last.seq) AS seq,
+            -- The entries of this transaction are among those that are not older.
+            count(*) FILTER (WHERE last.at >= now()) AS young_count,
+            count(*) FILTER (WHERE last.at >= now() AND last.id = object) AS same_count
+        FROM (
+            SELECT c.seq, c.at, c.id
+            FROM changes c
+            WHERE c.user_id = owner
+            ORDER BY c.seq DESC
+            LIMIT 8
+        ) last
     ) newest
-    -- Older than this transaction, so it has not logged the object yet.
-    WHERE change <> 'UPDATED' OR newest.at < now();
+    WHERE change <> 'UPDATED' OR (newest.young_count < 8 AND newest.same_count = 0);
     IF NOT FOUND THEN
         ignored := append_changes(owner, change, append_change.typename, ARRAY[object]);
     END IF;
@@ -385,6 +500,25 @@ BEGIN
 END
 $$;
 
+-- Name: bury(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.bury(owner uuid, deleted uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    DELETE FROM reading_tombstones t
+    WHERE t.user_id = owner
+        AND t.id IN (
+            SELECT o.id
+            FROM reading_tombstones o
+            WHERE o.user_id = owner AND o.deleted_at < now() - interval '1 year'
+            LIMIT 20
+        );
+    INSERT INTO reading_tombstones (user_id, id)
+    VALUES (owner, deleted)
+    ON CONFLICT (user_id, id) DO UPDATE
+    SET deleted_at = now();
+$$;
+
 -- Name: canonical_genres(text[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
@@ -397,6 +531,156 @@ CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
         ORDER BY i.position
         LIMIT 6
     )
+$$;
+
+-- Name: change_progress(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.change_progress(owner uuid, entry uuid, given jsonb) RETURNS TABLE(problem text, page_count integer, length_seconds integer)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+DECLARE
+    kept progress_entries;
+    changed progress_entries;
+    book uuid;
+    changed_at timestamptz := least(coalesce((given ->> 'changedAt')::timestamptz, now()), now());
+    new_page int := (given -> 'position' ->> 'page')::int;
+    new_percent float8 := (given -> 'position' ->> 'percent')::float8;
+    new_seconds int := (given -> 'position' ->> 'seconds')::int;
+BEGIN
+    SELECT p.* INTO kept
+    FROM progress_entries p
+    WHERE p.user_id = owner AND p.id = entry;
+    IF NOT FOUND THEN
+        problem := 'ENTRY';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    SELECT b.id, b.page_count, r.length_seconds INTO book, page_count, length_seconds
+    FROM reads r
+    JOIN books b ON b.user_id = owner AND b.id = r.book_id
+    WHERE r.user_id = owner AND r.id = kept.read_id;
+    IF new_page > page_count THEN
+        problem := 'PAGE';
+    ELSIF new_seconds > length_seconds THEN
+        problem := 'SECONDS';
+    END IF;
+    RETURN NEXT;
+    IF problem IS NOT NULL THEN
+        RETURN;
+    END IF;
+    changed := kept;
+    IF given ? 'at'
+        AND (changed_at, (given ->> 'at')::timestamptz) > (coalesce(kept.at_changed_at, '-infinity'), kept.at)
+    THEN
+        changed.at := (given ->> 'at')::timestamptz;
+        changed.at_changed_at := changed_at;
+    END IF;
+    IF given ? 'position'
+        AND (changed_at, coalesce(new_page, -1), coalesce(new_percent, -1), coalesce(new_seconds, -1))
+            > (
+                coalesce(kept.position_changed_at, '-infinity'), coalesce(kept.page, -1), coalesce(kept.percent, -1),
+                coalesce(kept.seconds, -1)
+            )
+    THEN
+        changed.page := new_page;
+        changed.percent := new_percent;
+        changed.seconds := new_seconds;
+        changed.position_changed_at := changed_at;
+    END IF;
+    IF given ? 'note'
+        AND (changed_at, coalesce(given ->> 'note', '') COLLATE "C")
+            > (coalesce(kept.note_changed_at, '-infinity'), coalesce(kept.note, '') COLLATE "C")
+    THEN
+        changed.note := given ->> 'note';
+        changed.note_changed_at := changed_at;
+    END IF;
+    IF changed IS DISTINCT FROM kept THEN
+        UPDATE progress_entries p
+        SET at = changed.at,
+            page = changed.page,
+            percent = changed.percent,
+            seconds = changed.seconds,
+            note = changed.note,
+            at_changed_at = changed.at_changed_at,
+            position_changed_at = changed.position_changed_at,
+            note_changed_at = changed.note_changed_at,
+            updated_at = now()
+        WHERE p.user_id = owner AND p.id = entry;
+        PERFORM refresh_read_books(owner, ARRAY[book], true);
+    END IF;
+END
+$$;
+
+-- Name: change_read(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.change_read(owner uuid, read uuid, given jsonb, OUT outcome text, OUT other_id uuid) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept reads;
+    changed reads;
+BEGIN
+    SELECT r.* INTO kept
+    FROM reads r
+    WHERE r.user_id = owner AND r.id = read;
+    IF NOT FOUND THEN
+        outcome := 'READ';
+        RETURN;
+    END IF;
+    changed := kept;
+    IF given ? 'outcome' THEN
+        changed.outcome := (given ->> 'outcome')::read_outcome;
+    END IF;
+    IF given ? 'startedOn' THEN
+        changed.started_on := given ->> 'startedOn';
+    END IF;
+    IF given ? 'finishedOn' THEN
+        changed.finished_on := given ->> 'finishedOn';
+    ELSIF changed.outcome = 'READING' THEN
+        changed.finished_on := NULL;
+    ELSIF kept.outcome = 'READING' THEN
+        -- The read may have started tomorrow, in another time zone.
+        changed.finished_on := greatest(reader_today(owner) COLLATE "C", changed.started_on);
+    END IF;
+    IF given ? 'format' THEN
+        changed.format := (given ->> 'format')::read_format;
+    END IF;
+    IF given ? 'lengthSeconds' THEN
+        changed.length_seconds := (given ->> 'lengthSeconds')::int;
+    END IF;
+    IF given ? 'note' THEN
+        changed.note := given ->> 'note';
+    END IF;
+    IF changed.outcome = 'READING' AND changed.finished_on IS NOT NULL THEN
+        outcome := 'OPEN_END';
+        RETURN;
+    ELSIF NOT is_in_order(changed.started_on, changed.finished_on) THEN
+        outcome := 'DATES';
+        RETURN;
+    ELSIF changed.outcome = 'READING' AND kept.outcome <> 'READING' THEN
+        SELECT r.id INTO other_id
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = kept.book_id AND r.outcome = 'READING';
+        IF FOUND THEN
+            outcome := 'OPEN';
+            RETURN;
+        END IF;
+    END IF;
+    outcome := 'DONE';
+    IF changed IS DISTINCT FROM kept THEN
+        UPDATE reads r
+        SET started_on = changed.started_on,
+            finished_on = changed.finished_on,
+            outcome = changed.outcome,
+            format = changed.format,
+            length_seconds = changed.length_seconds,
+            note = changed.note,
+            updated_at = now()
+        WHERE r.user_id = owner AND r.id = read;
+        PERFORM follow_read(owner, read, kept.outcome);
+    END IF;
+END
 $$;
 
 -- Name: claim_edition_without_cover(text); Type: FUNCTION; Schema: public; Owner: -
@@ -607,6 +891,17 @@ CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
 $$;
 
+-- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time_zone text) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        WHEN starts_with(to_char(kept AT TIME ZONE time_zone, 'YYYY-MM-DD'), given) THEN kept
+        ELSE first_day(given)::timestamp AT TIME ZONE time_zone
+    END
+$$;
+
 -- Name: delete_books(uuid, uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_id uuid, title text, author text, genre text, shelf_ids uuid[])
@@ -616,14 +911,21 @@ CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_i
 BEGIN
     RETURN QUERY
     WITH stored AS (
-        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids)
+        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries)
         SELECT
             owner,
             b.id,
             to_jsonb(b),
             (SELECT to_jsonb(r) FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id),
             (SELECT to_jsonb(c) FROM covers c WHERE c.user_id = owner AND c.book_id = b.id),
-            ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id)
+            ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id),
+            (SELECT jsonb_agg(to_jsonb(r)) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id),
+            (
+                SELECT jsonb_agg(to_jsonb(p))
+                FROM reads r
+                JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
+                WHERE r.user_id = owner AND r.book_id = b.id
+            )
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -632,7 +934,9 @@ BEGIN
             book = excluded.book,
             review = excluded.review,
             cover = excluded.cover,
-            shelf_ids = excluded.shelf_ids
+            shelf_ids = excluded.shelf_ids,
+            reads = excluded.reads,
+            progress_entries = excluded.progress_entries
         RETURNING id, shelf_ids
     ), no_covers AS (
         -- One statement for all books: a foreign key deletes the rows of each book by a statement of its own, whose triggers
@@ -664,6 +968,70 @@ BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
     RETURN NULL;
+END
+$$;
+
+-- Name: delete_progress(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_progress(owner uuid, entry uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    read uuid;
+BEGIN
+    DELETE FROM progress_entries p
+    WHERE p.user_id = owner AND p.id = entry
+    RETURNING p.read_id INTO read;
+    IF FOUND THEN
+        PERFORM bury(owner, entry);
+        PERFORM refresh_read_books(
+            owner,
+            ARRAY(SELECT r.book_id FROM reads r WHERE r.user_id = owner AND r.id = read AND r.outcome = 'READING'),
+            true
+        );
+    END IF;
+    RETURN read;
+END
+$$;
+
+-- Name: delete_read(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_read(owner uuid, read uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    deleted reads;
+BEGIN
+    DELETE FROM reads r
+    WHERE r.user_id = owner AND r.id = read
+    RETURNING r.* INTO deleted;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    PERFORM bury(owner, read);
+    UPDATE books b
+    SET status = CASE
+            WHEN deleted.outcome <> 'READING' OR b.status NOT IN ('READING', 'PAUSED') THEN b.status
+            WHEN latest.outcome = 'FINISHED' THEN 'READ'
+            WHEN latest.outcome = 'DID_NOT_FINISH' THEN 'DID_NOT_FINISH'
+            ELSE 'WANT_TO_READ'
+        END,
+        -- `refresh_read_books` leaves books without reads as they are.
+        started_at = CASE WHEN latest.outcome IS NOT NULL THEN b.started_at END,
+        finished_at = CASE WHEN latest.outcome IS NOT NULL THEN b.finished_at END,
+        current_page = CASE WHEN deleted.outcome <> 'READING' THEN b.current_page END,
+        updated_at = now()
+    FROM (SELECT) AS one
+    LEFT JOIN LATERAL (
+        SELECT r.outcome
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = deleted.book_id
+        ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+        LIMIT 1
+    ) latest ON true
+    WHERE b.user_id = owner AND b.id = deleted.book_id;
+    PERFORM refresh_read_books(owner, ARRAY[deleted.book_id], false);
+    RETURN deleted.book_id;
 END
 $$;
 
@@ -1081,6 +1449,18 @@ CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, lear
     SELECT pg_notify('jobs', 'feed.deck');
 $$;
 
+-- Name: first_day(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.first_day(given text) RETURNS date
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT make_date(
+        left(given, 4)::int,
+        coalesce(nullif(substr(given, 6, 2), ''), '1')::int,
+        coalesce(nullif(substr(given, 9, 2), ''), '1')::int
+    )
+$$;
+
 -- Name: folded_author(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.folded_author(name text) RETURNS text
@@ -1095,6 +1475,46 @@ BEGIN
     );
 END
 $_$;
+
+-- Name: follow_read(uuid, uuid, public.read_outcome); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.follow_read(owner uuid, read uuid, before public.read_outcome) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    changed reads;
+    is_latest boolean;
+BEGIN
+    SELECT r.* INTO changed
+    FROM reads r
+    WHERE r.user_id = owner AND r.id = read;
+    is_latest := NOT EXISTS (
+        SELECT
+        FROM reads r
+        WHERE r.user_id = owner
+            AND r.book_id = changed.book_id
+            AND (r.sorted_on, r.created_at, r.id) > (changed.sorted_on, changed.created_at, changed.id)
+    );
+    IF changed.outcome IS DISTINCT FROM before AND (is_latest OR before = 'READING') THEN
+        UPDATE books b
+        SET status = (
+                CASE changed.outcome WHEN 'FINISHED' THEN 'READ' ELSE changed.outcome::text END
+            )::reading_status,
+            -- A book that is read again starts without a page.
+            current_page = CASE
+                WHEN before IS NULL AND changed.outcome = 'READING' AND EXISTS (
+                    SELECT
+                    FROM reads r
+                    WHERE r.user_id = owner AND r.book_id = changed.book_id AND r.id <> read
+                ) THEN NULL
+                ELSE b.current_page
+            END,
+            updated_at = now()
+        WHERE b.user_id = owner AND b.id = changed.book_id;
+    END IF;
+    PERFORM refresh_read_books(owner, ARRAY[changed.book_id], false);
+END
+$$;
 
 -- Name: genre_ids(text[]); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1294,6 +1714,158 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
 END
 $$;
 
+-- Name: import_progress(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_progress(given jsonb) RETURNS uuid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    ignored uuid[];
+BEGIN
+    WITH entries AS MATERIALIZED (
+        SELECT p.*, row_number() OVER (PARTITION BY p."readId" ORDER BY p.at, p.id) AS position
+        FROM jsonb_to_recordset(given) AS p (
+            id uuid, "readId" uuid, at timestamptz, page int, percent float8, seconds int, note text,
+            "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+    ), allowed AS MATERIALIZED (
+        SELECT e.*
+        FROM entries e
+        JOIN (
+            SELECT
+                r.id,
+                (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = r.id) AS entry_count
+            FROM reads r
+            WHERE r.user_id = owner AND r.id IN (SELECT e."readId" FROM entries e)
+        ) r ON r.id = e."readId"
+        WHERE r.entry_count + e.position <= 10000
+    ), stored AS (
+        INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note, created_at, updated_at)
+        SELECT
+            owner, a.id, a."readId", a.at, a.page, a.percent, a.seconds, a.note, coalesce(a."createdAt", now()),
+            coalesce(a."updatedAt", a."createdAt", now())
+        FROM allowed a
+        ON CONFLICT DO NOTHING
+    )
+    SELECT coalesce(array_agg(e.id), '{}') INTO ignored
+    FROM entries e
+    WHERE e.id NOT IN (SELECT a.id FROM allowed a)
+        AND NOT EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = e.id);
+    PERFORM refresh_read_books(
+        owner,
+        ARRAY(
+            SELECT DISTINCT r.book_id
+            FROM jsonb_to_recordset(given) AS p ("readId" uuid)
+            JOIN reads r ON r.user_id = owner AND r.id = p."readId"
+        ),
+        false
+    );
+    RETURN ignored;
+END
+$$;
+
+-- Name: import_reads(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_reads(given jsonb) RETURNS uuid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    entry record;
+    kept reads;
+    -- The reads that earlier entries have matched or added.
+    used uuid[] := ARRAY[]::uuid[];
+    changed uuid[] := ARRAY[]::uuid[];
+BEGIN
+    FOR entry IN
+        SELECT r.*
+        FROM jsonb_to_recordset(given) AS r (
+            "bookId" uuid, id uuid, "startedOn" text, "finishedOn" text, outcome read_outcome, format read_format,
+            "lengthSeconds" int, note text, "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+    LOOP
+        SELECT r.* INTO kept
+        FROM reads r
+        WHERE r.user_id = owner AND r.id = entry.id;
+        IF NOT FOUND THEN
+            SELECT r.* INTO kept
+            FROM reads r
+            WHERE r.user_id = owner
+                AND r.book_id = entry."bookId"
+                AND r.id <> ALL(used)
+                AND coalesce(r.started_on = entry."startedOn", true)
+                AND (
+                    (r.outcome = entry.outcome AND coalesce(r.finished_on = entry."finishedOn", true))
+                    OR (
+                        r.outcome = 'READING'
+                        AND coalesce(
+                            r.started_on <= entry."finishedOn",
+                            -- The import has just changed the status.
+                            EXISTS (
+                                SELECT
+                                FROM books b
+                                WHERE b.user_id = owner AND b.id = r.book_id AND b.status IN ('READ', 'DID_NOT_FINISH')
+                            )
+                        )
+                    )
+                )
+            ORDER BY
+                r.outcome = entry.outcome DESC,
+                r.finished_on IS NOT DISTINCT FROM entry."finishedOn" DESC,
+                r.sorted_on DESC, r.created_at DESC, r.id DESC
+            LIMIT 1;
+        END IF;
+        IF kept.id IS NOT NULL THEN
+            used := used || kept.id;
+            UPDATE reads r
+            SET started_on = coalesce(r.started_on, entry."startedOn"),
+                finished_on = CASE
+                    WHEN entry.outcome <> 'READING' THEN coalesce(r.finished_on, entry."finishedOn")
+                    ELSE r.finished_on
+                END,
+                outcome = CASE WHEN r.outcome = 'READING' THEN entry.outcome ELSE r.outcome END,
+                format = coalesce(r.format, entry.format),
+                length_seconds = coalesce(r.length_seconds, entry."lengthSeconds"),
+                note = coalesce(r.note, entry.note),
+                updated_at = now()
+            WHERE r.user_id = owner
+                AND r.id = kept.id
+                AND (
+                    (r.outcome = 'READING' AND entry.outcome <> 'READING')
+                    OR (r.started_on IS NULL AND entry."startedOn" IS NOT NULL)
+                    OR (r.finished_on IS NULL AND entry."finishedOn" IS NOT NULL AND entry.outcome <> 'READING')
+                    OR (r.format IS NULL AND entry.format IS NOT NULL)
+                    OR (r.length_seconds IS NULL AND entry."lengthSeconds" IS NOT NULL)
+                    OR (r.note IS NULL AND entry.note IS NOT NULL)
+                );
+        ELSE
+            entry.id := coalesce(entry.id, gen_random_uuid());
+            used := used || entry.id;
+            INSERT INTO reads (
+                user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at
+            )
+            SELECT
+                owner, entry.id, b.id, entry."startedOn", entry."finishedOn", entry.outcome,
+                entry.format, entry."lengthSeconds", entry.note, coalesce(entry."createdAt", now()),
+                coalesce(entry."updatedAt", entry."createdAt", now())
+            FROM books b
+            WHERE b.user_id = owner
+                AND b.id = entry."bookId"
+                AND (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id) < 200
+            ON CONFLICT DO NOTHING;
+        END IF;
+        IF FOUND THEN
+            changed := changed || coalesce(kept.book_id, entry."bookId");
+        END IF;
+    END LOOP;
+    PERFORM refresh_read_books(owner, changed, false);
+    RETURN changed;
+END
+$$;
+
 -- Name: import_records(uuid, integer, jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.import_records(import uuid, start integer, records jsonb) RETURNS integer
@@ -1322,6 +1894,11 @@ DECLARE
     placed_on uuid[] := '{}';
     reviews_of uuid[] := '{}';
     reviewed jsonb[] := '{}';
+    same_ids uuid[] := '{}';
+    reads_given jsonb := '[]';
+    reads_changed uuid[];
+    progress_given jsonb := '[]';
+    progress_ignored uuid[];
 BEGIN
     SELECT i.done INTO reached
     FROM imports i
@@ -1400,12 +1977,24 @@ BEGIN
                 END IF;
             END IF;
             updated_count := updated_count + (result.outcome = 'UPDATED')::int;
+            IF result.outcome = 'SAME' THEN
+                same_ids := same_ids || result.book_id;
+            END IF;
+            IF result.outcome <> 'FAILED' THEN
+                reads_given := reads_given || (
+                    SELECT coalesce(jsonb_agg(r || jsonb_build_object('bookId', result.book_id)), '[]')
+                    FROM jsonb_array_elements(book -> 'reads') r
+                );
+            END IF;
         ELSIF entry ? 'shelf' THEN
             PERFORM import_shelf(
                 (entry -> 'shelf' ->> 'id')::uuid,
                 entry -> 'shelf' ->> 'name',
                 (entry -> 'shelf' ->> 'createdAt')::timestamptz
             );
+        ELSIF entry ? 'progress' THEN
+            progress_given := progress_given || (entry -> 'progress');
+            lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
             SELECT
@@ -1434,6 +2023,15 @@ BEGIN
     FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
+    reads_changed := import_reads(reads_given);
+    updated_count := updated_count + (SELECT count(DISTINCT s) FROM unnest(same_ids) s WHERE s = ANY(reads_changed));
+    IF progress_given <> '[]' THEN
+        progress_ignored := import_progress(progress_given);
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT owner, import, (lines ->> id::text)::int, 'The read of this progress entry does not exist, or is full.'
+        FROM unnest(progress_ignored) AS id
+        ON CONFLICT DO NOTHING;
+    END IF;
     -- A review keeps its id unless another review has it.
     INSERT INTO reviews (user_id, book_id, id, half_stars, text, created_at, updated_at)
     SELECT
@@ -1636,9 +2234,9 @@ BEGIN
 END
 $$;
 
--- Name: insert_stored_row(regclass, jsonb); Type: FUNCTION; Schema: public; Owner: -
+-- Name: insert_stored_rows(regclass, jsonb); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.insert_stored_row(target regclass, stored jsonb) RETURNS void
+CREATE FUNCTION public.insert_stored_rows(target regclass, stored jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $_$
 DECLARE
@@ -1650,11 +2248,40 @@ BEGIN
         AND a.attnum > 0
         AND NOT a.attisdropped
         AND a.attgenerated = ''
-        AND stored ? a.attname;
-    EXECUTE format('INSERT INTO %1$s (%2$s) SELECT %2$s FROM jsonb_populate_record(NULL::%1$s, $1)', target, columns)
+        AND stored -> 0 ? a.attname;
+    EXECUTE format(
+        'INSERT INTO %1$s (%2$s) SELECT %2$s FROM jsonb_populate_recordset(NULL::%1$s, $1) ON CONFLICT DO NOTHING',
+        target, columns
+    )
     USING stored;
 END
 $_$;
+
+-- Name: is_in_order(text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_in_order(started text, finished text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT coalesce(
+        left(finished, least(length(started), length(finished))) COLLATE "C"
+            >= left(started, least(length(started), length(finished))) COLLATE "C",
+        true
+    )
+$$;
+
+-- Name: is_other_object(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_other_object(owner uuid, given uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT owner = given
+        OR EXISTS (SELECT FROM editions WHERE id = given)
+        OR EXISTS (SELECT FROM books WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM deleted_books WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM shelves WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM reviews WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM imports WHERE user_id = owner AND id = given)
+$$;
 
 -- Name: is_stored_version(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1933,6 +2560,138 @@ BEGIN
     LOOP
         ignored := append_changes(owner, 'DELETED', 'Book', ids);
     END LOOP;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_progress(uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_progress(owner uuid, given jsonb) RETURNS TABLE(problem text, page_count integer, length_seconds integer)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH input AS MATERIALIZED (
+        SELECT
+            i.n,
+            i.id,
+            i.read_id,
+            -- Entries without a time are logged now, in their order.
+            coalesce(i.at, now() + (i.n - 1) * interval '1 microsecond') AS at,
+            i.page,
+            i.percent,
+            i.seconds,
+            i.note,
+            r.book_id,
+            b.page_count::int,
+            r.length_seconds::int
+        FROM ROWS FROM (
+            jsonb_to_recordset(given) AS (
+                id uuid, "readId" uuid, at timestamptz, page int, percent float8, seconds int, note text
+            )
+        ) WITH ORDINALITY AS i (id, read_id, at, page, percent, seconds, note, n)
+        LEFT JOIN reads r ON r.user_id = owner AND r.id = i.read_id
+        LEFT JOIN books b ON b.user_id = owner AND b.id = r.book_id
+    ), checked AS MATERIALIZED (
+        SELECT
+            i.*,
+            p.id IS NOT NULL AS is_stored,
+            CASE
+                WHEN p.id IS NOT NULL THEN NULL
+                WHEN i.book_id IS NULL THEN 'READ'
+                WHEN EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = i.id) THEN 'DELETED'
+                WHEN is_other_object(owner, i.id)
+                    OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = i.id)
+                THEN 'TAKEN'
+                WHEN i.page > i.page_count THEN 'PAGE'
+                WHEN i.seconds > i.length_seconds THEN 'SECONDS'
+            END AS found
+        FROM input i
+        LEFT JOIN progress_entries p ON p.user_id = owner AND p.id = i.id
+    ), full_reads AS MATERIALIZED (
+        SELECT
+            k.read_id,
+            10000 - (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = k.read_id) AS room
+        FROM (SELECT DISTINCT c.read_id FROM checked c) k
+    ), accepted AS MATERIALIZED (
+        SELECT
+            c.*,
+            CASE
+                WHEN c.found IS NULL AND NOT c.is_stored
+                    AND count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored)
+                        OVER (PARTITION BY c.read_id ORDER BY c.n) > f.room
+                THEN 'FULL'
+                ELSE c.found
+            END AS problem
+        FROM checked c
+        JOIN full_reads f ON f.read_id = c.read_id
+    ), stored AS (
+        INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note)
+        SELECT owner, a.id, a.read_id, a.at, a.page, a.percent, a.seconds, a.note
+        FROM accepted a
+        WHERE a.problem IS NULL AND NOT a.is_stored
+        ORDER BY a.n
+        -- The batch may contain an entry twice.
+        ON CONFLICT DO NOTHING
+    )
+    SELECT a.problem, a.page_count, a.length_seconds
+    FROM accepted a
+    ORDER BY a.n;
+    PERFORM refresh_read_books(
+        owner,
+        ARRAY(
+            SELECT DISTINCT r.book_id
+            FROM jsonb_to_recordset(given) AS i ("readId" uuid)
+            JOIN reads r ON r.user_id = owner AND r.id = i."readId"
+            WHERE r.outcome = 'READING'
+        ),
+        true
+    );
+END
+$$;
+
+-- Name: log_progress_entry(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_progress_entry() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'ProgressEntry', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM
+        FROM reads r
+        WHERE r.user_id = OLD.user_id AND r.id = OLD.read_id;
+        IF FOUND THEN
+            ignored := append_change(OLD.user_id, 'DELETED', 'ProgressEntry', OLD.id);
+        END IF;
+    ELSIF NEW IS DISTINCT FROM OLD THEN
+        ignored := append_change(NEW.user_id, 'UPDATED', 'ProgressEntry', NEW.id);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_read(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_read() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
+    ELSIF NEW IS DISTINCT FROM OLD THEN
+        ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+    END IF;
     RETURN NULL;
 END
 $$;
@@ -2391,6 +3150,29 @@ CREATE FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_
     RETURNING true
 $$;
 
+-- Name: progress_fraction(integer, double precision, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.progress_fraction(page integer, percent double precision, seconds integer, page_count integer, length_seconds integer) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        WHEN percent IS NOT NULL THEN percent / 100
+        WHEN page IS NOT NULL THEN least(page::float8 / nullif(page_count, 0), CASE WHEN page_count > 0 THEN 1 END)
+        WHEN length_seconds > 0 THEN least(seconds::float8 / length_seconds, 1)
+    END
+$$;
+
+-- Name: progress_page_of(integer, double precision, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.progress_page_of(page integer, percent double precision, seconds integer, page_count integer, length_seconds integer) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT coalesce(
+        page,
+        round(progress_fraction(NULL, percent, seconds, page_count, length_seconds) * page_count)::int
+    )
+$$;
+
 -- Name: prune_changes(integer, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.prune_changes(older_than_days integer, after_user uuid, users_max integer) RETURNS uuid
@@ -2571,6 +3353,16 @@ CREATE FUNCTION public.purge_deleted_books(rows_max integer) RETURNS bigint
     )
     SELECT count(*)
     FROM purged
+$$;
+
+-- Name: reader_today(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.reader_today(owner uuid) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
+    FROM users u
+    WHERE u.id = owner
 $$;
 
 -- Name: reassign_genres(); Type: FUNCTION; Schema: public; Owner: -
@@ -2938,6 +3730,53 @@ BEGIN
 END
 $$;
 
+-- Name: refresh_read_books(uuid, uuid[], boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refresh_read_books(owner uuid, ids uuid[], clears_page boolean) RETURNS void
+    LANGUAGE sql
+    SET enable_seqscan TO 'off'
+    AS $$
+    UPDATE books b
+    SET started_at = fresh.started_at,
+        finished_at = fresh.finished_at,
+        current_page = fresh.current_page,
+        updated_at = now()
+    FROM (
+        SELECT
+            k.id,
+            date_time(latest.started_on, k.started_at, u.time_zone) AS started_at,
+            CASE
+                WHEN latest.outcome = 'FINISHED' THEN date_time(latest.finished_on, k.finished_at, u.time_zone)
+            END AS finished_at,
+            CASE
+                WHEN latest.outcome <> 'READING' THEN k.current_page
+                WHEN clears_page THEN newest.page
+                ELSE coalesce(newest.page, k.current_page)
+            END AS current_page
+        FROM books k
+        JOIN users u ON u.id = owner
+        CROSS JOIN LATERAL (
+            SELECT r.id, r.started_on, r.finished_on, r.outcome, r.length_seconds
+            FROM reads r
+            WHERE r.user_id = owner AND r.book_id = k.id
+            ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+            LIMIT 1
+        ) latest
+        LEFT JOIN LATERAL (
+            SELECT progress_page_of(p.page, p.percent, p.seconds, k.page_count, latest.length_seconds) AS page
+            FROM progress_entries p
+            WHERE p.user_id = owner AND p.read_id = latest.id AND latest.outcome = 'READING'
+            ORDER BY p.at DESC, p.id DESC
+            LIMIT 1
+        ) newest ON true
+        WHERE k.user_id = owner AND k.id = ANY(ids)
+    ) fresh
+    WHERE b.user_id = owner
+        AND b.id = fresh.id
+        AND (b.started_at, b.finished_at, b.current_page)
+            IS DISTINCT FROM (fresh.started_at, fresh.finished_at, fresh.current_page)
+$$;
+
 -- Name: refresh_search_words(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.refresh_search_words() RETURNS void
@@ -3171,18 +4010,20 @@ BEGIN
         RETURN;
     END IF;
 
-    PERFORM insert_stored_row(
+    PERFORM insert_stored_rows(
         'books',
-        stored.book || jsonb_build_object(
-            'edition_id', book.edition_id,
-            'linked_by', book.linked_by,
-            -- A cover search that was running has ended without the book.
-            'cover_requested_at', NULL,
-            'cover_status', CASE
-                WHEN stored.cover IS NOT NULL THEN 'READY'
-                WHEN book.cover_status IN ('READY', 'FETCHING') THEN 'NONE'
-                ELSE book.cover_status::text
-            END
+        jsonb_build_array(
+            stored.book || jsonb_build_object(
+                'edition_id', book.edition_id,
+                'linked_by', book.linked_by,
+                -- A cover search that was running has ended without the book.
+                'cover_requested_at', NULL,
+                'cover_status', CASE
+                    WHEN stored.cover IS NOT NULL THEN 'READY'
+                    WHEN book.cover_status IN ('READY', 'FETCHING') THEN 'NONE'
+                    ELSE book.cover_status::text
+                END
+            )
         )
     );
     PERFORM link_books(ARRAY[owner], ARRAY[restored_id]);
@@ -3191,10 +4032,22 @@ BEGIN
         IF EXISTS (SELECT FROM reviews r WHERE r.user_id = owner AND r.id = (stored.review ->> 'id')::uuid) THEN
             stored.review := stored.review || jsonb_build_object('id', gen_random_uuid());
         END IF;
-        PERFORM insert_stored_row('reviews', stored.review);
+        PERFORM insert_stored_rows('reviews', jsonb_build_array(stored.review));
     END IF;
     IF stored.cover IS NOT NULL THEN
-        PERFORM insert_stored_row('covers', stored.cover);
+        PERFORM insert_stored_rows('covers', jsonb_build_array(stored.cover));
+    END IF;
+    IF stored.reads IS NOT NULL THEN
+        PERFORM insert_stored_rows('reads', stored.reads);
+        -- An import may have stored a read with the same id for another book.
+        stored.progress_entries := (
+            SELECT jsonb_agg(p)
+            FROM jsonb_array_elements(stored.progress_entries) AS p
+            JOIN reads r ON r.user_id = owner AND r.id = (p ->> 'read_id')::uuid AND r.book_id = restored_id
+        );
+        IF stored.progress_entries IS NOT NULL THEN
+            PERFORM insert_stored_rows('progress_entries', stored.progress_entries);
+        END IF;
     END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at
@@ -4461,7 +5314,9 @@ CREATE TABLE public.deleted_books (
     book jsonb NOT NULL,
     review jsonb,
     cover jsonb,
-    shelf_ids uuid[] NOT NULL
+    shelf_ids uuid[] NOT NULL,
+    reads jsonb,
+    progress_entries jsonb
 );
 
 ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
@@ -4753,6 +5608,27 @@ CREATE TABLE public.leases (
 
 ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
 
+-- Name: progress_entries; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.progress_entries (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    read_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    page public.progress_page,
+    percent public.progress_percent,
+    seconds public.progress_seconds,
+    note public.progress_note,
+    at_changed_at timestamp with time zone,
+    position_changed_at timestamp with time zone,
+    note_changed_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT progress_entries_position_check CHECK ((num_nonnulls(page, percent, seconds) = 1))
+);
+
+ALTER TABLE ONLY public.progress_entries FORCE ROW LEVEL SECURITY;
+
 -- Name: reviews; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.reviews (
@@ -4831,6 +5707,41 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                    FROM public.books
                   WHERE (books.edition_id IS NOT NULL)) sources
           ORDER BY sources.user_id, sources.edition_id, sources.rank) signals;
+
+-- Name: reading_tombstones; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reading_tombstones (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    deleted_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.reading_tombstones FORCE ROW LEVEL SECURITY;
+
+-- Name: reads; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reads (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    started_on public.partial_date,
+    finished_on public.partial_date,
+    outcome public.read_outcome NOT NULL,
+    format public.read_format,
+    length_seconds public.read_length,
+    note public.read_note,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    sorted_on text GENERATED ALWAYS AS (
+CASE
+    WHEN (outcome = 'READING'::public.read_outcome) THEN '~'::text
+    ELSE COALESCE((finished_on)::text, (started_on)::text, ''::text)
+END) STORED NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT reads_dates_check CHECK (("left"((finished_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))) >= "left"((started_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))))),
+    CONSTRAINT reads_open_check CHECK (((outcome <> 'READING'::public.read_outcome) OR (finished_on IS NULL)))
+);
+
+ALTER TABLE ONLY public.reads FORCE ROW LEVEL SECURITY;
 
 -- Name: removed_covers; Type: TABLE; Schema: public; Owner: -
 
@@ -5069,6 +5980,7 @@ CREATE TABLE public.users (
     email_disabled boolean DEFAULT false NOT NULL,
     display_name text,
     preferred_genres text[] DEFAULT '{}'::text[] NOT NULL,
+    time_zone text DEFAULT 'UTC'::text NOT NULL,
     signals_version bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
@@ -5240,6 +6152,21 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
+
+-- Name: progress_entries progress_entries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.progress_entries
+    ADD CONSTRAINT progress_entries_pkey PRIMARY KEY (user_id, id);
+
+-- Name: reading_tombstones reading_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_tombstones
+    ADD CONSTRAINT reading_tombstones_pkey PRIMARY KEY (user_id, id);
+
+-- Name: reads reads_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reads
+    ADD CONSTRAINT reads_pkey PRIMARY KEY (user_id, id);
 
 -- Name: removed_covers removed_covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -5505,6 +6432,22 @@ CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state 
 
 CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
 
+-- Name: progress_entries_of_read; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX progress_entries_of_read ON public.progress_entries USING btree (user_id, read_id, at, id);
+
+-- Name: reads_of_book; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_of_book ON public.reads USING btree (user_id, book_id, sorted_on, created_at, id);
+
+-- Name: reads_of_user; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_of_user ON public.reads USING btree (user_id, sorted_on, created_at, id);
+
+-- Name: reads_open; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX reads_open ON public.reads USING btree (user_id, book_id) WHERE (outcome = 'READING'::public.read_outcome);
+
 -- Name: reviews_created_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_at, id);
@@ -5584,6 +6527,14 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
+
+-- Name: progress_entries log_changes; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.progress_entries FOR EACH ROW EXECUTE FUNCTION public.log_progress_entry();
+
+-- Name: reads log_changes; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reads FOR EACH ROW EXECUTE FUNCTION public.log_read();
 
 -- Name: reviews log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -5732,6 +6683,21 @@ ALTER TABLE ONLY public.imports
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
+-- Name: progress_entries progress_entries_user_id_read_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.progress_entries
+    ADD CONSTRAINT progress_entries_user_id_read_id_fkey FOREIGN KEY (user_id, read_id) REFERENCES public.reads(user_id, id) ON DELETE CASCADE;
+
+-- Name: reading_tombstones reading_tombstones_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_tombstones
+    ADD CONSTRAINT reading_tombstones_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: reads reads_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reads
+    ADD CONSTRAINT reads_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
+
 -- Name: removed_covers removed_covers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.removed_covers
@@ -5848,6 +6814,18 @@ CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH
 -- Name: leases administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: progress_entries administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.progress_entries TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: reading_tombstones administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reading_tombstones TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: reads administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reads TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: removed_covers administration; Type: POLICY; Schema: public; Owner: -
 
@@ -5985,6 +6963,18 @@ CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user
 
 CREATE POLICY owner_only ON public.imports TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
+-- Name: progress_entries owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.progress_entries TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: reading_tombstones owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reading_tombstones TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: reads owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reads TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: removed_covers owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.removed_covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -6012,6 +7002,18 @@ CREATE POLICY owner_only ON public.swipes TO bookplate_app USING ((user_id = pub
 -- Name: users owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.users TO bookplate_app USING (((id = ( SELECT public.app_user_id() AS app_user_id)) AND (tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)))) WITH CHECK (((id = ( SELECT public.app_user_id() AS app_user_id)) AND (tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id))));
+
+-- Name: progress_entries; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.progress_entries ENABLE ROW LEVEL SECURITY;
+
+-- Name: reading_tombstones; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reading_tombstones ENABLE ROW LEVEL SECURITY;
+
+-- Name: reads; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reads ENABLE ROW LEVEL SECURITY;
 
 -- Name: removed_covers; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -6225,6 +7227,14 @@ REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 -- Name: FUNCTION log_deleted_books(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_deleted_books() FROM PUBLIC;
+
+-- Name: FUNCTION log_progress_entry(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_progress_entry() FROM PUBLIC;
+
+-- Name: FUNCTION log_read(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_read() FROM PUBLIC;
 
 -- Name: FUNCTION log_review(); Type: ACL; Schema: public; Owner: -
 
@@ -6567,6 +7577,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.imports TO bookplate_app;
 
 GRANT SELECT ON TABLE public.installation TO bookplate_app;
 
+-- Name: TABLE progress_entries; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.progress_entries TO bookplate_app;
+
 -- Name: TABLE reviews; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reviews TO bookplate_app;
@@ -6574,6 +7588,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reviews TO bookplate_app;
 -- Name: TABLE reader_signals; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.reader_signals TO bookplate_app;
+
+-- Name: TABLE reading_tombstones; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reading_tombstones TO bookplate_app;
+
+-- Name: TABLE reads; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reads TO bookplate_app;
 
 -- Name: TABLE removed_covers; Type: ACL; Schema: public; Owner: -
 

@@ -300,6 +300,20 @@ private struct PageUser {
         let shelf = try await execute(
             #"mutation { createShelf(input: {name: "Everything"}) { id } }"#)
         let book = try await execute(#"mutation { createBook(input: {title: "Dune"}) { id } }"#)
+        let started = try await execute(
+            """
+            mutation { createBook(input: {title: "Emma", status: READING}) { currentRead { id } } }
+            """)
+        let read = started["createBook", "currentRead", "id"]?.string ?? ""
+        let old = try await execute(
+            """
+            mutation { createBook(input: {title: "Ulysses", reads: [{finishedOn: "2019"}]}) {
+              reads { nodes { id } } } }
+            """)
+        let logged = try await execute(
+            """
+            mutation { logProgress(inputs: [{readId: "\(read)", percent: 40}]) { entry { id } } }
+            """)
         let card = try await execute("{ feed(first: 1) { nodes { id } } }")
         let identity = try await server.client.send(
             "POST", "/development/identity-token",
@@ -310,16 +324,18 @@ private struct PageUser {
             "identityToken": identity.json["identityToken"]?.string ?? "",
             "shelf": shelf["createShelf", "id"]?.string ?? "",
             "book": book["createBook", "id"]?.string ?? "",
+            "read": read, "oldRead": old["createBook", "reads", "nodes", 0, "id"]?.string ?? "",
+            "entry": logged["logProgress", 0, "entry", "id"]?.string ?? "",
             "card": card["feed", "nodes", 0, "id"]?.string ?? "",
         ]
     }
 
-    /// Returns a block's variables with the placeholders replaced. `{newShelf}` and `{newBook}` become new ids each
-    /// time.
+    /// Returns a block's variables with the placeholders replaced. Those that start with `new` become new ids
+    /// each time.
     func filled(_ text: String) -> String {
         var text = text
         for (name, value) in values { text = text.replacing("{\(name)}", with: value) }
-        for name in ["newShelf", "newBook"] {
+        for name in ["newShelf", "newBook", "newRead", "newEntry"] {
             text = text.replacing("{\(name)}", with: "\(UUID())".lowercased())
         }
         return text

@@ -64,8 +64,8 @@ BEGIN
 END
 $$;
 
--- Adds an entry for one object. Every change of a book calls this function, so its usual case is one statement: only the
--- second UPDATED of a transaction and the first entry of a log need another.
+-- Adds an entry for one object. Every change of a book calls this function, so its usual case is one statement: only a second
+-- UPDATED of an object, or an UPDATED after eight entries of a transaction, needs another.
 CREATE OR REPLACE FUNCTION append_change(owner uuid, change change_kind, typename text, object uuid) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -84,16 +84,22 @@ BEGIN
     -- PL/pgSQL evaluates assignments without an executor, which PERFORM starts.
     ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
-    SELECT owner, newest.seq + 1, change, append_change.typename, object, clock_timestamp()
+    SELECT owner, coalesce(newest.seq, 0) + 1, change, append_change.typename, object, clock_timestamp()
     FROM (
-        SELECT c.seq, c.at
-        FROM changes c
-        WHERE c.user_id = owner
-        ORDER BY c.seq DESC
-        LIMIT 1
+        SELECT
+            max(last.seq) AS seq,
+            -- The entries of this transaction are among those that are not older.
+            count(*) FILTER (WHERE last.at >= now()) AS young_count,
+            count(*) FILTER (WHERE last.at >= now() AND last.id = object) AS same_count
+        FROM (
+            SELECT c.seq, c.at, c.id
+            FROM changes c
+            WHERE c.user_id = owner
+            ORDER BY c.seq DESC
+            LIMIT 8
+        ) last
     ) newest
-    -- Older than this transaction, so it has not logged the object yet.
-    WHERE change <> 'UPDATED' OR newest.at < now();
+    WHERE change <> 'UPDATED' OR (newest.young_count < 8 AND newest.same_count = 0);
     IF NOT FOUND THEN
         ignored := append_changes(owner, change, append_change.typename, ARRAY[object]);
     END IF;

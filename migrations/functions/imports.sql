@@ -314,6 +314,11 @@ DECLARE
     placed_on uuid[] := '{}';
     reviews_of uuid[] := '{}';
     reviewed jsonb[] := '{}';
+    same_ids uuid[] := '{}';
+    reads_given jsonb := '[]';
+    reads_changed uuid[];
+    progress_given jsonb := '[]';
+    progress_ignored uuid[];
 BEGIN
     SELECT i.done INTO reached
     FROM imports i
@@ -392,12 +397,24 @@ BEGIN
                 END IF;
             END IF;
             updated_count := updated_count + (result.outcome = 'UPDATED')::int;
+            IF result.outcome = 'SAME' THEN
+                same_ids := same_ids || result.book_id;
+            END IF;
+            IF result.outcome <> 'FAILED' THEN
+                reads_given := reads_given || (
+                    SELECT coalesce(jsonb_agg(r || jsonb_build_object('bookId', result.book_id)), '[]')
+                    FROM jsonb_array_elements(book -> 'reads') r
+                );
+            END IF;
         ELSIF entry ? 'shelf' THEN
             PERFORM import_shelf(
                 (entry -> 'shelf' ->> 'id')::uuid,
                 entry -> 'shelf' ->> 'name',
                 (entry -> 'shelf' ->> 'createdAt')::timestamptz
             );
+        ELSIF entry ? 'progress' THEN
+            progress_given := progress_given || (entry -> 'progress');
+            lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
             SELECT
@@ -426,6 +443,15 @@ BEGIN
     FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
+    reads_changed := import_reads(reads_given);
+    updated_count := updated_count + (SELECT count(DISTINCT s) FROM unnest(same_ids) s WHERE s = ANY(reads_changed));
+    IF progress_given <> '[]' THEN
+        progress_ignored := import_progress(progress_given);
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT owner, import, (lines ->> id::text)::int, 'The read of this progress entry does not exist, or is full.'
+        FROM unnest(progress_ignored) AS id
+        ON CONFLICT DO NOTHING;
+    END IF;
     -- A review keeps its id unless another review has it.
     INSERT INTO reviews (user_id, book_id, id, half_stars, text, created_at, updated_at)
     SELECT

@@ -20,17 +20,39 @@ extension User {
                 named: names, field: "preferredGenres", for: request
             ).map(\.name)
         }
+        let timeZone = try await knownTimeZone(input, request)
         let (results, updated) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID)
             parameters.append(bool: input.isGiven("displayName"))
             parameters.append(text: displayName)
             parameters.append(bool: genres != nil)
             parameters.append(texts: genres ?? [])
+            parameters.append(text: timeZone)
             pipeline.append(updateProfile, parameters)
             if genres != nil { pipeline.replaceDeck(of: viewer.userID) }
             return user.append([viewer.userID], to: &pipeline, for: viewer)
         }
         return try user.only(results[updated], orElse: "This user does not exist.")
+    }
+
+    /// Returns the time zone of the input, as the database spells it; nil if the field is absent, and UTC if it is null.
+    private static func knownTimeZone(
+        _ input: InputObject, _ request: RequestContext
+    ) async throws(BookplateError) -> String? {
+        guard input.isGiven("timeZone") else { return nil }
+        guard let name = input.text("timeZone") else { return "UTC" }
+        let found = try await request.read { pipeline, _ in
+            var parameters = Parameters()
+            parameters.append(text: name)
+            return pipeline.append(findTimeZone, parameters)
+        }
+        guard let known = found.first else {
+            throw .badUserInput(
+                field: "timeZone",
+                "There is no such time zone. Send a name such as Europe/Berlin or America/New_York."
+            )
+        }
+        return known
     }
 
     static let deleteAccount = PlainMutation(.one) {
@@ -143,7 +165,18 @@ extension User {
         UPDATE users
         SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END,
             preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END,
+            time_zone = coalesce($6, time_zone),
             updated_at = now()
         WHERE id = $1
+        """)
+
+    /// The view also lists files of the time zone database that are not zones, and zones with leap seconds.
+    private static let findTimeZone = TypedStatement<String>(
+        """
+        SELECT name
+        FROM pg_timezone_names
+        WHERE lower(name) = lower($1)
+          AND name !~ '^(posix|right)/'
+          AND name NOT IN ('Factory', 'localtime', 'posixrules')
         """)
 }

@@ -31,6 +31,7 @@ package struct BookplateSchema: Sendable {
             }
             return value
         },
+        "Date": PartialDate.scalarInput,
         "Upload": { value throws(CoercionError) in
             guard UploadReference.index(value) != nil else {
                 throw CoercionError(
@@ -47,7 +48,10 @@ private struct ResolverTable: ResolverSource {
     private var table: [String: [String: FieldResolver]] = [:]
 
     init() {
-        let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
+        let nodes = [
+            Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type, Read.type,
+            ProgressEntry.type,
+        ]
         let rows =
             [
                 Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
@@ -60,7 +64,8 @@ private struct ResolverTable: ResolverSource {
         for (connection, edge) in [
             ("BookConnection", "BookEdge"), ("ReviewConnection", "ReviewEdge"),
             ("FeedCardConnection", "FeedCardEdge"), ("DeletedBookConnection", "DeletedBookEdge"),
-            ("SwipeConnection", "SwipeEdge"),
+            ("SwipeConnection", "SwipeEdge"), ("ReadConnection", "ReadEdge"),
+            ("ProgressEntryConnection", "ProgressEntryEdge"),
         ] {
             table[connection] = ConnectionField.connectionResolvers
             table[edge] = ConnectionField.edgeResolvers
@@ -95,6 +100,9 @@ private struct ResolverTable: ResolverSource {
         table["MoveBookPayload"] = Book.movePayloadFields
         table["DeleteBookPayload"] = Book.deletePayloadFields
         table["DeleteReviewPayload"] = Review.deletePayloadFields
+        table["DeleteReadPayload"] = Read.deletePayloadFields
+        table["LogProgressResult"] = ProgressEntry.logResultFields
+        table["DeleteProgressPayload"] = ProgressEntry.deletePayloadFields
         table["UndoSwipePayload"] = Swipe.undoPayloadFields
         table["FetchMissingCoversPayload"] = ["queued": .property]
         table["ExportLibraryPayload"] = ["url": .property, "expiresAt": .property]
@@ -145,6 +153,13 @@ private struct ResolverTable: ResolverSource {
             "restoreBook": .load(Book.restore),
             "reviewBook": .load(Review.write),
             "deleteReview": .load(Review.delete),
+            "startRead": .load(Read.start),
+            "updateRead": .load(Read.update),
+            "finishRead": .load(Read.finish),
+            "deleteRead": .load(Read.delete),
+            "logProgress": .load(ProgressEntry.log),
+            "updateProgress": .load(ProgressEntry.update),
+            "deleteProgress": .load(ProgressEntry.delete),
             "recordSwipes": .load(Swipe.record),
             "undoSwipe": .load(Swipe.undo),
             "importLibrary": .load(Import.importLibrary),

@@ -34,6 +34,9 @@ extension BookplateError {
     /// Returns the error for a violated constraint; nil if input cannot violate the constraint.
     static func constraint(_ name: String) -> BookplateError? { constraints[name] }
 
+    private static let noteTooLong = BookplateError.badUserInput(
+        field: "note", "Note may have at most 10,000 characters.")
+
     /// The constraints that input can violate. Most input is validated before it reaches the database, with better
     /// messages. The constraints also hold for concurrent requests.
     private static let constraints: [String: BookplateError] = [
@@ -69,6 +72,26 @@ extension BookplateError {
             field: "rating", "A review needs a rating or a text."),
         "reviews_text_check": .badUserInput(
             field: "text", "Text may have at most 100,000 characters."),
+        "reads_open": .conflict(
+            "This book already has an open read. Finish it first.", field: "outcome"),
+        "reads_user_id_book_id_fkey": .notFound("There is no such book."),
+        "reads_dates_check": ReadInput.datesReversed,
+        "reads_open_check": ReadInput.openWithEnd,
+        "reads_note_check": noteTooLong,
+        "reads_length_seconds_check": .badUserInput(
+            field: "lengthSeconds", "Send a whole number of seconds of at least 1."),
+        "partial_date_check": .badUserInput(
+            field: "finishedOn",
+            "Write a year, month, or day, such as 2019, 2019-05, or 2019-05-01."),
+        "progress_entries_user_id_read_id_fkey": .notFound(Read.noSuchRead),
+        "progress_entries_position_check": ProgressInput.wrongPosition,
+        "progress_entries_page_check": .badUserInput(
+            field: "page", "Send a whole number of at least 0."),
+        "progress_entries_percent_check": .badUserInput(
+            field: "percent", "A percentage must be from 0 to 100."),
+        "progress_entries_seconds_check": .badUserInput(
+            field: "seconds", "Send a whole number of at least 0."),
+        "progress_entries_note_check": noteTooLong,
         "covers_user_id_book_id_fkey": .notFound("There is no such book in the library."),
     ]
 }

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "768def3690ed3c1819cb6eaaeb97f5e295d1edc315892a7439a4c31617fbfc44"
+    "99fc9c6cfee6edae56a4db7f57ee2308b3f0ed7cce26274106302250efb843ad"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -19,7 +19,10 @@ import Testing
                 LEFT JOIN pg_class t ON t.oid = c.conrelid
                 LEFT JOIN pg_type d ON d.oid = c.contypid
                 WHERE c.contype = 'c'
-                    AND (t.relname IN ('shelves', 'books', 'reviews') OR d.typname LIKE 'book\\_%')
+                    AND (
+                        t.relname IN ('shelves', 'books', 'reviews', 'reads', 'progress_entries')
+                        OR d.typname ~ '^(book|read|progress|partial)_'
+                    )
                 """)
             return (0..<rows.count).compactMap { rows.text($0, 0) }
         }
@@ -63,7 +66,10 @@ import Testing
     /// Each unique or foreign key has a message, or input cannot violate it.
     @Test func everyKeyHasAMessageOrCannotBeViolated() async throws {
         var tables = Parameters()
-        tables.append(texts: ["shelves", "books", "shelf_books", "reviews", "swipes", "imports"])
+        tables.append(texts: [
+            "shelves", "books", "shelf_books", "reviews", "reads", "progress_entries", "swipes",
+            "imports",
+        ])
         let names = try await Self.app().database.withConnection {
             [parameters = tables] connection in
             let rows = try connection.query(
@@ -78,6 +84,8 @@ import Testing
         let unreachable: Set = [
             // Inserted with ON CONFLICT.
             "books_pkey", "shelf_books_pkey", "reviews_pkey", "swipes_pkey",
+            // Checked before the row is inserted, in the same transaction.
+            "reads_pkey", "progress_entries_pkey",
             // The server generates these IDs.
             "reviews_user_id_id_key", "imports_pkey",
             // Checked by the statement that inserts.

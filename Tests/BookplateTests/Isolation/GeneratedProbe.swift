@@ -100,7 +100,8 @@ struct Literals {
                         "\(field.name): \(literal(field.type, named: field.name, idAt: idPath?.dropFirst()))"
                 }
                 // Most inputs need one of these fields, although each of them is optional.
-                let isIncluded = field.type.isNonNull || ["title", "name"].contains(field.name)
+                let isIncluded =
+                    field.type.isNonNull || ["title", "name", "percent"].contains(field.name)
                 return isIncluded ? "\(field.name): \(literal(field.type, named: field.name))" : nil
             }
             return "{\(fields.joined(separator: ", "))}"
@@ -114,6 +115,7 @@ struct Literals {
         case "Int": return "1"
         case "Float": return "1.0"
         case "Boolean": return "true"
+        case "Date": return "\"2026-01\""
         case "DateTime": return "\"2026-01-31T12:00:00Z\""
         case "URL": return "\"https://example.com/\""
         default: return "\"x\""

@@ -18,6 +18,25 @@ struct IsolationFixture {
             "cardId": card, "title": "Secret title", "status": "READ", "shelfIds": [shelf],
         ])
         let review = try await reader.review(book, rating: 1, text: "Secret words")
+        for isDeleted in [true, false] {
+            let read = try await reader.requireValue(
+                """
+                mutation($book: ID!) {
+                  startRead(id: $book, input: {finishedOn: "2019", note: "Secret read"}) { id }
+                }
+                """, ["book": book], "startRead", "id")
+            let entry = try await reader.requireValue(
+                """
+                mutation($read: ID!) {
+                  logProgress(inputs: [{readId: $read, percent: 5, note: "Secret progress"}]) { entry { id } }
+                }
+                """, ["read": read], "logProgress", 0, "entry", "id")
+            guard isDeleted else { continue }
+            _ = try await reader.execute(
+                "mutation($id: ID!) { deleteProgress(id: $id) { id } }", ["id": entry])
+            _ = try await reader.execute(
+                "mutation($id: ID!) { deleteRead(id: $id) { id } }", ["id": read])
+        }
         _ = try await reader.swipe("LIKE", [card])
         try await reader.app.database.execute(
             """
@@ -53,7 +72,10 @@ struct IsolationFixture {
             { me { id displayName email preferredGenres { id } createdAt
               shelves { id name position updatedAt books { nodes { id } } }
               books { nodes { id title author status coverUrl cover { blurHash } image { url } currentPage updatedAt shelves { id } review { id rating text } } }
-              reviews { nodes { id rating text updatedAt } } deletedBooks { nodes { bookId title } }
+              reviews { nodes { id rating text updatedAt } }
+              reads { nodes { id startedOn finishedOn outcome note updatedAt
+                progressEntries { nodes { id percent note updatedAt } } } }
+              deletedBooks { nodes { bookId title } }
               swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }
               sessions { id deviceName } storage { usedBytes }
             } }

@@ -33,8 +33,10 @@ import Testing
         #expect(
             names == [
                 "apple_grants", "books", "changes", "covers", "deleted_books", "events",
-                "feed_decks", "import_failures", "imports", "removed_covers",
-                "reviews", "sessions", "shelf_books", "shelves", "swipes", "users",
+                "feed_decks", "import_failures", "imports", "progress_entries",
+                "reading_tombstones",
+                "reads", "removed_covers", "reviews", "sessions", "shelf_books", "shelves",
+                "swipes", "users",
             ])
     }
 

@@ -37,6 +37,8 @@ enum Book {
                     from: "editions e WHERE e.id = ANY($2)")),
             "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
             "review": .relation(Review.ofBook),
+            "reads": .relation(Read.ofBook),
+            "currentRead": .relation(Read.openOfBook),
             "image": .embedded(Image.ofBook),
             "cover": .relation(Cover.ofBook),
             "coverUrl": .relation(ImageURL.ofBook),

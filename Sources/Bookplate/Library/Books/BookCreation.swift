@@ -14,6 +14,10 @@ struct BookCreation {
     private let cardID: UUID?
     private let shelfIDs: [UUID]
     private let status: String
+    /// Those of the input, and the one that the status stands for.
+    private let reads: [ReadInput]
+    /// Whether the input has reads, which may have dates of any time.
+    private let hasGivenReads: Bool
     private let category: String?
     private let genre: String?
     private let facts: BookFacts
@@ -45,7 +49,9 @@ struct BookCreation {
                 isBlank ? "Title may not be empty." : "A book needs a title, an ISBN or a card.")
         }
         shelfIDs = try input.ids("shelfIds", max: Self.shelvesMax, else: Shelf.noSuchShelf) ?? []
-        status = input.text("status") ?? "WANT_TO_READ"
+        (reads, status) = try [ReadInput].ofNewBook(
+            input["reads"]?.list, status: input.text("status") ?? "WANT_TO_READ")
+        hasGivenReads = input["reads"]?.list?.isEmpty == false
         category = try TextInput.optional(
             input.text("category"), field: "category", charactersMax: Self.labelCharactersMax)
         genre = try TextInput.optional(
@@ -77,7 +83,17 @@ struct BookCreation {
         parameters.append(int32: facts.pageCount)
         parameters.append(text: facts.language)
         parameters.append(text: facts.description)
-        return pipeline.append(shelfIDs.isEmpty ? Self.insert : Self.insertOnShelves, parameters)
+        if !reads.isEmpty { parameters.append(json: .list(reads.map(\.json))) }
+        let statement =
+            switch (shelfIDs.isEmpty, reads.isEmpty) {
+            case (true, true): Self.insert
+            case (false, true): Self.insertOnShelves
+            case (true, false): Self.insertWithReads
+            case (false, false): Self.insertOnShelvesWithReads
+            }
+        let key = pipeline.append(statement, parameters)
+        if hasGivenReads { pipeline.append(Self.refresh, .of(viewer.userID, id)) }
+        return key
     }
 
     /// The ISBN by which a job completes the book's metadata; nil if no job is needed.
@@ -148,9 +164,11 @@ struct BookCreation {
     /// Creates the book and puts it on its shelves. The card's metadata fills the fields that the input leaves out. An
     /// edition that is found by the title and author is only linked: its metadata may be that of another edition.
     ///
-    /// PostgreSQL prepares all parts of a statement, even those that have nothing to do. Therefore there is one statement with
-    /// shelves and one without, and the other books are looked up only if none was created.
-    private static func insertStatement(onShelves: Bool) -> TypedStatement<InsertResult> {
+    /// PostgreSQL prepares all parts of a statement, even those that have nothing to do. Therefore there are statements with
+    /// and without shelves and reads, and the other books are looked up only if none was created.
+    private static func insertStatement(
+        onShelves: Bool, withReads: Bool
+    ) -> TypedStatement<InsertResult> {
         TypedStatement(
             """
             WITH card AS (
@@ -162,7 +180,8 @@ struct BookCreation {
               \(onShelves ? missingShelves : "WHERE false")
             ), taken AS MATERIALIZED (
               SELECT
-              WHERE $14 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports"])))
+              WHERE ($14 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports", "reads", "progress_entries"]))))
+                \(withReads ? NewBookReads.taken : "")
             ), matched AS (
               -- The edition that the title and the authors mean, if no card does.
               SELECT m.edition_id, m.linked_by
@@ -213,7 +232,7 @@ struct BookCreation {
                 AND NOT EXISTS (SELECT FROM taken)
               ON CONFLICT DO NOTHING
               RETURNING id, added_at
-            )\(onShelves ? shelved : "")
+            )\(onShelves ? shelved : "")\(withReads ? NewBookReads.added : "")
             SELECT
               (SELECT id FROM created),
               CASE
@@ -239,8 +258,11 @@ struct BookCreation {
             """)
     }
 
-    private static let insert = insertStatement(onShelves: false)
-    private static let insertOnShelves = insertStatement(onShelves: true)
+    private static let insert = insertStatement(onShelves: false, withReads: false)
+    private static let insertOnShelves = insertStatement(onShelves: true, withReads: false)
+    private static let insertWithReads = insertStatement(onShelves: false, withReads: true)
+    private static let insertOnShelvesWithReads = insertStatement(onShelves: true, withReads: true)
+    private static let refresh = Statement("SELECT refresh_read_books($1, ARRAY[$2], false)")
 
     private static let missingShelves = """
         FROM unnest($12::uuid[]) AS requested (id)

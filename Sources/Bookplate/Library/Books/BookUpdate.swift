@@ -131,8 +131,8 @@ struct BookUpdate {
     private static let statements = Mutex<[[String]: Statement]>([:])
     private static let statementsMax = 1000
 
-    /// Relies on this plan: the book by its primary key. An update that changes no indexed column, such as the current page, is
-    /// a HOT update.
+    /// Relies on this plan: the book by its primary key, and its reads by `reads_open` and `reads_of_book`. An update that changes
+    /// no indexed column, such as the current page, is a HOT update.
     private func statement(returning columns: String) -> Statement {
         // $1 is the caller, $2 the book.
         var values: [String: String] = [:]
@@ -141,16 +141,15 @@ struct BookUpdate {
             values[assignment.column] = "$\(3 + index)"
             key.append(assignment.column)
         }
-        if let status = assignments.first(where: { $0.column == "status" })?.value.string {
-            key.append(status)
-        }
+        if let status { key.append(status) }
         return Self.statements.withLock { statements in
             if let statement = statements[key] { return statement }
+            let condition = "b.user_id = $1 AND b.id = $2\(pageCondition(values))"
             let statement = Statement(
                 """
-                UPDATE books b
+                \(readParts(values, where: condition))UPDATE books b
                 SET \(setClauses(values).joined(separator: ", ")), updated_at = now()
-                WHERE user_id = $1 AND id = $2\(pageCondition(values))
+                WHERE \(condition)
                 RETURNING \(columns)
                 """)
             if statements.count >= Self.statementsMax { statements.removeAll() }
@@ -159,23 +158,47 @@ struct BookUpdate {
         }
     }
 
-    private func setClauses(_ values: [String: String]) -> [String] {
-        assignments.flatMap { assignment -> [String] in
-            let value = values[assignment.column] ?? "NULL"
-            guard assignment.column == "status" else {
-                return ["\(assignment.column) = \(value)\(assignment.type.map { "::\($0)" } ?? "")"]
-            }
-            // A status that stays the same changes no date.
-            let date: [String] =
-                switch assignment.value.string {
-                case "READING":
-                    ["started_at = CASE WHEN status = 'READING' THEN started_at ELSE now() END"]
-                case "READ":
-                    ["finished_at = CASE WHEN status = 'READ' THEN finished_at ELSE now() END"]
-                default: []
-                }
-            return ["status = \(value)::reading_status"] + date
+    private var status: String? {
+        assignments.first { $0.column == "status" }?.value.string
+    }
+
+    /// Returns the common table expressions that change the book's reads.
+    private func readParts(_ values: [String: String], where condition: String) -> String {
+        var parts = StatusReads.parts(for: status.map { [$0] } ?? [])
+        if values["current_page"] != nil {
+            parts.append(StatusReads.logged(opening: status == "READING"))
         }
+        guard !parts.isEmpty else { return "" }
+        return """
+            WITH changed AS MATERIALIZED (
+                SELECT
+                    b.id,
+                    b.status AS old_status,
+                    \(values["status"] ?? "NULL")::reading_status AS status,
+                    \(values["current_page"] ?? "NULL")::int AS page\(status == nil ? "" : ",")
+                    \(status == nil ? "" : "\(StatusReads.today) AS today")
+                FROM books b
+                WHERE \(condition)
+            ), \(parts.joined(separator: ", "))
+
+            """
+    }
+
+    private func setClauses(_ values: [String: String]) -> [String] {
+        var clauses = assignments.map { assignment in
+            let value = values[assignment.column] ?? "NULL"
+            let type = assignment.column == "status" ? "reading_status" : assignment.type
+            return "\(assignment.column) = \(value)\(type.map { "::\($0)" } ?? "")"
+        }
+        guard let status, status == "READING" || status == "READ" else { return clauses }
+        // A status that stays the same changes no date.
+        let dates = StatusReads.values(for: [status], status: "'\(status)'")
+        clauses.append("started_at = \(dates.startedAt)")
+        clauses.append("finished_at = \(dates.finishedAt)")
+        if status == "READING", values["current_page"] == nil {
+            clauses.append("current_page = \(dates.page)")
+        }
+        return clauses
     }
 
     /// The condition that the page is not beyond the end, if one of the two is assigned.

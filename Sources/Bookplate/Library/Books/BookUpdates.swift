@@ -105,8 +105,13 @@ struct BookUpdates {
             ? "ARRAY(SELECT jsonb_array_elements_text(i.new -> '\(column)'))"
             : "(i.new ->> '\(column)')"
         return
-            "\(column) = CASE WHEN i.new ? '\(column)' THEN \(value)::\(type) ELSE b.\(column) END"
+            "\(column) = CASE WHEN i.new ? '\(column)' THEN \(value)::\(type) ELSE \(column == "current_page" ? readValues.page : "b.\(column)") END"
     }.joined(separator: ", ")
+
+    /// The statuses that change reads.
+    private static let statuses = ["READING", "READ", "DID_NOT_FINISH"]
+    private static let readValues = StatusReads.values(
+        for: statuses, status: "(i.new ->> 'status')")
 
     /// Applies the entries of `$2`, an array of objects such as `{"id": "…", "values": {"status": "READ"}, "shelf_ids": []}`,
     /// to the books of the reader `$1`. No two entries have the same id.
@@ -127,6 +132,7 @@ struct BookUpdates {
                 i.shelf_ids,
                 b.id IS NULL AS is_unknown,
                 b.added_at,
+                b.status AS old_status,
                 i.new ->> 'isbn13' AS isbn13,
                 CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page,
                 CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
@@ -175,17 +181,21 @@ struct BookUpdates {
                 first_value(c.id) OVER same_isbn AS first_with_isbn
             FROM checked c
             WINDOW same_isbn AS (PARTITION BY c.isbn13, c.problem IS NULL ORDER BY c.n)
-        ), updated AS (
+        ), changed AS MATERIALIZED (
+            SELECT
+                a.id,
+                a.old_status,
+                (a.new ->> 'status')::reading_status AS status,
+                (a.new ->> 'current_page')::int AS page,
+                \(StatusReads.today) AS today
+            FROM accepted a
+            WHERE a.is_accepted AND a.new ?| '{status, current_page}'
+        ), \((StatusReads.parts(for: statuses) + [StatusReads.logged(opening: true)]).joined(separator: ", ")),
+        updated AS (
             UPDATE books b
             SET \(assignments),
-                started_at = CASE
-                    WHEN i.new ->> 'status' = 'READING' AND b.status <> 'READING' THEN now()
-                    ELSE b.started_at
-                END,
-                finished_at = CASE
-                    WHEN i.new ->> 'status' = 'READ' AND b.status <> 'READ' THEN now()
-                    ELSE b.finished_at
-                END,
+                started_at = \(readValues.startedAt),
+                finished_at = \(readValues.finishedAt),
                 updated_at = now()
             FROM accepted i
             WHERE b.user_id = $1 AND b.id = i.id AND i.is_accepted AND i.new <> '{}'

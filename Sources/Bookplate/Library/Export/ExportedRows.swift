@@ -22,13 +22,13 @@ struct ExportedProfile: RowDecodable {
             .init("id", .id(row.uuid())), .init("displayName", .text(row.text())),
             .init("email", .text(row.text())),
             .init("preferredGenres", .list((row.texts() ?? []).map { .string($0) })),
-            .init("createdAt", .instant(row.timestamptz())),
+            .init("timeZone", .text(row.text())), .init("createdAt", .instant(row.timestamptz())),
         ])
     }
 
     static let query = TypedStatement<Self>(
         """
-        SELECT id, display_name, email, preferred_genres, created_at
+        SELECT id, display_name, email, preferred_genres, time_zone, created_at
         FROM users
         WHERE id = $1
         """)
@@ -130,6 +130,8 @@ struct ExportedBook: ExportedJSONItem {
     let updatedAt: Int64?
     /// The names of the book's shelves.
     let shelves: [String]
+    /// The objects of the list `reads`, the latest read first.
+    let reads: [Value]
     let review: ExportedReview?
 
     init?(_ row: inout RowReader) {
@@ -158,6 +160,7 @@ struct ExportedBook: ExportedJSONItem {
         finishedAt = row.timestamptz()
         updatedAt = row.timestamptz()
         shelves = row.texts() ?? []
+        reads = (try? parseJSON(Array((row.text() ?? "").utf8)))?.list ?? []
         review = ExportedReview(&row)
     }
 
@@ -193,6 +196,7 @@ struct ExportedBook: ExportedJSONItem {
             .init("finishedAt", .instant(finishedAt)),
             .init("updatedAt", .instant(updatedAt)),
             .init("shelves", .list(shelves.map { .string($0) })),
+            .init("reads", .list(reads)),
             .init("review", review?.json ?? .null),
         ])
     }
@@ -210,11 +214,56 @@ struct ExportedBook: ExportedJSONItem {
             WHERE sb.user_id = $1 AND sb.book_id = b.id
             ORDER BY s.position, s.id
           ),
+          (\(reads)),
           r.id, \(Review.rating), \(Review.stars), r.text, r.created_at, r.updated_at
         FROM books b
         LEFT JOIN reviews r ON r.user_id = $1 AND r.book_id = b.id
         WHERE b.user_id = $1 AND ($2::uuid IS NULL OR b.id > $2)
         ORDER BY b.id
+        LIMIT $3
+        """)
+}
+
+extension ExportedBook {
+    /// The reads of a book as a JSON list.
+    fileprivate static let reads = """
+        SELECT json_agg(
+              json_build_object(
+                'id', e.id, 'startedOn', e.started_on, 'finishedOn', e.finished_on, 'outcome', e.outcome, 'format', e.format,
+                'lengthSeconds', e.length_seconds, 'note', e.note,
+                'createdAt', to_char(e.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                'updatedAt', to_char(e.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+              )
+              ORDER BY e.sorted_on DESC, e.created_at DESC, e.id DESC
+            )::text
+            FROM reads e
+            WHERE e.user_id = $1 AND e.book_id = b.id
+        """
+}
+
+struct ExportedProgressEntry: ExportedJSONItem {
+    let id: UUID
+    let json: Value
+
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid() else { return nil }
+        self.id = id
+        json = .object([
+            .init("id", .id(id)), .init("readId", .id(row.uuid())),
+            .init("at", .instant(row.timestamptz())), .init("page", .int(row.int32())),
+            .init("percent", row.float8().map { .float($0) } ?? .null),
+            .init("seconds", .int(row.int32())), .init("note", .text(row.text())),
+            .init("createdAt", .instant(row.timestamptz())),
+            .init("updatedAt", .instant(row.timestamptz())),
+        ])
+    }
+
+    static let page = TypedStatement<Self>(
+        """
+        SELECT id, read_id, at, page, percent, seconds, note, created_at, updated_at
+        FROM progress_entries
+        WHERE user_id = $1 AND ($2::uuid IS NULL OR id > $2)
+        ORDER BY id
         LIMIT $3
         """)
 }

@@ -26,12 +26,12 @@ enum GoodreadsTable {
             "=\"\(book.isbn?.isbn10 ?? "")\"", "=\"\(book.isbn?.description ?? "")\"",
             "\(book.review?.rating ?? 0)", "", guarded(book.publisher ?? ""), "",
             book.pageCount.map { "\($0)" } ?? "", year(book.publishedDate), "",
-            day(book.finishedAt), day(book.addedAt),
+            dayRead(book), day(book.addedAt),
             guarded(([exclusive].filter { $0 != "read" } + shelves).joined(separator: ", ")),
             guarded(
                 shelves.enumerated().map { "\($1) (#\($0 + 1))" }.joined(separator: ", ")),
             exclusive, guarded(html(book.review?.text ?? "")), "", "",
-            book.status == "READ" ? "1" : "0", "0",
+            "\(readCount(book))", "0",
         ])
     }
 
@@ -99,6 +99,18 @@ enum GoodreadsTable {
             return ""
         }
         return String(year)
+    }
+
+    /// Returns the last day of the latest finished read. Other applications need the whole date.
+    private static func dayRead(_ book: ExportedBook) -> String {
+        let dates = book.reads.lazy.filter { $0["outcome"]?.string == "FINISHED" }
+            .compactMap { $0["finishedOn"]?.string }.filter { $0.utf8.count == 10 }
+        return dates.first.map { $0.replacing("-", with: "/") } ?? ""
+    }
+
+    private static func readCount(_ book: ExportedBook) -> Int {
+        let finished = book.reads.count { $0["outcome"]?.string == "FINISHED" }
+        return max(finished, book.status == "READ" ? 1 : 0)
     }
 
     /// Returns a date such as `2021/03/14`.

@@ -27,7 +27,7 @@ package final class LibraryExport {
 
     /// The part of the archive that is being written, in the order of the parts.
     private enum Phase {
-        case profile, shelves, books, swipes, goodreadsTable, covers, done
+        case profile, shelves, books, progress, swipes, goodreadsTable, covers, done
     }
 
     private static let pageMax: Int32 = 500
@@ -68,6 +68,7 @@ package final class LibraryExport {
         case .profile: return .rows(ExportedProfile.query.statement, parameters)
         case .shelves: statement = ExportedShelf.page.statement
         case .books, .goodreadsTable: statement = ExportedBook.page.statement
+        case .progress: statement = ExportedProgressEntry.page.statement
         case .swipes: statement = ExportedSwipe.page.statement
         case .covers: statement = ExportedCover.page.statement
         case .done: return nil
@@ -90,6 +91,10 @@ package final class LibraryExport {
             }
         case .books:
             if try writeItems(rows.decode(ExportedBook.self)) {
+                try beginList("progressEntries", .progress, ending: true)
+            }
+        case .progress:
+            if try writeItems(rows.decode(ExportedProgressEntry.self)) {
                 try beginList("swipes", .swipes, ending: true)
             }
         case .swipes:

@@ -8,7 +8,8 @@ import Postgres
 enum BookplateFile {
     static let name = "bookplate library"
 
-    /// Returns the records of all lists. A record comes after those that it refers to: shelves, then books, then swipes.
+    /// Returns the records of all lists. A record comes after those that it refers to: shelves, then books, then progress
+    /// entries and swipes.
     /// Its `line` is its position in this order, from 1.
     ///
     /// - Throws: `.badUserInput` if this is not such a file.
@@ -22,7 +23,7 @@ enum BookplateFile {
         }
         var records: [ImportRecord] = []
         for (list, read) in [
-            ("shelves", shelf), ("books", book), ("swipes", swipe),
+            ("shelves", shelf), ("books", book), ("progressEntries", progress), ("swipes", swipe),
         ] as [(String, (Fields) throws(ImportFields.Problem) -> ImportRecord.Content)] {
             for item in file[list]?.list ?? [] {
                 guard records.count <= ImportFile.recordsMax else { break }
@@ -83,6 +84,14 @@ enum BookplateFile {
             return instant
         }
 
+        func date(_ name: String) throws(ImportFields.Problem) -> PartialDate? {
+            guard let value = value[name], !value.isNull else { return nil }
+            guard let date = value.string.flatMap({ PartialDate($0) }) else {
+                throw .init("\(name) is not a date like 2019, 2019-05, or 2019-05-01.")
+            }
+            return date
+        }
+
         func choice(_ name: String, _ choices: [String]) throws(ImportFields.Problem) -> String {
             guard let text = value[name]?.string, choices.contains(text) else {
                 throw .init("\(name) is not one of \(choices.joined(separator: ", ")).")
@@ -138,6 +147,53 @@ enum BookplateFile {
         return BookAuthors(authors, writtenAs: text)
     }
 
+    private static func read(_ fields: Fields) throws(ImportFields.Problem) -> ImportedRead {
+        var read = ImportedRead(
+            outcome: try fields.choice("outcome", ["READING", "FINISHED", "DID_NOT_FINISH"]))
+        read.id = try fields.id("id")
+        read.startedOn = try fields.date("startedOn")
+        read.finishedOn = try fields.date("finishedOn")
+        if read.outcome == "READING", read.finishedOn != nil {
+            throw .init("A read that is READING has a finishedOn.")
+        }
+        if let start = read.startedOn, let end = read.finishedOn, end.isBefore(start) {
+            throw .init("finishedOn is before startedOn.")
+        }
+        if let format = fields.value["format"], !format.isNull {
+            read.format = try fields.choice("format", ["PRINT", "EBOOK", "AUDIO"])
+        }
+        read.lengthSeconds = try fields.number("lengthSeconds", 1...Int(Int32.max))
+        read.note = try fields.text("note", max: Read.noteCharactersMax)
+        read.createdAt = try fields.instant("createdAt")
+        read.updatedAt = try fields.instant("updatedAt")
+        return read
+    }
+
+    private static func progress(
+        _ fields: Fields
+    ) throws(ImportFields.Problem) -> ImportRecord.Content {
+        guard let id = try fields.id("id"), let read = try fields.id("readId"),
+            let at = try fields.instant("at")
+        else { throw .init("id, readId, or at is missing.") }
+        var entry = ImportedProgress(id: id, readID: read, at: at)
+        entry.page = try fields.number("page", 0...Int(Int32.max))
+        entry.seconds = try fields.number("seconds", 0...Int(Int32.max))
+        switch fields.value["percent"] {
+        case .float(let percent) where (0...100).contains(percent): entry.percent = percent
+        case .int(let percent) where (0...100).contains(percent): entry.percent = Double(percent)
+        case nil, .null: break
+        default: throw .init("percent is not between 0 and 100.")
+        }
+        guard
+            [entry.page != nil, entry.percent != nil, entry.seconds != nil].count(where: \.self)
+                == 1
+        else { throw .init("A progress entry has exactly one of page, percent, and seconds.") }
+        entry.note = try fields.text("note", max: Read.noteCharactersMax)
+        entry.createdAt = try fields.instant("createdAt")
+        entry.updatedAt = try fields.instant("updatedAt")
+        return .progress(entry)
+    }
+
     private static func book(
         _ fields: Fields
     ) throws(ImportFields.Problem) -> ImportRecord.Content {
@@ -173,6 +229,14 @@ enum BookplateFile {
         }
         guard book.shelves.count <= BookCreation.shelvesMax else {
             throw .init("A book can be on at most \(BookCreation.shelvesMax) shelves.")
+        }
+        if let list = fields.value["reads"]?.list {
+            guard list.count <= Read.ofBookMax else {
+                throw .init("A book may have at most \(Read.ofBookMax) reads.")
+            }
+            var reads: [ImportedRead] = []
+            for item in list { reads.append(try read(Fields(item))) }
+            book.reads = reads
         }
         if let review = fields.value["review"], !review.isNull {
             let fields = Fields(review)

@@ -8,6 +8,7 @@ struct ImportRecord: Equatable {
         case book(ImportedBook)
         case shelf(ImportedShelf)
         case swipe(ImportedSwipe)
+        case progress(ImportedProgress)
         case nothing
     }
 
@@ -24,6 +25,7 @@ struct ImportRecord: Equatable {
         case .book(let book): members.append(.init("book", book.json))
         case .shelf(let shelf): members.append(.init("shelf", shelf.json))
         case .swipe(let swipe): members.append(.init("swipe", swipe.json))
+        case .progress(let entry): members.append(.init("progress", entry.json))
         case .nothing: break
         }
         if let problem { members.append(.init("problem", .string(problem))) }
@@ -55,6 +57,8 @@ struct ImportedBook: Equatable {
     var updatedAt: Instant?
     var shelves: [String] = []
     var review: ImportedReview?
+    /// Nil if the file has no reads; they follow from the status and the dates then.
+    var reads: [ImportedRead]?
 
     var json: Value {
         var members: [Value.Member] = []
@@ -83,6 +87,7 @@ struct ImportedBook: Equatable {
         add("finishedAt", finishedAt.map { .string($0.preciseText) })
         add("updatedAt", updatedAt.map { .string($0.preciseText) })
         add("shelves", .list(shelves.map { .string($0) }))
+        add("reads", .list((reads ?? derivedReads).map(\.json)))
         if let review {
             add("reviewId", review.id.map { .string($0.description) })
             add("rating", review.rating.map { .int($0) })

@@ -30,10 +30,20 @@ struct SnapshotReader {
         let book = try await reader.makeBook([
             "title": "Dune", "author": "Frank Herbert", "shelfIds": .list([shelf]),
         ])
-        _ = try await reader.makeBook([
+        let started = try await reader.makeBook([
             "title": "La sombra del viento", "author": "Carlos Ruiz Zafón", "status": "READING",
             "shelfIds": .list([other]),
         ])
+        let read = try await reader.requireValue(
+            "query($id: ID!) { book(id: $id) { currentRead { id } } }", ["id": started], "book",
+            "currentRead", "id")
+        let entry = try await reader.requireValue(
+            """
+            mutation($id: ID!) { logProgress(inputs: [{readId: $id, percent: 40}]) { entry { id } } }
+            """, ["id": read], "logProgress", 0, "entry", "id")
+        let oldRead = try await reader.requireValue(
+            "mutation($id: ID!) { startRead(id: $id, input: {finishedOn: \"2019-05\"}) { id } }",
+            ["id": started], "startRead", "id")
         let card = try await reader.card(5)
         let startedCard = try await reader.card(2)
         _ = try await reader.makeBook(["cardId": startedCard, "status": "READING"])
@@ -67,13 +77,15 @@ struct SnapshotReader {
         _ = try await reader.feedCards(1)
         let values = [
             "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
-            "deleted": deleted, "card": card,
+            "deleted": deleted, "card": card, "read": read, "oldRead": oldRead,
+            "entry": entry,
             "import": libraryImport["importLibrary", "id"] ?? .null,
         ].compactMapValues(\.string)
         return SnapshotReader(
             reader: reader,
             values: values.merging([
                 "newBook": "\(UUID())".lowercased(), "newShelf": "\(UUID())".lowercased(),
+                "newRead": "\(UUID())".lowercased(), "newEntry": "\(UUID())".lowercased(),
                 "refreshToken": reader.refreshToken,
                 "identityToken": app.identityToken(subject: reader.subject + ".again"),
             ]) { first, _ in first })

@@ -21,6 +21,8 @@ import Testing
           id title author isbn13 publisher publishedDate pageCount language category genre description status
           currentPage shelves { id name } card { id } review { id rating stars text createdAt updatedAt }
           coverStatus coverUrl addedAt startedAt finishedAt updatedAt
+          reads { nodes { id startedOn finishedOn outcome note updatedAt
+            progressEntries { nodes { id at percent note updatedAt } } } }
         } }
         """
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
@@ -36,6 +38,12 @@ import Testing
         _ = try await reader.execute(
             UpdateBookTests.update, ["id": book, "input": ["currentPage": 399]])
         try await reader.review(book, rating: 5, text: "Words")
+        let read = try await reader.requireValue(
+            ReadTests.start, ["id": book, "input": ["finishedOn": "2019-05", "note": "Read"]],
+            "startRead", "id")
+        _ = try await reader.requireValue(
+            ProgressTests.log,
+            ["inputs": [["readId": read, "percent": 40, "note": "Far"]]], "logProgress", 0, "entry")
         return book
     }
 
@@ -51,6 +59,8 @@ import Testing
                 """
                 SELECT to_jsonb(b)::text FROM books b WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(r)::text FROM reviews r WHERE user_id = '\(id)'
+                UNION ALL SELECT to_jsonb(r)::text FROM reads r WHERE user_id = '\(id)'
+                UNION ALL SELECT to_jsonb(p)::text FROM progress_entries p WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(c)::text FROM covers c WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(s)::text FROM shelf_books s WHERE user_id = '\(id)'
                 ORDER BY 1

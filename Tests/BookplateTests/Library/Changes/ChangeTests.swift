@@ -56,7 +56,7 @@ import Testing
         let shelf = try await reader.makeShelf("Shelf")
         try await expect(["CREATED Shelf"])
         let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
-        try await expect(["CREATED Book", "UPDATED Shelf"])
+        try await expect(["CREATED Book", "CREATED Read", "UPDATED Shelf"])
         try await reader.review(book)
         try await expect(["CREATED Review", "UPDATED Book"])
         try await reader.review(book, rating: 1)
@@ -69,9 +69,9 @@ import Testing
         try await expect(["UPDATED Book", "UPDATED Shelf"])
         // The review is hidden while the book is not READ.
         _ = try await reader.execute(update, ["id": book, "input": ["status": "READING"]])
-        try await expect(["UPDATED Book", "DELETED Review"])
+        try await expect(["CREATED Read", "UPDATED Book", "DELETED Review"])
         _ = try await reader.execute(update, ["id": book, "input": ["status": "READ"]])
-        try await expect(["UPDATED Book", "CREATED Review"])
+        try await expect(["UPDATED Read", "UPDATED Book", "CREATED Review"])
 
         let other = try await reader.makeShelf("Other")
         try await expect(["CREATED Shelf"])
@@ -93,7 +93,7 @@ import Testing
         try await expect(["DELETED Shelf", "UPDATED Book", "UPDATED Shelf"])
         _ = try await reader.execute(
             "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
-        try await expect(["DELETED Book", "DELETED Review"])
+        try await expect(["DELETED Book", "DELETED Review", "DELETED Read", "DELETED Read"])
         _ = try await reader.execute(
             "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         try await expect([])

@@ -16,6 +16,8 @@ import Testing
         ... on Book { title author status currentPage updatedAt startedAt finishedAt
           shelves { id } review { id rating text } }
         ... on Review { rating text book { id } updatedAt }
+        ... on Read { startedOn finishedOn outcome book { id } updatedAt }
+        ... on ProgressEntry { at given note read { id } updatedAt }
         """
 
     private struct Client {
@@ -49,10 +51,14 @@ import Testing
 
     /// The ids that the devices know. Some of these objects may be deleted by now.
     private final class Known: Sendable {
-        private let ids = Mutex<(shelves: [Value], books: [Value])>(([], []))
+        private let ids = Mutex<(shelves: [Value], books: [Value], reads: [Value])>(([], [], []))
 
         func add(shelf: Value) { ids.withLock { $0.shelves.append(shelf) } }
         func add(book: Value) { ids.withLock { $0.books.append(book) } }
+        func add(read: Value) { ids.withLock { $0.reads.append(read) } }
+        func read(_ random: inout SeededGenerator) -> Value {
+            ids.withLock { $0.reads.randomElement(using: &random) ?? "" }
+        }
         func shelf(_ random: inout SeededGenerator) -> Value {
             ids.withLock { $0.shelves.randomElement(using: &random) ?? "" }
         }
@@ -69,7 +75,7 @@ import Testing
         let (shelf, other) = (known.shelf(&random), known.shelf(&random))
         let book = known.book(&random)
         let response: TestResponse
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0:
             response = try await reader.execute(
                 "mutation($n: String!) { createShelf(input: {name: $n}) { id } }",
@@ -114,6 +120,29 @@ import Testing
                 mutation($id: ID!, $r: Int!) {
                   reviewBook(id: $id, input: {rating: $r, text: "Words \(number)"}) { id } }
                 """, ["id": book, "r": .int(number % 5 + 1)])
+        case 12:
+            response = try await reader.execute(
+                """
+                mutation($id: ID!, $o: ReadOutcome!, $on: Date) {
+                  startRead(id: $id, input: {outcome: $o, startedOn: $on}) { id } }
+                """,
+                [
+                    "id": book, "on": "2019-0\(number % 9 + 1)",
+                    "o": number % 3 == 0 ? "READING" : "FINISHED",
+                ])
+            if let id = response["startRead", "id"] { known.add(read: id) }
+        case 13:
+            response = try await reader.execute(
+                """
+                mutation($id: ID!, $p: Float!) {
+                  logProgress(inputs: [{readId: $id, percent: $p, note: "Words"}]) { entry { id } } }
+                """, ["id": known.read(&random), "p": .float(Double(number % 100))])
+        case 14:
+            response = try await reader.execute(
+                number % 3 == 0
+                    ? "mutation($id: ID!) { deleteRead(id: $id) { id } }"
+                    : "mutation($id: ID!) { finishRead(id: $id) { id } }",
+                ["id": known.read(&random)])
         case 9:
             response = try await reader.execute(
                 "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
@@ -156,6 +185,10 @@ import Testing
         }
         while try await client.sync(reader, first: 50) {}
 
+        // The log does not name the entries that are deleted with their read.
+        client.objects = client.objects.filter { _, object in
+            object["read", "id"]?.string.map { client.objects[$0] != nil } ?? true
+        }
         let fresh = try await library(reader)
         #expect(fresh.count > 5)
         #expect(Set(client.objects.keys) == Set(fresh.keys))
@@ -181,10 +214,15 @@ import Testing
 
     private func library(_ reader: TestReader) async throws -> [String: Value] {
         let shelves = try await reader.requireValue(
-            "{ me { shelves { \(Self.fields.shelfOnly) } } }", .null, "me", "shelves")
+            "{ me { shelves { \(Self.fields.part("Shelf")) } } }", .null, "me", "shelves")
         var objects = shelves.list ?? []
         for (field, selection) in [
-            ("books", Self.fields.bookOnly), ("reviews", Self.fields.reviewOnly),
+            ("books", Self.fields.part("Book")), ("reviews", Self.fields.part("Review")),
+            (
+                "reads",
+                Self.fields.part("Read")
+                    + " progressEntries(first: 100) { nodes { \(Self.fields.part("ProgressEntry")) } }"
+            ),
         ] {
             var cursor = Value.null
             while true {
@@ -193,7 +231,10 @@ import Testing
                     query($after: String) { me { \(field)(first: 100, after: $after) {
                       nodes { \(selection) } pageInfo { hasNextPage endCursor } } } }
                     """, ["after": cursor], "me", .name(field))
-                objects += page["nodes"]?.list ?? []
+                for object in page["nodes"]?.list ?? [] {
+                    objects += object["progressEntries", "nodes"]?.list ?? []
+                    objects.append(object.without("progressEntries"))
+                }
                 guard page["pageInfo", "hasNextPage"] == true else { break }
                 cursor = page["pageInfo", "endCursor"] ?? .null
             }
@@ -204,14 +245,17 @@ import Testing
 
 /// The parts of the selection that apply to one type.
 extension String {
-    fileprivate var shelfOnly: String { part("Shelf") }
-    fileprivate var bookOnly: String { part("Book") }
-    fileprivate var reviewOnly: String { part("Review") }
-
-    private func part(_ type: String) -> String {
+    fileprivate func part(_ type: String) -> String {
         let fragments = split(separator: "...").dropFirst()
         return "__typename id "
             + fragments.filter { $0.contains("on \(type) ") }
             .map { "... \($0)" }.joined()
+    }
+}
+
+extension Value {
+    fileprivate func without(_ name: String) -> Value {
+        guard case .object(let members) = self else { return self }
+        return .object(members.filter { $0.name != name })
     }
 }

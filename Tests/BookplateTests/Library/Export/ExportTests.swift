@@ -16,6 +16,8 @@ import Zip
           books(orderBy: TITLE_ASC, first: 100) { nodes {
             id title author authors { id name role } isbn13 publisher publishedDate pageCount language category genre description status
             currentPage addedAt startedAt finishedAt card { id }
+            reads { nodes { id startedOn finishedOn outcome format lengthSeconds note createdAt
+              progressEntries { nodes { id at page percent seconds given note } } } }
             shelves { id } review { id rating stars text createdAt updatedAt } } } } }
         """
 
@@ -99,6 +101,26 @@ import Zip
         for status in ["READING", "DID_NOT_FINISH", "WANT_TO_READ"] {
             _ = try await reader.makeBook("Émile \(status)", status: status)
         }
+        let past = try await reader.requireValue(
+            ReadTests.start,
+            [
+                "id": quoted,
+                "input": [
+                    "startedOn": "2018-12", "finishedOn": "2019", "format": "AUDIO",
+                    "lengthSeconds": 36_000, "note": "=Loud, \"and\" clear",
+                ],
+            ], "startRead", "id")
+        let again = try await reader.requireValue(
+            ReadTests.start, ["id": quoted, "input": ["startedOn": .null]], "startRead", "id")
+        _ = try await reader.requireValue(
+            ProgressTests.log,
+            [
+                "inputs": [
+                    ["readId": past, "seconds": 18_000, "at": "2019-01-01T12:00:00.123456Z"],
+                    ["readId": again, "percent": 12.5, "note": "Here"],
+                    ["readId": again, "page": 400],
+                ]
+            ], "logProgress", 2, "entry")
         _ = try await reader.swipe("DISLIKE", [cards[2]["id"] ?? .null])
         _ = try await reader.requireValue(
             """

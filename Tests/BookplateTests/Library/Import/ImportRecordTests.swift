@@ -51,6 +51,38 @@ import Testing
         #expect(books[1].review == nil)
     }
 
+    /// Exports of earlier versions, and those of other applications, have only a status and two dates.
+    @Test(
+        arguments: [
+            ("READ", "2019-05-01", "2019-06-01", ["FINISHED 2019-05-01 2019-06-01"]),
+            ("READ", nil, nil, ["FINISHED - -"]),
+            ("READ", "2020-01-01", "2019-06-01", ["FINISHED - 2019-06-01"]),
+            (
+                "READING", "2020-01-01", "2019-06-01",
+                ["FINISHED - 2019-06-01", "READING 2020-01-01 -"]
+            ),
+            ("DID_NOT_FINISH", "2020-01-01", nil, ["DID_NOT_FINISH 2020-01-01 -"]),
+            ("PAUSED", "2020-01-01", nil, ["READING 2020-01-01 -"]),
+            ("WANT_TO_READ", nil, "2019-06-01", ["FINISHED - 2019-06-01"]),
+            ("WANT_TO_READ", nil, nil, []),
+        ] as [(String, String?, String?, [String])])
+    func statusAndDatesBecomeReads(
+        status: String, started: String?, finished: String?, expected: [String]
+    ) {
+        var book = ImportedBook(id: .version7(), title: "Title")
+        book.status = status
+        book.startedAt = started.flatMap { Instant($0 + "T23:00:00Z") }
+        book.finishedAt = finished.flatMap { Instant($0 + "T23:00:00Z") }
+        let reads = book.derivedReads
+        #expect(
+            reads.map { read in
+                "\(read.outcome) \(read.startedOn?.text ?? "-") \(read.finishedOn?.text ?? "-")"
+            } == expected)
+        // A second import finds the reads.
+        #expect(reads.map(\.id) == book.derivedReads.map(\.id))
+        #expect(Set(reads.map(\.id)).count == reads.count)
+    }
+
     @Test func additionalAuthorsAreRead() throws {
         let goodreads = try ImportFile(
             Array(

@@ -1,0 +1,38 @@
+/// The parts of the statement of `BookCreation` that add the reads of the book: the JSON list `$20`.
+enum NewBookReads {
+    /// The condition that the chosen id of a read belongs to another object. A repeated request finds its own reads.
+    static let taken = """
+        OR EXISTS (
+                  SELECT
+                  FROM jsonb_to_recordset($20) AS g (id uuid, "isIDChosen" boolean)
+                  WHERE g."isIDChosen"
+                    AND (
+                      g.id = $2
+                      OR is_other_object($1, g.id)
+                      OR EXISTS (SELECT FROM reads r WHERE r.user_id = $1 AND r.id = g.id AND r.book_id <> $2)
+                      OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = $1 AND p.id = g.id)
+                      OR EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = $1 AND t.id = g.id)
+                    )
+                )
+        """
+    static let added = """
+        , added_reads AS (
+          INSERT INTO reads (user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note)
+          SELECT
+            $1,
+            g.id,
+            created.id,
+            CASE WHEN g."startsToday" THEN reader_today($1) ELSE g."startedOn" END,
+            CASE WHEN g."endsToday" THEN reader_today($1) ELSE g."finishedOn" END,
+            g.outcome,
+            g.format,
+            g."lengthSeconds",
+            g.note
+          FROM created,
+            jsonb_to_recordset($20) AS g (
+              id uuid, "startsToday" boolean, "startedOn" text, "endsToday" boolean, "finishedOn" text,
+              outcome read_outcome, format read_format, "lengthSeconds" int, note text
+            )
+        )
+        """
+}

@@ -1,0 +1,147 @@
+import GraphQL
+import Postgres
+
+/// A read to add to a book: the input type `ReadInput`.
+struct ReadInput {
+    let id: UUID
+    private let isIDChosen: Bool
+    /// Nil if the day is not known, or if the read starts today.
+    let startedOn: PartialDate?
+    private let startsToday: Bool
+    let finishedOn: PartialDate?
+    private let endsToday: Bool
+    let outcome: String
+    private let format: String?
+    private let lengthSeconds: Int32?
+    private let note: String?
+
+    /// - Throws: `.badUserInput` with the name of the field.
+    init(_ input: InputObject) throws(BookplateError) {
+        id = try input.newID()
+        isIDChosen = input.text("id") != nil
+        startedOn = try input.date("startedOn")
+        finishedOn = try input.date("finishedOn")
+        outcome = input.text("outcome") ?? (finishedOn == nil ? "READING" : "FINISHED")
+        startsToday = outcome == "READING" && !input.isGiven("startedOn")
+        endsToday = false
+        format = input.text("format")
+        lengthSeconds = try input.length()
+        note = try input.note()
+        if outcome == "READING", finishedOn != nil { throw Self.openWithEnd }
+        if let startedOn, let finishedOn, finishedOn.isBefore(startedOn) {
+            throw Self.datesReversed
+        }
+    }
+
+    /// The read of a book that gets a status: it starts or ends today.
+    init(outcome: String) {
+        id = .version7()
+        isIDChosen = false
+        startedOn = nil
+        startsToday = outcome == "READING"
+        finishedOn = nil
+        endsToday = outcome != "READING"
+        self.outcome = outcome
+        format = nil
+        lengthSeconds = nil
+        note = nil
+    }
+
+    static let openWithEnd = BookplateError.badUserInput(
+        field: "finishedOn",
+        "A read that is READING has no finishedOn. Omit it, or set outcome to FINISHED or DID_NOT_FINISH."
+    )
+    static let datesReversed = BookplateError.badUserInput(
+        field: "finishedOn", "A read cannot end before it starts. Correct startedOn or finishedOn.")
+
+    /// The read as an element of the JSON parameter of `add_read` and `BookCreation`.
+    var json: Value {
+        var members: [Value.Member] = [
+            .init("id", .string(id.description)), .init("isIDChosen", .boolean(isIDChosen)),
+            .init("outcome", .string(outcome)),
+        ]
+        if startsToday {
+            members.append(.init("startsToday", .boolean(true)))
+        } else {
+            members.append(.init("startedOn", startedOn.map { .string($0.text) } ?? .null))
+        }
+        if endsToday { members.append(.init("endsToday", .boolean(true))) }
+        if let finishedOn { members.append(.init("finishedOn", .string(finishedOn.text))) }
+        if let format { members.append(.init("format", .string(format))) }
+        if let lengthSeconds {
+            members.append(.init("lengthSeconds", .int(Int(lengthSeconds))))
+        }
+        if let note { members.append(.init("note", .string(note))) }
+        return .object(members)
+    }
+
+    /// The key of the order of reads: the latest read of a book has the greatest one.
+    fileprivate var sortedOn: String {
+        outcome == "READING" || endsToday ? "~" : finishedOn?.text ?? startedOn?.text ?? ""
+    }
+}
+
+extension [ReadInput] {
+    /// The maximum number of reads in one request.
+    private static var inputMax: Int { 50 }
+
+    /// Returns the reads of a new book, and the status that follows from them.
+    ///
+    /// - Parameter status: The status of the input. WANT_TO_READ is its default, so the status then follows from the latest read.
+    /// - Throws: `.badUserInput` if the reads contradict each other or the status.
+    static func ofNewBook(
+        _ inputs: [Value]?, status: String
+    ) throws(BookplateError) -> (reads: [ReadInput], status: String) {
+        let inputs = inputs ?? []
+        guard inputs.count <= inputMax else {
+            throw .badUserInput(
+                field: "reads", "At most \(inputMax) reads at once. Add the others with startRead.")
+        }
+        var reads: [ReadInput] = []
+        for input in inputs { reads.append(try ReadInput(InputObject(input))) }
+        guard Set(reads.map(\.id)).count == reads.count else {
+            throw .badUserInput(field: "id", "Each read needs an ID of its own.")
+        }
+        let openCount = reads.count { $0.outcome == "READING" }
+        guard openCount <= 1 else {
+            throw .badUserInput(
+                field: "reads",
+                "At most one read of a book is READING. Set the outcome of the others.")
+        }
+        switch status {
+        case "WANT_TO_READ":
+            guard let latest = reads.max(by: { $0.sortedOn < $1.sortedOn }) else { break }
+            return (reads, latest.outcome == "FINISHED" ? "READ" : latest.outcome)
+        case "READING":
+            if openCount == 0 { reads.append(ReadInput(outcome: "READING")) }
+        case "READ":
+            if reads.isEmpty { reads.append(ReadInput(outcome: "FINISHED")) }
+            fallthrough
+        case "DID_NOT_FINISH":
+            guard openCount == 0 else {
+                throw .badUserInput(
+                    field: "status",
+                    "A book with a read that is READING cannot be \(status). Omit the status.")
+            }
+        default: break
+        }
+        return (reads, status)
+    }
+}
+
+extension InputObject {
+    /// Returns the field `lengthSeconds`; nil if it is absent or null.
+    func length() throws(BookplateError) -> Int32? {
+        guard let value = self["lengthSeconds"], !value.isNull else { return nil }
+        guard let length = value.int.flatMap({ Int32(exactly: $0) }), length > 0 else {
+            throw .badUserInput(
+                field: "lengthSeconds", "Send a whole number of seconds of at least 1.")
+        }
+        return length
+    }
+
+    /// Returns the field `note` of a read or an entry; nil if it is absent, null, or empty.
+    func note() throws(BookplateError) -> String? {
+        try TextInput.optional(text("note"), field: "note", charactersMax: Read.noteCharactersMax)
+    }
+}

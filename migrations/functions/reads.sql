@@ -1,0 +1,815 @@
+-- requires: accounts, changes
+-- The reads of a library and their progress. The columns status, started_at, finished_at, and current_page of `books` follow
+-- from the reads: `refresh_read_books` calculates the last three, and the mutations of reads also set the status.
+
+-- MARK: Dates
+
+-- Returns which day it is for the reader, such as 2026-01-31.
+CREATE OR REPLACE FUNCTION reader_today(owner uuid) RETURNS text
+LANGUAGE sql STABLE
+AS $$
+    SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
+    FROM users u
+    WHERE u.id = owner
+$$;
+
+-- Returns the first day of a year, month, or day. PostgreSQL accepts the year as text only with the setting DateStyle.
+CREATE OR REPLACE FUNCTION first_day(given text) RETURNS date
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT make_date(
+        left(given, 4)::int,
+        coalesce(nullif(substr(given, 6, 2), ''), '1')::int,
+        coalesce(nullif(substr(given, 9, 2), ''), '1')::int
+    )
+$$;
+
+-- Returns the time that an app shows for a date if it knows only times: `kept` if that is on the date, otherwise the beginning
+-- of the date.
+CREATE OR REPLACE FUNCTION date_time(given text, kept timestamptz, time_zone text) RETURNS timestamptz
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN starts_with(to_char(kept AT TIME ZONE time_zone, 'YYYY-MM-DD'), given) THEN kept
+        ELSE first_day(given)::timestamp AT TIME ZONE time_zone
+    END
+$$;
+
+-- MARK: Progress
+
+-- Returns the part of a book that has been read, from 0 to 1; null if it follows from a length that is not known.
+CREATE OR REPLACE FUNCTION progress_fraction(page int, percent float8, seconds int, page_count int, length_seconds int)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN percent IS NOT NULL THEN percent / 100
+        WHEN page IS NOT NULL THEN least(page::float8 / nullif(page_count, 0), CASE WHEN page_count > 0 THEN 1 END)
+        WHEN length_seconds > 0 THEN least(seconds::float8 / length_seconds, 1)
+    END
+$$;
+
+-- Returns the page of an entry; null if it is not known.
+CREATE OR REPLACE FUNCTION progress_page_of(page int, percent float8, seconds int, page_count int, length_seconds int)
+RETURNS int
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT coalesce(
+        page,
+        round(progress_fraction(NULL, percent, seconds, page_count, length_seconds) * page_count)::int
+    )
+$$;
+
+-- MARK: Books
+
+-- Makes the dates and the page of books follow from their reads. Books that have no read keep their values.
+--
+-- The page is that of the newest entry of the open read. If the read has no entry, or if its page is not known, the book keeps
+-- its page, unless `clears_page` is true.
+CREATE OR REPLACE FUNCTION refresh_read_books(owner uuid, ids uuid[], clears_page boolean) RETURNS void
+LANGUAGE sql
+SET enable_seqscan = off
+AS $$
+    UPDATE books b
+    SET started_at = fresh.started_at,
+        finished_at = fresh.finished_at,
+        current_page = fresh.current_page,
+        updated_at = now()
+    FROM (
+        SELECT
+            k.id,
+            date_time(latest.started_on, k.started_at, u.time_zone) AS started_at,
+            CASE
+                WHEN latest.outcome = 'FINISHED' THEN date_time(latest.finished_on, k.finished_at, u.time_zone)
+            END AS finished_at,
+            CASE
+                WHEN latest.outcome <> 'READING' THEN k.current_page
+                WHEN clears_page THEN newest.page
+                ELSE coalesce(newest.page, k.current_page)
+            END AS current_page
+        FROM books k
+        JOIN users u ON u.id = owner
+        CROSS JOIN LATERAL (
+            SELECT r.id, r.started_on, r.finished_on, r.outcome, r.length_seconds
+            FROM reads r
+            WHERE r.user_id = owner AND r.book_id = k.id
+            ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+            LIMIT 1
+        ) latest
+        LEFT JOIN LATERAL (
+            SELECT progress_page_of(p.page, p.percent, p.seconds, k.page_count, latest.length_seconds) AS page
+            FROM progress_entries p
+            WHERE p.user_id = owner AND p.read_id = latest.id AND latest.outcome = 'READING'
+            ORDER BY p.at DESC, p.id DESC
+            LIMIT 1
+        ) newest ON true
+        WHERE k.user_id = owner AND k.id = ANY(ids)
+    ) fresh
+    WHERE b.user_id = owner
+        AND b.id = fresh.id
+        AND (b.started_at, b.finished_at, b.current_page)
+            IS DISTINCT FROM (fresh.started_at, fresh.finished_at, fresh.current_page)
+$$;
+
+-- MARK: Mutations of reads
+
+-- The functions return an outcome: DONE, BOOK or READ if there is no such object, OPEN if the book has another open read (its
+-- id is `other_id`), FULL, TAKEN if the id belongs to another object, DELETED if it belonged to a deleted read, DATES if the
+-- read would end before it starts, or OPEN_END if an open read would have a last day. Then nothing has changed, unless the
+-- outcome is DONE.
+
+-- Returns whether an object of the reader, or of the catalog, has the id. Reads and entries of progress are not considered.
+CREATE OR REPLACE FUNCTION is_other_object(owner uuid, given uuid) RETURNS boolean
+LANGUAGE sql STABLE
+AS $$
+    SELECT owner = given
+        OR EXISTS (SELECT FROM editions WHERE id = given)
+        OR EXISTS (SELECT FROM books WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM deleted_books WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM shelves WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM reviews WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM imports WHERE user_id = owner AND id = given)
+$$;
+
+-- Returns whether the last day is not before the first day, as far as both are known.
+CREATE OR REPLACE FUNCTION is_in_order(started text, finished text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT coalesce(
+        left(finished, least(length(started), length(finished))) COLLATE "C"
+            >= left(started, least(length(started), length(finished))) COLLATE "C",
+        true
+    )
+$$;
+
+-- Makes a book follow from its reads after a read was added or its outcome was changed. `before` is the previous outcome, or
+-- null for a new read.
+--
+-- An open read makes the book READING. A read that was open makes it READ or DID_NOT_FINISH. Any other read does so only if it
+-- is the latest one: a read of an earlier year does not change the status.
+CREATE OR REPLACE FUNCTION follow_read(owner uuid, read uuid, before read_outcome) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    changed reads;
+    is_latest boolean;
+BEGIN
+    SELECT r.* INTO changed
+    FROM reads r
+    WHERE r.user_id = owner AND r.id = read;
+    is_latest := NOT EXISTS (
+        SELECT
+        FROM reads r
+        WHERE r.user_id = owner
+            AND r.book_id = changed.book_id
+            AND (r.sorted_on, r.created_at, r.id) > (changed.sorted_on, changed.created_at, changed.id)
+    );
+    IF changed.outcome IS DISTINCT FROM before AND (is_latest OR before = 'READING') THEN
+        UPDATE books b
+        SET status = (
+                CASE changed.outcome WHEN 'FINISHED' THEN 'READ' ELSE changed.outcome::text END
+            )::reading_status,
+            -- A book that is read again starts without a page.
+            current_page = CASE
+                WHEN before IS NULL AND changed.outcome = 'READING' AND EXISTS (
+                    SELECT
+                    FROM reads r
+                    WHERE r.user_id = owner AND r.book_id = changed.book_id AND r.id <> read
+                ) THEN NULL
+                ELSE b.current_page
+            END,
+            updated_at = now()
+        WHERE b.user_id = owner AND b.id = changed.book_id;
+    END IF;
+    PERFORM refresh_read_books(owner, ARRAY[changed.book_id], false);
+END
+$$;
+
+-- Adds a read to a book. `given` has the members of `import_reads` without `bookId`, and `startsToday`.
+CREATE OR REPLACE FUNCTION add_read(owner uuid, book uuid, given jsonb, OUT outcome text, OUT other_id uuid)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    read uuid := (given ->> 'id')::uuid;
+    added read_outcome := (given ->> 'outcome')::read_outcome;
+BEGIN
+    outcome := 'DONE';
+    PERFORM
+    FROM books b
+    WHERE b.user_id = owner AND b.id = book;
+    IF NOT FOUND THEN
+        outcome := 'BOOK';
+    ELSIF EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = read AND r.book_id = book) THEN
+        -- The request is repeated.
+        RETURN;
+    ELSIF EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = read) THEN
+        outcome := 'DELETED';
+    ELSIF is_other_object(owner, read)
+        OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = read)
+        OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = read)
+    THEN
+        outcome := 'TAKEN';
+    ELSIF (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = book) >= 200 THEN
+        outcome := 'FULL';
+    ELSIF added = 'READING' THEN
+        SELECT r.id INTO other_id
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
+        IF FOUND THEN
+            outcome := 'OPEN';
+        END IF;
+    END IF;
+    IF outcome = 'DONE' THEN
+        INSERT INTO reads (user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note)
+        VALUES (
+            owner,
+            read,
+            book,
+            CASE WHEN given ? 'startsToday' THEN reader_today(owner) ELSE given ->> 'startedOn' END,
+            given ->> 'finishedOn',
+            added,
+            (given ->> 'format')::read_format,
+            (given ->> 'lengthSeconds')::int,
+            given ->> 'note'
+        );
+        PERFORM follow_read(owner, read, NULL);
+    END IF;
+END
+$$;
+
+-- Changes those values of a read that are members of `given`, and its outcome. A read that ends without `finishedOn` ends
+-- today.
+CREATE OR REPLACE FUNCTION change_read(owner uuid, read uuid, given jsonb, OUT outcome text, OUT other_id uuid)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    kept reads;
+    changed reads;
+BEGIN
+    SELECT r.* INTO kept
+    FROM reads r
+    WHERE r.user_id = owner AND r.id = read;
+    IF NOT FOUND THEN
+        outcome := 'READ';
+        RETURN;
+    END IF;
+    changed := kept;
+    IF given ? 'outcome' THEN
+        changed.outcome := (given ->> 'outcome')::read_outcome;
+    END IF;
+    IF given ? 'startedOn' THEN
+        changed.started_on := given ->> 'startedOn';
+    END IF;
+    IF given ? 'finishedOn' THEN
+        changed.finished_on := given ->> 'finishedOn';
+    ELSIF changed.outcome = 'READING' THEN
+        changed.finished_on := NULL;
+    ELSIF kept.outcome = 'READING' THEN
+        -- The read may have started tomorrow, in another time zone.
+        changed.finished_on := greatest(reader_today(owner) COLLATE "C", changed.started_on);
+    END IF;
+    IF given ? 'format' THEN
+        changed.format := (given ->> 'format')::read_format;
+    END IF;
+    IF given ? 'lengthSeconds' THEN
+        changed.length_seconds := (given ->> 'lengthSeconds')::int;
+    END IF;
+    IF given ? 'note' THEN
+        changed.note := given ->> 'note';
+    END IF;
+    IF changed.outcome = 'READING' AND changed.finished_on IS NOT NULL THEN
+        outcome := 'OPEN_END';
+        RETURN;
+    ELSIF NOT is_in_order(changed.started_on, changed.finished_on) THEN
+        outcome := 'DATES';
+        RETURN;
+    ELSIF changed.outcome = 'READING' AND kept.outcome <> 'READING' THEN
+        SELECT r.id INTO other_id
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = kept.book_id AND r.outcome = 'READING';
+        IF FOUND THEN
+            outcome := 'OPEN';
+            RETURN;
+        END IF;
+    END IF;
+    outcome := 'DONE';
+    IF changed IS DISTINCT FROM kept THEN
+        UPDATE reads r
+        SET started_on = changed.started_on,
+            finished_on = changed.finished_on,
+            outcome = changed.outcome,
+            format = changed.format,
+            length_seconds = changed.length_seconds,
+            note = changed.note,
+            updated_at = now()
+        WHERE r.user_id = owner AND r.id = read;
+        PERFORM follow_read(owner, read, kept.outcome);
+    END IF;
+END
+$$;
+
+-- Deletes a read, and returns its book; null if there is no such read. If the read was open, a book that is READING or PAUSED
+-- gets the status that follows from its latest remaining read, or WANT_TO_READ.
+CREATE OR REPLACE FUNCTION delete_read(owner uuid, read uuid) RETURNS uuid
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    deleted reads;
+BEGIN
+    DELETE FROM reads r
+    WHERE r.user_id = owner AND r.id = read
+    RETURNING r.* INTO deleted;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    PERFORM bury(owner, read);
+    UPDATE books b
+    SET status = CASE
+            WHEN deleted.outcome <> 'READING' OR b.status NOT IN ('READING', 'PAUSED') THEN b.status
+            WHEN latest.outcome = 'FINISHED' THEN 'READ'
+            WHEN latest.outcome = 'DID_NOT_FINISH' THEN 'DID_NOT_FINISH'
+            ELSE 'WANT_TO_READ'
+        END,
+        -- `refresh_read_books` leaves books without reads as they are.
+        started_at = CASE WHEN latest.outcome IS NOT NULL THEN b.started_at END,
+        finished_at = CASE WHEN latest.outcome IS NOT NULL THEN b.finished_at END,
+        current_page = CASE WHEN deleted.outcome <> 'READING' THEN b.current_page END,
+        updated_at = now()
+    FROM (SELECT) AS one
+    LEFT JOIN LATERAL (
+        SELECT r.outcome
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = deleted.book_id
+        ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+        LIMIT 1
+    ) latest ON true
+    WHERE b.user_id = owner AND b.id = deleted.book_id;
+    PERFORM refresh_read_books(owner, ARRAY[deleted.book_id], false);
+    RETURN deleted.book_id;
+END
+$$;
+
+-- Records that an id was deleted. Each call also removes a few records that no device repeats a request for.
+CREATE OR REPLACE FUNCTION bury(owner uuid, deleted uuid) RETURNS void
+LANGUAGE sql
+AS $$
+    DELETE FROM reading_tombstones t
+    WHERE t.user_id = owner
+        AND t.id IN (
+            SELECT o.id
+            FROM reading_tombstones o
+            WHERE o.user_id = owner AND o.deleted_at < now() - interval '1 year'
+            LIMIT 20
+        );
+    INSERT INTO reading_tombstones (user_id, id)
+    VALUES (owner, deleted)
+    ON CONFLICT (user_id, id) DO UPDATE
+    SET deleted_at = now();
+$$;
+
+-- MARK: Mutations of progress
+
+-- Stores those entries of `given` that are valid, and returns for each, in order: what is wrong with it, or null; and the length
+-- of the book. `given` is an array as for `import_progress`, in which `at` is optional. The problems are READ, TAKEN, DELETED, FULL, PAGE, and SECONDS.
+--
+-- An entry whose id is in the library already is not stored again.
+CREATE OR REPLACE FUNCTION log_progress(owner uuid, given jsonb)
+RETURNS TABLE (problem text, page_count int, length_seconds int)
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH input AS MATERIALIZED (
+        SELECT
+            i.n,
+            i.id,
+            i.read_id,
+            -- Entries without a time are logged now, in their order.
+            coalesce(i.at, now() + (i.n - 1) * interval '1 microsecond') AS at,
+            i.page,
+            i.percent,
+            i.seconds,
+            i.note,
+            r.book_id,
+            b.page_count::int,
+            r.length_seconds::int
+        FROM ROWS FROM (
+            jsonb_to_recordset(given) AS (
+                id uuid, "readId" uuid, at timestamptz, page int, percent float8, seconds int, note text
+            )
+        ) WITH ORDINALITY AS i (id, read_id, at, page, percent, seconds, note, n)
+        LEFT JOIN reads r ON r.user_id = owner AND r.id = i.read_id
+        LEFT JOIN books b ON b.user_id = owner AND b.id = r.book_id
+    ), checked AS MATERIALIZED (
+        SELECT
+            i.*,
+            p.id IS NOT NULL AS is_stored,
+            CASE
+                WHEN p.id IS NOT NULL THEN NULL
+                WHEN i.book_id IS NULL THEN 'READ'
+                WHEN EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = i.id) THEN 'DELETED'
+                WHEN is_other_object(owner, i.id)
+                    OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = i.id)
+                THEN 'TAKEN'
+                WHEN i.page > i.page_count THEN 'PAGE'
+                WHEN i.seconds > i.length_seconds THEN 'SECONDS'
+            END AS found
+        FROM input i
+        LEFT JOIN progress_entries p ON p.user_id = owner AND p.id = i.id
+    ), full_reads AS MATERIALIZED (
+        SELECT
+            k.read_id,
+            10000 - (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = k.read_id) AS room
+        FROM (SELECT DISTINCT c.read_id FROM checked c) k
+    ), accepted AS MATERIALIZED (
+        SELECT
+            c.*,
+            CASE
+                WHEN c.found IS NULL AND NOT c.is_stored
+                    AND count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored)
+                        OVER (PARTITION BY c.read_id ORDER BY c.n) > f.room
+                THEN 'FULL'
+                ELSE c.found
+            END AS problem
+        FROM checked c
+        JOIN full_reads f ON f.read_id = c.read_id
+    ), stored AS (
+        INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note)
+        SELECT owner, a.id, a.read_id, a.at, a.page, a.percent, a.seconds, a.note
+        FROM accepted a
+        WHERE a.problem IS NULL AND NOT a.is_stored
+        ORDER BY a.n
+        -- The batch may contain an entry twice.
+        ON CONFLICT DO NOTHING
+    )
+    SELECT a.problem, a.page_count, a.length_seconds
+    FROM accepted a
+    ORDER BY a.n;
+    PERFORM refresh_read_books(
+        owner,
+        ARRAY(
+            SELECT DISTINCT r.book_id
+            FROM jsonb_to_recordset(given) AS i ("readId" uuid)
+            JOIN reads r ON r.user_id = owner AND r.id = i."readId"
+            WHERE r.outcome = 'READING'
+        ),
+        true
+    );
+END
+$$;
+
+-- Changes an entry, and returns what is wrong, or null; and the length of the book. `given` may have the members `at`, `position`
+-- with one of `page`, `percent`, and `seconds`, `note`, and `changedAt`, without which the change is made now. The problems are
+-- ENTRY, PAGE, and SECONDS.
+--
+-- The time, the position, and the note are three registers. Each keeps the value of its latest change, and the greater one of
+-- two changes at the same time. The order in which changes arrive therefore does not matter.
+CREATE OR REPLACE FUNCTION change_progress(owner uuid, entry uuid, given jsonb)
+RETURNS TABLE (problem text, page_count int, length_seconds int)
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    kept progress_entries;
+    changed progress_entries;
+    book uuid;
+    changed_at timestamptz := least(coalesce((given ->> 'changedAt')::timestamptz, now()), now());
+    new_page int := (given -> 'position' ->> 'page')::int;
+    new_percent float8 := (given -> 'position' ->> 'percent')::float8;
+    new_seconds int := (given -> 'position' ->> 'seconds')::int;
+BEGIN
+    SELECT p.* INTO kept
+    FROM progress_entries p
+    WHERE p.user_id = owner AND p.id = entry;
+    IF NOT FOUND THEN
+        problem := 'ENTRY';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    SELECT b.id, b.page_count, r.length_seconds INTO book, page_count, length_seconds
+    FROM reads r
+    JOIN books b ON b.user_id = owner AND b.id = r.book_id
+    WHERE r.user_id = owner AND r.id = kept.read_id;
+    IF new_page > page_count THEN
+        problem := 'PAGE';
+    ELSIF new_seconds > length_seconds THEN
+        problem := 'SECONDS';
+    END IF;
+    RETURN NEXT;
+    IF problem IS NOT NULL THEN
+        RETURN;
+    END IF;
+    changed := kept;
+    IF given ? 'at'
+        AND (changed_at, (given ->> 'at')::timestamptz) > (coalesce(kept.at_changed_at, '-infinity'), kept.at)
+    THEN
+        changed.at := (given ->> 'at')::timestamptz;
+        changed.at_changed_at := changed_at;
+    END IF;
+    IF given ? 'position'
+        AND (changed_at, coalesce(new_page, -1), coalesce(new_percent, -1), coalesce(new_seconds, -1))
+            > (
+                coalesce(kept.position_changed_at, '-infinity'), coalesce(kept.page, -1), coalesce(kept.percent, -1),
+                coalesce(kept.seconds, -1)
+            )
+    THEN
+        changed.page := new_page;
+        changed.percent := new_percent;
+        changed.seconds := new_seconds;
+        changed.position_changed_at := changed_at;
+    END IF;
+    IF given ? 'note'
+        AND (changed_at, coalesce(given ->> 'note', '') COLLATE "C")
+            > (coalesce(kept.note_changed_at, '-infinity'), coalesce(kept.note, '') COLLATE "C")
+    THEN
+        changed.note := given ->> 'note';
+        changed.note_changed_at := changed_at;
+    END IF;
+    IF changed IS DISTINCT FROM kept THEN
+        UPDATE progress_entries p
+        SET at = changed.at,
+            page = changed.page,
+            percent = changed.percent,
+            seconds = changed.seconds,
+            note = changed.note,
+            at_changed_at = changed.at_changed_at,
+            position_changed_at = changed.position_changed_at,
+            note_changed_at = changed.note_changed_at,
+            updated_at = now()
+        WHERE p.user_id = owner AND p.id = entry;
+        PERFORM refresh_read_books(owner, ARRAY[book], true);
+    END IF;
+END
+$$;
+
+-- Deletes an entry, and returns its read; null if there is no such entry.
+CREATE OR REPLACE FUNCTION delete_progress(owner uuid, entry uuid) RETURNS uuid
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    read uuid;
+BEGIN
+    DELETE FROM progress_entries p
+    WHERE p.user_id = owner AND p.id = entry
+    RETURNING p.read_id INTO read;
+    IF FOUND THEN
+        PERFORM bury(owner, entry);
+        PERFORM refresh_read_books(
+            owner,
+            ARRAY(SELECT r.book_id FROM reads r WHERE r.user_id = owner AND r.id = read AND r.outcome = 'READING'),
+            true
+        );
+    END IF;
+    RETURN read;
+END
+$$;
+
+-- MARK: Imports
+
+-- Adds reads to books of the caller's library, and returns the ids of the books that got something new. `given` is an array of
+-- objects: {"bookId": "…", "id": "…", "startedOn": "2019-05", "finishedOn": "2019-06-01", "outcome": "FINISHED",
+-- "format": "PRINT", "lengthSeconds": 3600, "note": "…", "createdAt": "…", "updatedAt": "…"}. Only `bookId` and `outcome` are
+-- required. The status of the books stays as it is.
+--
+-- A read is in the library already if its id is, or if a read of the book has the same outcome and the same dates; null then
+-- equals any date. Such a read gets the values that it lacks. Each read of the library is matched only once, so that several
+-- reads without dates stay several reads. A read that ended after the open read began is the end of the open read. A second
+-- open read of a book is ignored, as are reads after the two-hundredth.
+CREATE OR REPLACE FUNCTION import_reads(given jsonb) RETURNS uuid[]
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+    owner uuid := app_user_id();
+    entry record;
+    kept reads;
+    -- The reads that earlier entries have matched or added.
+    used uuid[] := ARRAY[]::uuid[];
+    changed uuid[] := ARRAY[]::uuid[];
+BEGIN
+    FOR entry IN
+        SELECT r.*
+        FROM jsonb_to_recordset(given) AS r (
+            "bookId" uuid, id uuid, "startedOn" text, "finishedOn" text, outcome read_outcome, format read_format,
+            "lengthSeconds" int, note text, "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+    LOOP
+        SELECT r.* INTO kept
+        FROM reads r
+        WHERE r.user_id = owner AND r.id = entry.id;
+        IF NOT FOUND THEN
+            SELECT r.* INTO kept
+            FROM reads r
+            WHERE r.user_id = owner
+                AND r.book_id = entry."bookId"
+                AND r.id <> ALL(used)
+                AND coalesce(r.started_on = entry."startedOn", true)
+                AND (
+                    (r.outcome = entry.outcome AND coalesce(r.finished_on = entry."finishedOn", true))
+                    OR (
+                        r.outcome = 'READING'
+                        AND coalesce(
+                            r.started_on <= entry."finishedOn",
+                            -- The import has just changed the status.
+                            EXISTS (
+                                SELECT
+                                FROM books b
+                                WHERE b.user_id = owner AND b.id = r.book_id AND b.status IN ('READ', 'DID_NOT_FINISH')
+                            )
+                        )
+                    )
+                )
+            ORDER BY
+                r.outcome = entry.outcome DESC,
+                r.finished_on IS NOT DISTINCT FROM entry."finishedOn" DESC,
+                r.sorted_on DESC, r.created_at DESC, r.id DESC
+            LIMIT 1;
+        END IF;
+        IF kept.id IS NOT NULL THEN
+            used := used || kept.id;
+            UPDATE reads r
+            SET started_on = coalesce(r.started_on, entry."startedOn"),
+                finished_on = CASE
+                    WHEN entry.outcome <> 'READING' THEN coalesce(r.finished_on, entry."finishedOn")
+                    ELSE r.finished_on
+                END,
+                outcome = CASE WHEN r.outcome = 'READING' THEN entry.outcome ELSE r.outcome END,
+                format = coalesce(r.format, entry.format),
+                length_seconds = coalesce(r.length_seconds, entry."lengthSeconds"),
+                note = coalesce(r.note, entry.note),
+                updated_at = now()
+            WHERE r.user_id = owner
+                AND r.id = kept.id
+                AND (
+                    (r.outcome = 'READING' AND entry.outcome <> 'READING')
+                    OR (r.started_on IS NULL AND entry."startedOn" IS NOT NULL)
+                    OR (r.finished_on IS NULL AND entry."finishedOn" IS NOT NULL AND entry.outcome <> 'READING')
+                    OR (r.format IS NULL AND entry.format IS NOT NULL)
+                    OR (r.length_seconds IS NULL AND entry."lengthSeconds" IS NOT NULL)
+                    OR (r.note IS NULL AND entry.note IS NOT NULL)
+                );
+        ELSE
+            entry.id := coalesce(entry.id, gen_random_uuid());
+            used := used || entry.id;
+            INSERT INTO reads (
+                user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at
+            )
+            SELECT
+                owner, entry.id, b.id, entry."startedOn", entry."finishedOn", entry.outcome,
+                entry.format, entry."lengthSeconds", entry.note, coalesce(entry."createdAt", now()),
+                coalesce(entry."updatedAt", entry."createdAt", now())
+            FROM books b
+            WHERE b.user_id = owner
+                AND b.id = entry."bookId"
+                AND (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id) < 200
+            ON CONFLICT DO NOTHING;
+        END IF;
+        IF FOUND THEN
+            changed := changed || coalesce(kept.book_id, entry."bookId");
+        END IF;
+    END LOOP;
+    PERFORM refresh_read_books(owner, changed, false);
+    RETURN changed;
+END
+$$;
+
+-- Adds progress entries to reads of the caller's library, and returns those ids of `given` whose read does not exist or is
+-- full. `given` is an array of objects: {"id": "…", "readId": "…", "at": "…", "page": 1, "percent": null, "seconds": null,
+-- "note": "…", "createdAt": "…", "updatedAt": "…"}. Entries that exist stay as they are.
+CREATE OR REPLACE FUNCTION import_progress(given jsonb) RETURNS uuid[]
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+    owner uuid := app_user_id();
+    ignored uuid[];
+BEGIN
+    WITH entries AS MATERIALIZED (
+        SELECT p.*, row_number() OVER (PARTITION BY p."readId" ORDER BY p.at, p.id) AS position
+        FROM jsonb_to_recordset(given) AS p (
+            id uuid, "readId" uuid, at timestamptz, page int, percent float8, seconds int, note text,
+            "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+    ), allowed AS MATERIALIZED (
+        SELECT e.*
+        FROM entries e
+        JOIN (
+            SELECT
+                r.id,
+                (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = r.id) AS entry_count
+            FROM reads r
+            WHERE r.user_id = owner AND r.id IN (SELECT e."readId" FROM entries e)
+        ) r ON r.id = e."readId"
+        WHERE r.entry_count + e.position <= 10000
+    ), stored AS (
+        INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note, created_at, updated_at)
+        SELECT
+            owner, a.id, a."readId", a.at, a.page, a.percent, a.seconds, a.note, coalesce(a."createdAt", now()),
+            coalesce(a."updatedAt", a."createdAt", now())
+        FROM allowed a
+        ON CONFLICT DO NOTHING
+    )
+    SELECT coalesce(array_agg(e.id), '{}') INTO ignored
+    FROM entries e
+    WHERE e.id NOT IN (SELECT a.id FROM allowed a)
+        AND NOT EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = e.id);
+    PERFORM refresh_read_books(
+        owner,
+        ARRAY(
+            SELECT DISTINCT r.book_id
+            FROM jsonb_to_recordset(given) AS p ("readId" uuid)
+            JOIN reads r ON r.user_id = owner AND r.id = p."readId"
+        ),
+        false
+    );
+    RETURN ignored;
+END
+$$;
+
+-- MARK: Change log
+
+-- Logs a created, changed, or deleted read.
+CREATE OR REPLACE FUNCTION log_read() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
+    ELSIF NEW IS DISTINCT FROM OLD THEN
+        ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Logs a created, changed, or deleted entry. The entries of a deleted read are not logged: they are deleted with it.
+CREATE OR REPLACE FUNCTION log_progress_entry() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'ProgressEntry', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM
+        FROM reads r
+        WHERE r.user_id = OLD.user_id AND r.id = OLD.read_id;
+        IF FOUND THEN
+            ignored := append_change(OLD.user_id, 'DELETED', 'ProgressEntry', OLD.id);
+        END IF;
+    ELSIF NEW IS DISTINCT FROM OLD THEN
+        ignored := append_change(NEW.user_id, 'UPDATED', 'ProgressEntry', NEW.id);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER log_changes
+AFTER INSERT OR UPDATE OR DELETE ON reads
+FOR EACH ROW
+EXECUTE FUNCTION log_read();
+
+CREATE OR REPLACE TRIGGER log_changes
+AFTER INSERT OR UPDATE OR DELETE ON progress_entries
+FOR EACH ROW
+EXECUTE FUNCTION log_progress_entry();
+
+-- MARK: Policies and grants
+
+DROP POLICY IF EXISTS owner_only ON reads;
+CREATE POLICY owner_only ON reads TO bookplate_app
+    USING (user_id = app_user_id())
+    WITH CHECK (user_id = app_user_id());
+DROP POLICY IF EXISTS administration ON reads;
+CREATE POLICY administration ON reads TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
+DROP POLICY IF EXISTS owner_only ON progress_entries;
+CREATE POLICY owner_only ON progress_entries TO bookplate_app
+    USING (user_id = app_user_id())
+    WITH CHECK (user_id = app_user_id());
+DROP POLICY IF EXISTS administration ON progress_entries;
+CREATE POLICY administration ON progress_entries TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
+DROP POLICY IF EXISTS owner_only ON reading_tombstones;
+CREATE POLICY owner_only ON reading_tombstones TO bookplate_app
+    USING (user_id = app_user_id())
+    WITH CHECK (user_id = app_user_id());
+DROP POLICY IF EXISTS administration ON reading_tombstones;
+CREATE POLICY administration ON reading_tombstones TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON reads, progress_entries TO bookplate_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON reading_tombstones TO bookplate_app;
+
+REVOKE ALL ON FUNCTION log_read, log_progress_entry FROM PUBLIC;
