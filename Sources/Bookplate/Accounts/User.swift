@@ -18,6 +18,7 @@ enum User {
             "reviews": .relation(Review.ofUser),
             "deletedBooks": .relation(DeletedBook.ofUser),
             "swipes": .relation(Swipe.ofUser),
+            "series": .relation(SeriesProgress.ofUser),
             "stats": .relation(LibraryStats.ofUser),
             "storage": .relation(StorageUse.ofUser),
             "sessions": .relation(UserSessions()),

@@ -47,11 +47,14 @@ private struct ResolverTable: ResolverSource {
     private var table: [String: [String: FieldResolver]] = [:]
 
     init() {
-        let nodes = [Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type]
+        let nodes = [
+            Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type, Work.type,
+            Series.type,
+        ]
         let rows =
             [
                 Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
-                StorageUse.type,
+                StorageUse.type, SeriesEntry.type, SeriesProgress.type,
             ]
             + LibraryStats.types
         for type in nodes + rows {
@@ -60,7 +63,7 @@ private struct ResolverTable: ResolverSource {
         for (connection, edge) in [
             ("BookConnection", "BookEdge"), ("ReviewConnection", "ReviewEdge"),
             ("FeedCardConnection", "FeedCardEdge"), ("DeletedBookConnection", "DeletedBookEdge"),
-            ("SwipeConnection", "SwipeEdge"),
+            ("SwipeConnection", "SwipeEdge"), ("SeriesProgressConnection", "SeriesProgressEdge"),
         ] {
             table[connection] = ConnectionField.connectionResolvers
             table[edge] = ConnectionField.edgeResolvers
@@ -185,7 +188,8 @@ extension RequestLimits {
         limits.operation.listSizes = [
             "Book.authors": 2, "FeedCard.authors": 2, "FeedCard.genres": 3,
             "User.preferredGenres": 5, "Book.purchaseLinks": 2, "FeedCard.purchaseLinks": 2,
-            "Query.genres": 45,
+            "Query.genres": 45, "Work.authors": 2, "Work.genres": 3, "Book.series": 1,
+            "FeedCard.series": 1, "Work.series": 1,
         ]
         return limits
     }()
