@@ -190,6 +190,8 @@ ALTER TABLE editions
 CREATE UNIQUE INDEX editions_number ON editions (number);
 CREATE INDEX editions_popularity ON editions (popularity DESC, id);
 CREATE INDEX editions_series_id ON editions (series_id) WHERE series_id IS NOT NULL;
+-- An index-only scan returns the series of a reader's books.
+CREATE INDEX editions_series_of_id ON editions (id) INCLUDE (series_id) WHERE series_id IS NOT NULL;
 CREATE INDEX editions_search_title ON editions (search_title);
 CREATE INDEX editions_search_vector ON editions USING gin (search_vector) WITH (fastupdate = off);
 -- Editions whose cover was never requested come first, the most popular of them first.

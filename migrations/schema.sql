@@ -5894,6 +5894,10 @@ CREATE INDEX editions_series_hash ON public.editions USING btree (series_hash, p
 
 CREATE INDEX editions_series_id ON public.editions USING btree (series_id) WHERE (series_id IS NOT NULL);
 
+-- Name: editions_series_of_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_series_of_id ON public.editions USING btree (id) INCLUDE (series_id) WHERE (series_id IS NOT NULL);
+
 -- Name: editions_work_key; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX editions_work_key ON public.editions USING btree (public.work_key(title, authors));

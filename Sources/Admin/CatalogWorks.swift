@@ -124,11 +124,10 @@ extension Catalog {
 
     struct Works: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list-works",
             abstract: "Print the decisions of merge-works and split-works, the newest first.",
             discussion: """
                 Examples:
-                  bookplate-admin catalog list-works --json
+                  bookplate-admin catalog works --json
                 """)
 
         @OptionGroup var output: OutputOptions

@@ -8,16 +8,20 @@ enum Series {
     private static let id = Column("s.id", .uuid)
 
     static let type: RowType = RowType(
-        name: "Series", table: "series s", scope: "true", id: id, fields: fields)
+        name: "Series", table: "series s", scope: "true", id: id, fields: fields(name: "s.name"))
 
-    /// The fields, for any source of rows under the alias `s` with an `id` and a `name`.
-    static let fields: [String: RowField] = [
-        "id": .column(id),
-        "name": .column(Column("s.name", .text)),
-        "bookCount": .column(
-            Column("(SELECT count(*) FROM works_of_series(s.id))", .integer)),
-        "books": .relation(books),
-    ]
+    /// The fields, for any source of rows under the alias `s` with an `id`.
+    ///
+    /// - Parameter name: The SQL expression of the name.
+    static func fields(name: String) -> [String: RowField] {
+        [
+            "id": .column(id),
+            "name": .column(Column(name, .text)),
+            "bookCount": .column(
+                Column("(SELECT count(*) FROM works_of_series(s.id))", .integer)),
+            "books": .relation(books),
+        ]
+    }
 
     /// The cards of the series in the order of their positions; those without a number come last.
     private static let books = RowConnection(
@@ -49,7 +53,7 @@ enum SeriesEntry {
     static let type: RowType = RowType(
         name: "SeriesEntry", table: "series s", scope: "true", id: Column("s.id", .uuid),
         fields: [
-            "series": .embedded(Series.fields),
+            "series": .embedded(Series.fields(name: "s.name")),
             "position": .column(Column("s.position", .text)),
         ])
 
@@ -82,13 +86,14 @@ enum SeriesEntry {
 
 /// How far a reader is in a series of the library.
 enum SeriesProgress {
-    private static let sortName = Column("s.sort_name", .text)
+    private static let addedAt = Column("s.added_at", .timestamp)
     private static let id = Column("s.id", .uuid)
 
     static let type: RowType = RowType(
         name: "SeriesProgress", table: "series s", scope: "true", id: id,
         fields: [
-            "series": .embedded(Series.fields),
+            "series": .embedded(
+                Series.fields(name: "(SELECT n.name FROM series n WHERE n.id = s.id)")),
             "booksInLibrary": .column(
                 Column("(SELECT count(*) FROM owned_works_of_series($1, s.id))", .integer)),
             "booksRead": .column(
@@ -101,24 +106,28 @@ enum SeriesProgress {
                     matching: "e.id", from: "editions e WHERE e.id = ANY($2)")),
         ])
 
-    /// The series of a library, by name.
+    /// The series of a library. Those to which a book was added last come first.
     ///
-    /// Finding the series reads the library and the editions of its books once. The rest is read only for the series of the page.
+    /// Relies on this plan: finding the series reads all books of the reader, and for each one `editions_series_of_id`. OFFSET 0 keeps
+    /// PostgreSQL from reading the whole catalog instead. The fields are read only for the series of the page.
     static let ofUser = RowConnection(
         type, key: User.id,
         orders: [
-            RowOrder(name: "NAME", columns: [.init(sortName), .init(id)], isDescending: false)
+            RowOrder(
+                name: "ADDED_DESC", columns: [.init(addedAt), .init(id)], isDescending: true)
         ],
         source: { _, _ in
             .init(
                 from: """
                     (
-                        SELECT
-                            coalesce(b.series_id, e.series_id) AS id,
-                            min(coalesce(b.series, btrim(e.series))) AS name,
-                            lower(min(coalesce(b.series, btrim(e.series)))) AS sort_name
+                        SELECT coalesce(b.series_id, e.series_id) AS id, max(b.added_at) AS added_at
                         FROM books b
-                        LEFT JOIN editions e ON e.id = b.edition_id
+                        LEFT JOIN LATERAL (
+                            SELECT e.series_id
+                            FROM editions e
+                            WHERE e.id = b.edition_id AND e.series_id IS NOT NULL
+                            OFFSET 0
+                        ) e ON true
                         WHERE b.user_id = $1 AND coalesce(b.series_id, e.series_id) IS NOT NULL
                         GROUP BY 1
                     ) s
