@@ -253,7 +253,7 @@ BEGIN
 END
 $$;
 
--- Saves the works of editions at sources: the work of `ids[i]` at `sources[i]` is `keys[i]`. What other sources say stays.
+-- Saves the works of editions at sources: the work of `ids[i]` at `sources[i]` is `keys[i]`. The works at other sources stay.
 CREATE OR REPLACE FUNCTION save_work_keys(ids uuid[], sources text[], keys text[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

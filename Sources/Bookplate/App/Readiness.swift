@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "7d505380154ae9f73517babe69e269467808b6d5ebe7db8edd871e0ab4b145f0"
+    "4ce66354e2195a2fe9493b448c320b24db7771677855ab0c88ec1b2f561ff0ed"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

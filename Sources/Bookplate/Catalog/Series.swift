@@ -67,7 +67,7 @@ enum SeriesEntry {
             ) s
             """)
 
-    /// What the reader has entered, or else the series of the edition.
+    /// The series that the reader has entered, or else the series of the edition.
     static let ofBook = RowRelation(
         .many, type, key: Book.id, matching: "s.of_book",
         from: """
