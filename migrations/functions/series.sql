@@ -86,7 +86,7 @@ AS $$
         AND s.position_number NOT IN (SELECT f.position_number FROM finished f WHERE f.position_number IS NOT NULL)
         AND (
             (s.position_number >= 1 AND s.position_number = floor(s.position_number))
-            OR s.position_number > coalesce((SELECT max(f.position_number) FROM finished f), 0)
+            OR s.position_number > (SELECT max(f.position_number) FROM finished f)
         )
     ORDER BY s.position_number, s.edition_id
     LIMIT 1

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "4ce66354e2195a2fe9493b448c320b24db7771677855ab0c88ec1b2f561ff0ed"
+    "e363bcc9e9200f9a1fe12110322ce8a97c37b89dd8f8c7593ab688f8f8864b7d"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

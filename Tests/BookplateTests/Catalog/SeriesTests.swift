@@ -167,7 +167,7 @@ import Testing
         }
         func check(
             _ owned: Value, _ read: Value, _ next: Value, _ comment: Comment? = nil,
-            sourceLocation: SourceLocation = #_sourceLocation
+            sourceLocation: Testing.SourceLocation = #_sourceLocation
         ) async throws {
             let node = try await progress(reader)["nodes", 0] ?? .null
             #expect(node["booksInLibrary"] == owned, comment, sourceLocation: sourceLocation)
@@ -177,9 +177,9 @@ import Testing
         _ = try await add(910, "READ")
         #expect(try await progress(reader)["totalCount"] == 0, "it is in no series")
         let second = try await add(902, "WANT_TO_READ")
-        try await check(1, 0, "The Day Before the Revolution", "nothing is read yet")
+        try await check(1, 0, "Rocannon's World", "nothing is read yet")
         _ = try await add(901, "READ")
-        try await check(2, 1, "Planet of Exile", "the prequel no longer comes next")
+        try await check(2, 1, "Planet of Exile", "the prequel is not next")
         _ = try await add(904, "READ")
         _ = try await add(905, "WANT_TO_READ")
         try await check(3, 2, "Planet of Exile", "two editions count once")
