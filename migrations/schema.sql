@@ -4411,8 +4411,16 @@ CREATE FUNCTION public.undo_swipe(reader uuid, card uuid, at timestamp with time
 #variable_conflict use_column
 DECLARE
     undone swipes;
-    heir timestamptz;
+    heir swipes;
     current swipes;
+    records uuid[] := ARRAY(
+        SELECT card
+        UNION
+        SELECT o.edition_id
+        FROM work_records w
+        JOIN work_records o USING (founder_id)
+        WHERE w.edition_id = card AND o.rank <= 50
+    );
 BEGIN
     IF at IS NULL THEN
         SELECT s.* INTO undone
@@ -4452,12 +4460,12 @@ BEGIN
     IF EXISTS (
         SELECT
         FROM books b
-        WHERE b.user_id = reader AND b.id = undone.saved_book_id AND b.edition_id = card
+        WHERE b.user_id = reader AND b.id = undone.saved_book_id AND b.edition_id = ANY(records)
     ) THEN
-        SELECT s.swiped_at INTO heir
+        SELECT s.* INTO heir
         FROM swipes s
         WHERE s.user_id = reader
-            AND s.edition_id = card
+            AND s.edition_id = ANY(records)
             AND s.undone_at IS NULL
             AND s.action IN ('LIKE', 'BUY')
             AND s.recorded_at >= undone.recorded_at
@@ -4466,7 +4474,7 @@ BEGIN
         IF FOUND THEN
             UPDATE swipes s
             SET saved_book_id = undone.saved_book_id
-            WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = heir;
+            WHERE s.user_id = reader AND s.edition_id = heir.edition_id AND s.swiped_at = heir.swiped_at;
         ELSE
             RETURN QUERY
             DELETE FROM books b

@@ -93,8 +93,8 @@ $$;
 -- 1. A time with milliseconds only, as the API returns it, means the latest swipe of that millisecond.
 -- 2. Without a time, a repeated call changes nothing until another swipe arrives: if a later swipe was undone after the current
 --    one was recorded, that was the swipe to undo.
--- 3. The book that the swipe saved passes to another like or purchase that was recorded later and would have saved it.
---    Otherwise it is deleted, unless it was changed, shelved, or reviewed. Returns the deleted book.
+-- 3. The book that the swipe saved passes to another like or purchase, of any record of the work, that was recorded later and
+--    would have saved it. Otherwise it is deleted, unless it was changed, shelved, or reviewed. Returns the deleted book.
 -- 4. If the swipe that is current now is a like or purchase that arrived late, and so has never counted, its book is saved.
 CREATE OR REPLACE FUNCTION undo_swipe(reader uuid, card uuid, at timestamptz, fetches_covers boolean)
 RETURNS TABLE (book_id uuid, title text, author text, genre text)
@@ -103,8 +103,16 @@ AS $$
 #variable_conflict use_column
 DECLARE
     undone swipes;
-    heir timestamptz;
+    heir swipes;
     current swipes;
+    records uuid[] := ARRAY(
+        SELECT card
+        UNION
+        SELECT o.edition_id
+        FROM work_records w
+        JOIN work_records o USING (founder_id)
+        WHERE w.edition_id = card AND o.rank <= 50
+    );
 BEGIN
     IF at IS NULL THEN
         SELECT s.* INTO undone
@@ -144,12 +152,12 @@ BEGIN
     IF EXISTS (
         SELECT
         FROM books b
-        WHERE b.user_id = reader AND b.id = undone.saved_book_id AND b.edition_id = card
+        WHERE b.user_id = reader AND b.id = undone.saved_book_id AND b.edition_id = ANY(records)
     ) THEN
-        SELECT s.swiped_at INTO heir
+        SELECT s.* INTO heir
         FROM swipes s
         WHERE s.user_id = reader
-            AND s.edition_id = card
+            AND s.edition_id = ANY(records)
             AND s.undone_at IS NULL
             AND s.action IN ('LIKE', 'BUY')
             AND s.recorded_at >= undone.recorded_at
@@ -158,7 +166,7 @@ BEGIN
         IF FOUND THEN
             UPDATE swipes s
             SET saved_book_id = undone.saved_book_id
-            WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = heir;
+            WHERE s.user_id = reader AND s.edition_id = heir.edition_id AND s.swiped_at = heir.swiped_at;
         ELSE
             RETURN QUERY
             DELETE FROM books b

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "e363bcc9e9200f9a1fe12110322ce8a97c37b89dd8f8c7593ab688f8f8864b7d"
+    "8c20d0d46f4fe50b7dd44cd7ae30476a3aea2aba881a44cbd8a01aa148607b11"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

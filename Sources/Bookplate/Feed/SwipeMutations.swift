@@ -179,9 +179,11 @@ enum Swipe {
                             SELECT
                             FROM ranked first
                             WHERE first.work = r.work
-                                AND first.is_newest
-                                AND first.action IN ('LIKE', 'BUY')
                                 AND first.n < r.n
+                                AND first.action IN ('LIKE', 'BUY')
+                                AND first.is_newest
+                                AND first.is_repetition IS NOT TRUE
+                                AND least(first.swiped_at, now()) > coalesce(first.counted_at, '-infinity')
                         )
                         AND book_of_work($1, r.edition_id) IS NULL
                     THEN gen_random_uuid()

@@ -123,6 +123,19 @@ import Testing
         #expect(try await reader.execute(books)["me", "books", "nodes"]?.list?.count == 2)
     }
 
+    @Test func bookStaysWhileAnotherEditionIsLiked() async throws {
+        let reader = try await TestApp.start(catalog: Self.two).makeReader()
+        let (first, second) = (try await Self.card(901, reader), try await Self.card(902, reader))
+        _ = try await reader.swipe("LIKE", [first])
+        _ = try await reader.swipe("LIKE", [second])
+        let undo =
+            "mutation($id: ID!) { undoSwipe(input: {cardId: $id}) { deletedBookId } }"
+        let kept = try await reader.requireValue(undo, ["id": first], "undoSwipe")
+        #expect(kept["deletedBookId"] == .null)
+        let deleted = try await reader.requireValue(undo, ["id": second], "undoSwipe")
+        #expect(deleted["deletedBookId"]?.string != nil)
+    }
+
     @Test func searchReturnsOneCardOfEachWork() async throws {
         let reader = try await TestApp.start(catalog: Self.two).makeReader()
         let found = try await reader.requireValue(
