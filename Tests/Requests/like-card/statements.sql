@@ -28,7 +28,7 @@ WITH input AS MATERIALIZED (
   SELECT $1, r.edition_id, r.swiped_at, r.action, r.store, CASE WHEN r.action IN ('LIKE', 'BUY') AND r.is_newest AND least(r.swiped_at, now()) > coalesce(r.counted_at, '-infinity') AND NOT EXISTS (
     SELECT
     FROM ranked first
-    WHERE first.work = r.work AND first.is_newest AND first.action IN ('LIKE', 'BUY') AND first.n < r.n
+    WHERE first.work = r.work AND first.n < r.n AND first.action IN ('LIKE', 'BUY') AND first.is_newest AND first.is_repetition IS NOT TRUE AND least(first.swiped_at, now()) > coalesce(first.counted_at, '-infinity')
   ) AND book_of_work($1, r.edition_id) IS NULL THEN gen_random_uuid() END
   FROM ranked r
   WHERE r.is_repetition IS NOT TRUE
