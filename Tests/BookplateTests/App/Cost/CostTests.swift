@@ -64,6 +64,17 @@ import Testing
                 } } } }
                 """, statements: 3, roundTrips: 1),
         Case(
+            name: "works and series",
+            query: """
+                { me {
+                  books(first: 100) { nodes {
+                    work { title inLibrary { id } editions(first: 2) { nodes { id } } }
+                    series { series { name bookCount } position }
+                  } }
+                  series(first: 10) { nodes { series { name } booksRead next { title } } }
+                } }
+                """, statements: 10, roundTrips: 3),
+        Case(
             name: "reviews and statistics",
             query: """
                 { me { reviews(first: 100) { totalCount nodes { rating book { title } } }
