@@ -94,6 +94,20 @@ BEGIN
 END
 $$;
 
+-- Returns the id of the series with a name: a UUID that is computed from the folded name, without a leading article and the word
+-- "series" at the end. It is the same in the catalog and in a book that a reader made.
+CREATE FUNCTION series_id(name text) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    folded text := regexp_replace(public.search_fold(name), '^(?:the|an?) (?=.)|(?<=.) series$', '', 'g');
+BEGIN
+    RETURN overlay(
+        overlay(md5('series ' || coalesce(nullif(folded, ''), name)) PLACING '8' FROM 13 FOR 1) PLACING '8' FROM 17 FOR 1
+    )::uuid;
+END
+$$;
+
 -- Returns the words for the full-text index. Initials are also one word: "jrr" finds "j r r tolkien".
 CREATE FUNCTION search_vector(
     title text, subtitle text, series text, series_position text, authors text[]
@@ -158,6 +172,7 @@ CREATE TABLE editions (
     search_vector tsvector GENERATED ALWAYS AS
         (search_vector(title, subtitle, series, series_position, authors)) STORED,
     author_ids uuid[] GENERATED ALWAYS AS (author_ids(authors)) STORED,
+    series_id uuid GENERATED ALWAYS AS (series_id(nullif(btrim(series), ''))) STORED,
     -- Hashes of the first author and of the series, 0 if there is none. The feed compares them to vary its cards, and finds
     -- other books of liked authors and series by them.
     first_author_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(authors[1])), 0)) STORED,
@@ -174,6 +189,9 @@ ALTER TABLE editions
     ALTER COLUMN search_vector SET STATISTICS 0;
 CREATE UNIQUE INDEX editions_number ON editions (number);
 CREATE INDEX editions_popularity ON editions (popularity DESC, id);
+CREATE INDEX editions_series_id ON editions (series_id) WHERE series_id IS NOT NULL;
+-- An index-only scan returns the series of a reader's books.
+CREATE INDEX editions_series_of_id ON editions (id) INCLUDE (series_id) WHERE series_id IS NOT NULL;
 CREATE INDEX editions_search_title ON editions (search_title);
 CREATE INDEX editions_search_vector ON editions USING gin (search_vector) WITH (fastupdate = off);
 -- Editions whose cover was never requested come first, the most popular of them first.
@@ -592,17 +610,52 @@ $$;
 -- The triggers find the other records of a work by this index.
 CREATE INDEX editions_work_key ON editions (work_key(title, authors));
 
--- The records of works of which the catalog has two or more. An edition that is the only record of its work has no row.
+-- What sources say about the works of editions: an edition has at most one work at each source. Editions with the same key are
+-- records of one work.
+CREATE TABLE edition_work_keys (
+    edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
+    source text NOT NULL CHECK (source ~ '^[a-z_]{1,32}$'),
+    key text NOT NULL CHECK (char_length(key) BETWEEN 1 AND 200),
+    PRIMARY KEY (edition_id, source)
+);
+CREATE INDEX edition_work_keys_key ON edition_work_keys (source, key);
+
+-- What operators have decided about works. The editions of a merge are records of one work. The editions of a split are a work
+-- of their own: their titles, their keys at sources, and earlier decisions no longer count.
+CREATE TYPE work_decision_kind AS ENUM ('MERGE', 'SPLIT');
+CREATE TABLE work_decisions (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind work_decision_kind NOT NULL,
+    decided_at timestamptz NOT NULL DEFAULT now(),
+    -- A decision that was undone stays here, without an effect.
+    undone_at timestamptz
+);
+CREATE TABLE work_decision_editions (
+    decision_id bigint NOT NULL REFERENCES work_decisions ON DELETE CASCADE,
+    edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
+    PRIMARY KEY (decision_id, edition_id)
+);
+CREATE INDEX work_decision_editions_edition_id ON work_decision_editions (edition_id);
+
+-- The records of works of which the catalog has two or more: the result of `match_works`. An edition that is the only record of
+-- its work has no row. The trigger of `editions` deletes the rows of deleted editions, because it still needs them.
 CREATE TABLE work_records (
-    edition_id uuid PRIMARY KEY REFERENCES editions ON DELETE CASCADE,
-    work_key bigint NOT NULL,
-    -- Volumes that share a title are different works. Empty if the records of the title name fewer than two volumes, or if
-    -- this record names none.
-    volume text NOT NULL,
+    edition_id uuid PRIMARY KEY,
+    -- The oldest record of the work. The id of the work is computed from it (`work_id`), so a work keeps its id when it gains
+    -- records, and each record leads to the work that it belongs to now.
+    founder_id uuid NOT NULL,
     -- The feed shows only the record of rank 1.
     rank int NOT NULL
 );
-CREATE INDEX work_records_work ON work_records (work_key, volume, rank) INCLUDE (edition_id);
+CREATE INDEX work_records_work ON work_records (founder_id, rank) INCLUDE (edition_id);
+
+-- For an edition that was deleted from a work with several records, another record of that work. Ids of works that were computed
+-- from the deleted edition lead to it.
+CREATE TABLE removed_editions (
+    id uuid PRIMARY KEY,
+    survivor_id uuid NOT NULL
+);
+CREATE INDEX removed_editions_survivor_id ON removed_editions (survivor_id);
 
 -- The words of the catalog. The search finds corrections of misspelled words here, because there are far fewer words
 -- than editions.

@@ -115,6 +115,10 @@ CREATE DOMAIN book_category AS text
     CONSTRAINT books_category_check CHECK (char_length(VALUE) BETWEEN 1 AND 100);
 CREATE DOMAIN book_genre AS text
     CONSTRAINT books_genre_check CHECK (char_length(VALUE) BETWEEN 1 AND 100);
+CREATE DOMAIN book_series AS text
+    CONSTRAINT books_series_check CHECK (VALUE = btrim(VALUE) AND char_length(VALUE) BETWEEN 1 AND 200);
+CREATE DOMAIN book_series_position AS text
+    CONSTRAINT books_series_position_check CHECK (char_length(VALUE) BETWEEN 1 AND 20);
 CREATE DOMAIN book_page_count AS int
     CONSTRAINT books_page_count_check CHECK (VALUE > 0);
 CREATE DOMAIN book_current_page AS int
@@ -147,6 +151,10 @@ CREATE TABLE books (
     category book_category,
     genre book_genre,
     description text,
+    -- The series that the reader has entered, and the position in it. Without them, those of the edition count.
+    series book_series,
+    series_position book_series_position,
+    series_id uuid GENERATED ALWAYS AS (series_id(series)) STORED,
     status reading_status NOT NULL DEFAULT 'WANT_TO_READ',
     -- At most page_count when the reader sets one of the two. Imported books may differ.
     current_page book_current_page,
@@ -162,7 +170,7 @@ CREATE TABLE books (
     cover_not_found_at timestamptz,
     -- Whether the reader has removed the cover. The cover of the edition is not shown then, either.
     is_cover_removed boolean NOT NULL DEFAULT false,
-    search_text text GENERATED ALWAYS AS (search_text(title, NULL, NULL, NULL, authors)) STORED,
+    search_text text GENERATED ALWAYS AS (search_text(title, NULL, series, series_position, authors)) STORED,
     PRIMARY KEY (user_id, id)
 -- Room in each page for new versions of its rows.
 ) WITH (fillfactor = 85);
@@ -174,6 +182,9 @@ CREATE UNIQUE INDEX books_isbn13 ON books (user_id, isbn13)
 -- The lists of the app's tabs, newest first. Other orders sort the rows of one user. No index contains the status or the
 -- page: an update of columns without an index writes to no index (a HOT update). Lists of one status filter this index.
 CREATE INDEX books_added_at ON books (user_id, added_at, id);
+-- The books of a series that the reader has entered.
+CREATE INDEX books_series_id ON books (user_id, series_id)
+    WHERE series_id IS NOT NULL;
 -- The foreign key uses this index when an edition is deleted.
 CREATE INDEX books_of_edition ON books (edition_id)
     WHERE edition_id IS NOT NULL;

@@ -79,6 +79,16 @@ CREATE TYPE public.book_link AS ENUM (
 CREATE DOMAIN public.book_page_count AS integer
 	CONSTRAINT books_page_count_check CHECK ((VALUE > 0));
 
+-- Name: book_series; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_series AS text
+	CONSTRAINT books_series_check CHECK (((VALUE = btrim(VALUE)) AND ((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 200))));
+
+-- Name: book_series_position; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_series_position AS text
+	CONSTRAINT books_series_position_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 20)));
+
 -- Name: book_title; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_title AS text
@@ -210,6 +220,13 @@ CREATE TYPE public.swipe_action AS ENUM (
     'SKIP',
     'DISLIKE',
     'BUY'
+);
+
+-- Name: work_decision_kind; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.work_decision_kind AS ENUM (
+    'MERGE',
+    'SPLIT'
 );
 
 -- Name: add_read(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -497,6 +514,35 @@ CREATE FUNCTION public.book_link_keys(isbn13 text, title text, author text) RETU
     AS $$
 BEGIN
     RETURN array_remove(public.isbn_key(isbn13) || ARRAY(SELECT key FROM public.possible_work_keys(title, author)), NULL);
+END
+$$;
+
+-- Name: book_of_work(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.book_of_work(reader uuid, edition uuid) RETURNS uuid
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    book uuid;
+BEGIN
+    SELECT b.id INTO book
+    FROM books b
+    WHERE b.user_id = reader AND b.edition_id = edition;
+    IF NOT FOUND THEN
+        SELECT b.id INTO book
+        FROM work_records w
+        JOIN work_records other USING (founder_id)
+        CROSS JOIN LATERAL (
+            SELECT b.id, b.added_at
+            FROM books b
+            WHERE b.user_id = reader AND b.edition_id = other.edition_id
+            OFFSET 0
+        ) b
+        WHERE w.edition_id = edition
+        ORDER BY b.added_at, b.id
+        LIMIT 1;
+    END IF;
+    RETURN book;
 END
 $$;
 
@@ -902,6 +948,28 @@ CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time
     END
 $$;
 
+-- Name: decide_works(public.work_decision_kind, uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.decide_works(decided public.work_decision_kind, ids uuid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    decision bigint;
+BEGIN
+    -- An import takes the same lock.
+    PERFORM pg_advisory_xact_lock(20261122);
+    INSERT INTO work_decisions (kind)
+    VALUES (decided)
+    RETURNING id INTO decision;
+    INSERT INTO work_decision_editions (decision_id, edition_id)
+    SELECT DISTINCT decision, id
+    FROM unnest(ids) AS id;
+    PERFORM match_works(ids);
+    UPDATE feed_state SET decks_valid_since = now();
+    RETURN decision;
+END
+$$;
+
 -- Name: delete_books(uuid, uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_id uuid, title text, author text, genre text, shelf_ids uuid[])
@@ -1090,6 +1158,25 @@ CREATE FUNCTION public.drop_deleted_covers(owner uuid, bytes_needed bigint) RETU
     WHERE d.user_id = owner AND d.id = oldest.book_id AND oldest.freed_before < bytes_needed
 $$;
 
+-- Name: edition_with_id(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.edition_with_id(given uuid) RETURNS uuid
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT id
+    FROM (
+        SELECT e.id, 1 AS rank
+        FROM editions e
+        WHERE e.id IN (given, work_id(given))
+        UNION ALL
+        SELECT r.survivor_id, 2
+        FROM removed_editions r
+        WHERE r.id IN (given, work_id(given))
+    ) found
+    ORDER BY rank
+    LIMIT 1
+$$;
+
 -- Name: editions_with_news(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.editions_with_news() RETURNS TABLE(edition bigint)
@@ -1099,12 +1186,13 @@ CREATE FUNCTION public.editions_with_news() RETURNS TABLE(edition bigint)
     SELECT e.number
     FROM editions e
     WHERE e.id IN (
-        SELECT s.edition_id
+        SELECT s.founder_id
         FROM reader_signals s
         WHERE s.weight > 0 AND s.at > (SELECT similar_at FROM feed_state)
         UNION ALL
-        SELECT s.edition_id
+        SELECT coalesce(w.founder_id, s.edition_id)
         FROM swipes s
+        LEFT JOIN work_records w ON w.edition_id = s.edition_id
         WHERE s.action IN ('LIKE', 'BUY')
             AND (
                 s.recorded_at > (SELECT similar_at FROM feed_state)
@@ -1428,6 +1516,11 @@ CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, lear
         SELECT id
         FROM editions
         WHERE number = ANY(learned)
+        UNION
+        SELECT w.edition_id
+        FROM editions e
+        JOIN work_records w ON w.founder_id = e.id
+        WHERE e.number = ANY(learned)
     )
     -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
@@ -1600,8 +1693,8 @@ BEGIN
     FROM jsonb_to_record(book) AS r (
         id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text,
         isbn13 text, publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
-        description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
-        "finishedAt" timestamptz, shelves text[], rating int, review text
+        description text, series text, "seriesPosition" text, status reading_status, "currentPage" int,
+        "startedAt" timestamptz, "finishedAt" timestamptz, shelves text[], rating int, review text
     );
     IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
         outcome := 'FAILED';
@@ -1673,6 +1766,13 @@ BEGIN
             merged.edition_id := card_id;
             merged.linked_by := named_by;
         END IF;
+        -- The series of the edition need not be stored again.
+        IF kept.series IS NULL AND given.series IS NOT NULL
+            AND NOT is_series_of_edition(merged.edition_id, given.series, given."seriesPosition")
+        THEN
+            merged.series := given.series;
+            merged.series_position := given."seriesPosition";
+        END IF;
         IF merged IS DISTINCT FROM kept THEN
             UPDATE books b
             SET edition_id = merged.edition_id,
@@ -1688,6 +1788,8 @@ BEGIN
                 category = merged.category,
                 genre = merged.genre,
                 description = merged.description,
+                series = merged.series,
+                series_position = merged.series_position,
                 status = merged.status,
                 current_page = merged.current_page,
                 started_at = merged.started_at,
@@ -2124,7 +2226,9 @@ CREATE FUNCTION public.index_changed_editions() RETURNS trigger
     AS $$
 DECLARE
     ids uuid[];
-    keys bigint[];
+    -- The editions whose work may be another one, and the keys that they had.
+    moved uuid[];
+    old_keys bigint[];
     new_keys bigint[];
 BEGIN
     IF current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
@@ -2169,25 +2273,14 @@ BEGIN
             )
     )
     SELECT
-        array_agg(key),
-        array_agg(key) FILTER (WHERE is_new) || array_agg(isbn_key(new_isbn)) FILTER (WHERE new_isbn IS NOT NULL)
-    INTO keys, new_keys
-    FROM (
-        SELECT work_key(old_title, old_authors) AS key, false AS is_new, NULL AS new_isbn
-        FROM changed
-        WHERE is_renamed
-        UNION ALL
-        SELECT work_key(title, authors), true, NULL
-        FROM changed
-        WHERE is_renamed
-        UNION ALL
         -- The other columns decide about the order of a work's records.
-        SELECT w.work_key, false, changed.new_isbn
-        FROM changed
-        LEFT JOIN work_records w ON w.edition_id = changed.id
-        WHERE NOT is_renamed OR new_isbn IS NOT NULL
-    ) keyed;
-    PERFORM match_records(coalesce(keys, '{}'));
+        coalesce(array_agg(id) FILTER (WHERE is_renamed OR EXISTS (SELECT FROM work_records w WHERE w.edition_id = id)), '{}'),
+        array_agg(work_key(old_title, old_authors)) FILTER (WHERE is_renamed),
+        coalesce(array_agg(work_key(title, authors)) FILTER (WHERE is_renamed), '{}')
+            || coalesce(array_agg(isbn_key(new_isbn)) FILTER (WHERE new_isbn IS NOT NULL), '{}')
+    INTO moved, old_keys, new_keys
+    FROM changed;
+    PERFORM match_works(moved, old_keys);
     PERFORM enqueue_links(new_keys);
     RETURN NULL;
 END
@@ -2202,7 +2295,24 @@ CREATE FUNCTION public.index_deleted_editions() RETURNS trigger
 DECLARE
     keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM old_rows);
 BEGIN
-    PERFORM match_records(keys);
+    INSERT INTO removed_editions (id, survivor_id)
+    SELECT DISTINCT ON (o.id) o.id, r.edition_id
+    FROM old_rows o
+    JOIN work_records w ON w.edition_id = o.id
+    JOIN work_records r USING (founder_id)
+    JOIN editions e ON e.id = r.edition_id
+    ORDER BY o.id, r.rank
+    ON CONFLICT (id) DO UPDATE
+    SET survivor_id = excluded.survivor_id;
+    UPDATE removed_editions r
+    SET survivor_id = next.survivor_id
+    FROM old_rows o
+    JOIN removed_editions next ON next.id = o.id
+    WHERE r.survivor_id = o.id;
+    DELETE FROM removed_editions r
+    USING old_rows o
+    WHERE r.survivor_id = o.id;
+    PERFORM match_works(ARRAY(SELECT id FROM old_rows), keys);
     -- Books of a removed edition may have another record of the work.
     PERFORM enqueue_links(keys);
     RETURN NULL;
@@ -2215,8 +2325,6 @@ CREATE FUNCTION public.index_new_editions() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-DECLARE
-    keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM new_rows);
 BEGIN
     IF current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
         INSERT INTO search_words (word, editions, forms)
@@ -2228,8 +2336,11 @@ BEGIN
         ON CONFLICT DO NOTHING;
         PERFORM list_genres_of_editions(ARRAY(SELECT id FROM new_rows));
     END IF;
-    PERFORM match_records(keys);
-    PERFORM enqueue_links(keys || ARRAY(SELECT isbn_key(isbn13) FROM new_rows WHERE isbn13 IS NOT NULL));
+    PERFORM match_works(ARRAY(SELECT id FROM new_rows));
+    PERFORM enqueue_links(
+        ARRAY(SELECT work_key(title, authors) FROM new_rows)
+            || ARRAY(SELECT isbn_key(isbn13) FROM new_rows WHERE isbn13 IS NOT NULL)
+    );
     RETURN NULL;
 END
 $$;
@@ -2281,6 +2392,22 @@ CREATE FUNCTION public.is_other_object(owner uuid, given uuid) RETURNS boolean
         OR EXISTS (SELECT FROM shelves WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM reviews WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM imports WHERE user_id = owner AND id = given)
+$$;
+
+-- Name: is_series_of_edition(uuid, text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_series_of_edition(edition uuid, series text, series_position text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    RETURN series IS NOT NULL AND EXISTS (
+        SELECT
+        FROM editions e
+        WHERE e.id = edition
+            AND e.series_id = series_id(is_series_of_edition.series)
+            AND e.series_position IS NOT DISTINCT FROM is_series_of_edition.series_position
+    );
+END
 $$;
 
 -- Name: is_stored_version(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
@@ -2919,72 +3046,186 @@ BEGIN
 END
 $$;
 
--- Name: match_records(bigint[]); Type: FUNCTION; Schema: public; Owner: -
+-- Name: match_works(uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.match_records(keys bigint[]) RETURNS void
+CREATE FUNCTION public.match_works(given uuid[], given_keys bigint[] DEFAULT '{}'::bigint[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 DECLARE
-    known uuid[];
+    -- The editions whose works may change.
+    affected uuid[] := '{}';
+    next uuid[];
+    -- One element for each link of an edition that it shares with others: the number of the edition, the link, and the smallest
+    -- number of the editions that are known to be connected with it.
+    numbers bigint[];
+    links bigint[];
+    labels bigint[];
+    new_labels bigint[];
 BEGIN
-    IF keys IS NULL THEN
-        keys := ARRAY(SELECT work_key(title, authors) FROM editions);
+    IF given IS NULL THEN
+        affected := ARRAY(SELECT id FROM editions);
+    ELSE
+        next := ARRAY(
+            SELECT unnest(given)
+            UNION
+            SELECT e.id
+            FROM unnest(given_keys) AS k (key)
+            CROSS JOIN LATERAL (
+                SELECT id FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
+            ) e
+        );
+        WHILE next <> '{}' LOOP
+            affected := affected || next;
+            next := ARRAY(
+                SELECT id
+                FROM (
+                    SELECT e.id
+                    FROM (
+                        SELECT DISTINCT work_key(e.title, e.authors) AS key
+                        FROM editions e
+                        WHERE e.id = ANY(next)
+                    ) k
+                    CROSS JOIN LATERAL (
+                        SELECT id FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
+                    ) e
+                    UNION
+                    SELECT o.edition_id
+                    FROM edition_work_keys k
+                    JOIN edition_work_keys o USING (source, key)
+                    WHERE k.edition_id = ANY(next)
+                    UNION
+                    SELECT o.edition_id
+                    FROM work_decision_editions k
+                    JOIN work_decision_editions o USING (decision_id)
+                    WHERE k.edition_id = ANY(next)
+                    UNION
+                    SELECT o.edition_id
+                    FROM work_records k
+                    JOIN work_records o USING (founder_id)
+                    WHERE k.edition_id = ANY(next)
+                ) connected
+                WHERE id <> ALL(affected)
+            );
+        END LOOP;
     END IF;
-    keys := array_remove(keys, NULL);
-    IF keys = '{}' THEN
-        RETURN;
-    END IF;
-    known := ARRAY(SELECT edition_id FROM work_records WHERE work_key = ANY(keys));
+
     WITH records AS MATERIALIZED (
         SELECT
             e.id,
-            k.key,
+            e.number,
+            work_key(e.title, e.authors) AS key,
             work_volume(e.title, e.series_position) AS volume,
-            feed_tier(e.language, (SELECT main_language FROM feed_state), e.hook, e.genres <> '{}') AS tier,
-            e.ratings_count,
-            e.number
-        FROM (SELECT DISTINCT key FROM unnest(keys) AS given (key)) k
-        CROSS JOIN LATERAL (
-            SELECT * FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
-        ) e
-    ), volumes AS (
+            (
+                SELECT max(d.id)
+                FROM work_decision_editions m
+                JOIN work_decisions d ON d.id = m.decision_id
+                WHERE m.edition_id = e.id AND d.kind = 'SPLIT' AND d.undone_at IS NULL
+            ) AS last_split
+        FROM editions e
+        WHERE e.id = ANY(affected)
+    ), all_links AS (
+        SELECT number, hashtextextended('title ' || key || ' ' || volume, 0) AS link
+        FROM (
+            SELECT
+                number,
+                key,
+                -- Volumes that share a title are different works. A record that names no volume is one of them only if the
+                -- records of the title name fewer than two.
+                CASE
+                    WHEN min(volume) OVER of_key IS DISTINCT FROM max(volume) OVER of_key THEN coalesce(volume, '')
+                    ELSE ''
+                END AS volume
+            FROM records
+            WHERE key IS NOT NULL AND last_split IS NULL
+            WINDOW of_key AS (PARTITION BY key)
+        ) titled
+        UNION ALL
+        SELECT r.number, hashtextextended('source ' || k.source || ' ' || k.key, 0)
+        FROM edition_work_keys k
+        JOIN records r ON r.id = k.edition_id
+        WHERE k.edition_id = ANY(affected) AND r.last_split IS NULL
+        UNION ALL
+        SELECT r.number, hashtextextended('decision ' || d.id, 0)
+        FROM work_decision_editions m
+        JOIN work_decisions d ON d.id = m.decision_id
+        JOIN records r ON r.id = m.edition_id
+        WHERE m.edition_id = ANY(affected) AND d.undone_at IS NULL AND d.id >= coalesce(r.last_split, 0)
+    ), shared AS (
+        SELECT number, link
+        FROM (SELECT number, link, count(*) OVER (PARTITION BY link) AS total FROM all_links) counted
+        WHERE total > 1
+    )
+    SELECT array_agg(number ORDER BY number, link), array_agg(link ORDER BY number, link)
+    INTO numbers, links
+    FROM shared;
+
+    labels := numbers;
+    LOOP
+        SELECT array_agg(label ORDER BY position) INTO new_labels
+        FROM (
+            SELECT position, min(label) OVER (PARTITION BY number) AS label
+            FROM (
+                SELECT position, number, min(label) OVER (PARTITION BY link) AS label
+                FROM unnest(numbers, links, labels) WITH ORDINALITY AS l (number, link, label, position)
+            ) of_link
+        ) of_edition;
+        EXIT WHEN new_labels IS NOT DISTINCT FROM labels;
+        labels := new_labels;
+    END LOOP;
+
+    WITH ranked AS MATERIALIZED (
         SELECT
-            id,
-            key,
-            CASE
-                WHEN min(volume) OVER of_key IS DISTINCT FROM max(volume) OVER of_key THEN coalesce(volume, '')
-                ELSE ''
-            END AS volume,
-            tier,
-            ratings_count,
-            number
-        FROM records
-        WINDOW of_key AS (PARTITION BY key)
-    ), ranked AS MATERIALIZED (
-        SELECT
-            id,
-            key,
-            volume,
-            row_number() OVER (PARTITION BY key, volume ORDER BY tier, ratings_count DESC, number) AS rank,
-            count(*) OVER (PARTITION BY key, volume) AS total
-        FROM volumes
+            e.id,
+            f.id AS founder_id,
+            row_number() OVER (
+                PARTITION BY f.id
+                ORDER BY
+                    feed_tier(e.language, (SELECT main_language FROM feed_state), e.hook, e.genres <> '{}'),
+                    e.ratings_count DESC,
+                    e.number
+            ) AS rank
+        FROM (SELECT DISTINCT number, label FROM unnest(numbers, labels) AS l (number, label)) m
+        JOIN editions e ON e.number = m.number
+        JOIN editions f ON f.number = m.label
     ), deleted AS (
         DELETE FROM work_records w
-        WHERE w.edition_id = ANY(known)
-            AND NOT EXISTS (SELECT FROM ranked r WHERE r.id = w.edition_id AND r.total > 1)
+        WHERE w.edition_id = ANY(affected)
+            AND NOT EXISTS (SELECT FROM ranked r WHERE r.id = w.edition_id)
     )
-    INSERT INTO work_records AS w (edition_id, work_key, volume, rank)
-    SELECT id, key, volume, rank
+    INSERT INTO work_records AS w (edition_id, founder_id, rank)
+    SELECT id, founder_id, rank
     FROM ranked
-    WHERE total > 1
     ORDER BY id
     ON CONFLICT (edition_id) DO UPDATE
-    SET work_key = excluded.work_key,
-        volume = excluded.volume,
+    SET founder_id = excluded.founder_id,
         rank = excluded.rank
-    WHERE (w.work_key, w.volume, w.rank) IS DISTINCT FROM (excluded.work_key, excluded.volume, excluded.rank);
+    WHERE (w.founder_id, w.rank) IS DISTINCT FROM (excluded.founder_id, excluded.rank);
+END
+$$;
+
+-- Name: merge_works(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_works(one uuid, other uuid) RETURNS TABLE(decision bigint, work uuid, editions uuid[])
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    first uuid := edition_with_id(one);
+    second uuid := edition_with_id(other);
+BEGIN
+    IF first IS NULL OR second IS NULL THEN
+        RETURN;
+    END IF;
+    IF second NOT IN (SELECT records_of_work(first)) THEN
+        decision := decide_works(
+            'MERGE',
+            ARRAY(SELECT records_of_work(first) UNION SELECT records_of_work(second))
+        );
+    END IF;
+    editions := ARRAY(SELECT id FROM records_of_work(first) AS id ORDER BY id);
+    work := work_id(coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = first), first));
+    RETURN NEXT;
 END
 $$;
 
@@ -2997,6 +3238,29 @@ CREATE FUNCTION public.next_cover_due(failures integer) RETURNS timestamp with t
         WHEN failures >= 7 THEN interval '90 days'
         ELSE interval '15 minutes' * (1 << failures)
     END
+$$;
+
+-- Name: next_of_series(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.next_of_series(reader uuid, series uuid) RETURNS uuid
+    LANGUAGE sql STABLE
+    AS $$
+    WITH finished AS MATERIALIZED (
+        SELECT o.work, o.position_number
+        FROM owned_works_of_series(reader, next_of_series.series) o
+        WHERE o.is_read
+    )
+    SELECT s.edition_id
+    FROM works_of_series(next_of_series.series) s
+    WHERE s.position_number IS NOT NULL
+        AND s.founder_id NOT IN (SELECT f.work FROM finished f)
+        AND s.position_number NOT IN (SELECT f.position_number FROM finished f WHERE f.position_number IS NOT NULL)
+        AND (
+            (s.position_number >= 1 AND s.position_number = floor(s.position_number))
+            OR s.position_number > (SELECT max(f.position_number) FROM finished f)
+        )
+    ORDER BY s.position_number, s.edition_id
+    LIMIT 1
 $$;
 
 -- Name: notify_session_ended(); Type: FUNCTION; Schema: public; Owner: -
@@ -3063,6 +3327,38 @@ BEGIN
     );
     RETURN true;
 END
+$$;
+
+-- Name: owned_works_of_series(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.owned_works_of_series(reader uuid, series uuid) RETURNS TABLE(work uuid, is_read boolean, position_number double precision)
+    LANGUAGE sql STABLE ROWS 10
+    AS $$
+    SELECT o.work, bool_or(o.status = 'READ'), min(o.position_number)
+    FROM (
+        SELECT s.founder_id AS work, b.status, s.position_number
+        FROM works_of_series(owned_works_of_series.series) s
+        CROSS JOIN LATERAL (
+            SELECT s.founder_id AS id
+            UNION ALL
+            SELECT w.edition_id
+            FROM work_records w
+            WHERE w.founder_id = s.founder_id AND w.edition_id <> s.founder_id
+        ) e
+        CROSS JOIN LATERAL (
+            SELECT b.status, b.series_id
+            FROM books b
+            WHERE b.user_id = reader AND b.edition_id = e.id
+            OFFSET 0
+        ) b
+        WHERE coalesce(b.series_id, owned_works_of_series.series) = owned_works_of_series.series
+        UNION ALL
+        SELECT coalesce(w.founder_id, b.edition_id, b.id), b.status, series_number(b.series_position)
+        FROM books b
+        LEFT JOIN work_records w ON w.edition_id = b.edition_id
+        WHERE b.user_id = reader AND b.series_id = owned_works_of_series.series
+    ) o
+    GROUP BY o.work
 $$;
 
 -- Name: pending_events(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -3649,6 +3945,19 @@ CREATE FUNCTION public.record_unchanged_cover_event(user_id uuid, book_id uuid) 
     WHERE c.user_id = record_unchanged_cover_event.user_id AND c.book_id = record_unchanged_cover_event.book_id
 $$;
 
+-- Name: records_of_work(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.records_of_work(edition uuid) RETURNS SETOF uuid
+    LANGUAGE sql STABLE ROWS 3
+    AS $$
+    SELECT edition
+    UNION
+    SELECT o.edition_id
+    FROM work_records w
+    JOIN work_records o USING (founder_id)
+    WHERE w.edition_id = edition
+$$;
+
 -- Name: refresh_feed(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.refresh_feed() RETURNS void
@@ -3691,7 +4000,7 @@ BEGIN
     WHERE main_language IS DISTINCT FROM most_common.language;
     has_other_language := FOUND;
     IF has_other_language THEN
-        PERFORM match_records(NULL);
+        PERFORM match_works(NULL);
     END IF;
     IF is_import OR has_other_language THEN
         PERFORM list_genres_of_editions(NULL);
@@ -3713,15 +4022,16 @@ DECLARE
 BEGIN
     WITH own AS MATERIALIZED (
         SELECT
-            edition_id,
+            founder_id,
             sum(voice * (1 + 2 * power(0.5, extract(epoch FROM now() - at) / 86400 / half_life_days))) AS readers
         FROM reader_signals
         WHERE voice > 0
-        GROUP BY edition_id
+        GROUP BY founder_id
     ), counted AS (
         SELECT e.id, e.ratings_count + coalesce(own.readers, 0) * catalog_ratings / catalog_weight AS popularity
         FROM editions e
-        LEFT JOIN own ON own.edition_id = e.id
+        LEFT JOIN work_records w ON w.edition_id = e.id
+        LEFT JOIN own ON own.founder_id = coalesce(w.founder_id, e.id)
     )
     UPDATE editions e
     SET popularity = counted.popularity
@@ -4130,9 +4440,9 @@ BEGIN
 END
 $$;
 
--- Name: save_edition(text, text, text, text[], text[], text, text, integer, text, text[], text, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
+-- Name: save_edition(text, text, text, text[], text[], text, text, integer, text, text[], text, text, text[], text[], text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) RETURNS uuid
+CREATE FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[]) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
@@ -4180,6 +4490,9 @@ BEGIN
     SELECT s.source, s.key, saved
     FROM unnest(save_edition.sources, save_edition.keys) AS s (source, key)
     ON CONFLICT DO NOTHING;
+    IF work_keys <> '{}' THEN
+        PERFORM save_work_keys(array_fill(saved, ARRAY[cardinality(work_keys)]), work_sources, work_keys);
+    END IF;
     RETURN saved;
 END
 $$;
@@ -4196,6 +4509,33 @@ CREATE FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) RE
     SET position = excluded.position,
         done = excluded.done,
         updated_at = now()
+$$;
+
+-- Name: save_work_keys(uuid[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.save_work_keys(ids uuid[], sources text[], keys text[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    changed uuid[];
+BEGIN
+    WITH saved AS (
+        INSERT INTO edition_work_keys AS k (edition_id, source, key)
+        SELECT DISTINCT ON (given.id, given.source) given.id, given.source, given.key
+        FROM unnest(ids, save_work_keys.sources, keys) AS given (id, source, key)
+        ORDER BY given.id, given.source
+        ON CONFLICT (edition_id, source) DO UPDATE
+        SET key = excluded.key
+        WHERE k.key <> excluded.key
+        RETURNING edition_id
+    )
+    SELECT array_agg(DISTINCT edition_id) INTO changed
+    FROM saved;
+    IF changed IS NOT NULL THEN
+        PERFORM match_works(changed);
+    END IF;
+END
 $$;
 
 -- Name: schedule_job(text, bigint, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -4406,18 +4746,24 @@ BEGIN
     RETURN QUERY
         SELECT ranked.id, ranked.score, ranked.is_match
         FROM (
-            SELECT
-                e.id,
-                e.search_vector @@ exact AS is_match,
-                similarity(e.search_title, folded)
-                    + word_similarity(folded, e.search_text)
-                    + 0.5 * (e.search_title = folded)::int
-                    + 0.2 * (e.search_title ^@ (folded || ' '))::int
-                    + 0.5 * (e.search_vector @@ exact)::int
-                    + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
-                    + 0.05 * ln(1 + e.popularity) AS score
-            FROM (SELECT DISTINCT unnest(candidates) AS id) c
-            JOIN editions e ON e.id = c.id
+            SELECT DISTINCT ON (scored.founder_id) scored.id, scored.score, scored.is_match
+            FROM (
+                SELECT
+                    e.id,
+                    coalesce(w.founder_id, e.id) AS founder_id,
+                    e.search_vector @@ exact AS is_match,
+                    similarity(e.search_title, folded)
+                        + word_similarity(folded, e.search_text)
+                        + 0.5 * (e.search_title = folded)::int
+                        + 0.2 * (e.search_title ^@ (folded || ' '))::int
+                        + 0.5 * (e.search_vector @@ exact)::int
+                        + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
+                        + 0.05 * ln(1 + e.popularity) AS score
+                FROM (SELECT DISTINCT unnest(candidates) AS id) c
+                JOIN editions e ON e.id = c.id
+                LEFT JOIN work_records w ON w.edition_id = e.id
+            ) scored
+            ORDER BY scored.founder_id, scored.score DESC, scored.id DESC
         ) ranked
         WHERE after_score IS NULL OR (ranked.score, ranked.id) < (after_score, after_id)
         ORDER BY ranked.score DESC, ranked.id DESC
@@ -4546,6 +4892,28 @@ BEGIN
         || setweight(to_tsvector('simple', public.search_fold(concat_ws(' ', subtitle, series, series_position))), 'C');
 END
 $$;
+
+-- Name: series_id(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.series_id(name text) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $_$
+DECLARE
+    folded text := regexp_replace(public.search_fold(name), '^(?:the|an?) (?=.)|(?<=.) series$', '', 'g');
+BEGIN
+    RETURN overlay(
+        overlay(md5('series ' || coalesce(nullif(folded, ''), name)) PLACING '8' FROM 13 FOR 1) PLACING '8' FROM 17 FOR 1
+    )::uuid;
+END
+$_$;
+
+-- Name: series_number(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.series_number(position_text text) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+    SELECT substring(position_text FROM '^\s*([0-9]{1,6}(?:\.[0-9]{1,3})?)\s*$')::float8
+$_$;
 
 -- Name: set_cover(uuid, uuid, text, public.cover_source, integer, integer, text, text, integer[], bytea[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
@@ -4727,7 +5095,7 @@ CREATE FUNCTION public.signals_of_readers() RETURNS TABLE(signals bytea)
         FROM (
             SELECT s.user_id, e.number, s.weight, s.at
             FROM reader_signals s
-            JOIN editions e ON e.id = s.edition_id
+            JOIN editions e ON e.id = s.founder_id
             WHERE s.weight > 0
             ORDER BY s.at DESC
             LIMIT 2000000
@@ -4747,6 +5115,28 @@ CREATE FUNCTION public.source_usage_today() RETURNS TABLE(source text, used inte
     SELECT u.source, u.used, u.used_in_background
     FROM source_usage u
     WHERE u.day = (now() AT TIME ZONE 'UTC')::date
+$$;
+
+-- Name: split_works(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.split_works(cards uuid[]) RETURNS TABLE(decision bigint, work uuid, rest uuid)
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    remaining uuid[];
+BEGIN
+    remaining := ARRAY(SELECT id FROM records_of_work(cards[1]) AS id WHERE id <> ALL(cards) ORDER BY id);
+    IF remaining = '{}'
+        OR EXISTS (SELECT FROM unnest(cards) AS card (id) WHERE card.id NOT IN (SELECT records_of_work(cards[1])))
+        OR NOT EXISTS (SELECT FROM editions e WHERE e.id = cards[1])
+    THEN
+        RETURN;
+    END IF;
+    decision := decide_works('SPLIT', cards);
+    work := work_id(coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = cards[1]), cards[1]));
+    rest := work_id(coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = remaining[1]), remaining[1]));
+    RETURN NEXT;
+END
 $$;
 
 -- Name: status_rank(public.reading_status); Type: FUNCTION; Schema: public; Owner: -
@@ -4792,8 +5182,8 @@ BEGIN
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, authors text[],
             "authorRoles" author_role[], "writtenAuthor" text, isbn13 text, publisher text, "publishedDate" text,
-            "pageCount" int, language text, category text, genre text, description text,
-            status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
+            "pageCount" int, language text, category text, genre text, description text, series text,
+            "seriesPosition" text, status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz
         )
     ), matched AS (
@@ -4815,7 +5205,8 @@ BEGIN
     )
     INSERT INTO books (
         user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date,
-        page_count, language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at
+        page_count, language, category, genre, description, series, series_position, status, current_page, added_at,
+        started_at, finished_at, updated_at
     )
     SELECT
         app_user_id(),
@@ -4844,6 +5235,8 @@ BEGIN
         g.category,
         coalesce(g.genre, card.genres[1]),
         coalesce(g.description, card.description),
+        CASE WHEN own_series.is_own THEN g.series END,
+        CASE WHEN own_series.is_own THEN g."seriesPosition" END,
         g.status,
         g."currentPage",
         coalesce(g."addedAt", now()),
@@ -4852,7 +5245,10 @@ BEGIN
         coalesce(g."updatedAt", now())
     FROM given g
     LEFT JOIN editions card ON card.id = g."editionId"
-    LEFT JOIN matched m ON m.book_id = g.id;
+    LEFT JOIN matched m ON m.book_id = g.id
+    CROSS JOIN LATERAL (
+        SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g.series, g."seriesPosition") AS is_own
+    ) own_series;
     RETURN failed;
 EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
     IF jsonb_array_length(books) = 1 THEN
@@ -4936,8 +5332,16 @@ CREATE FUNCTION public.undo_swipe(reader uuid, card uuid, at timestamp with time
 #variable_conflict use_column
 DECLARE
     undone swipes;
-    heir timestamptz;
+    heir swipes;
     current swipes;
+    records uuid[] := ARRAY(
+        SELECT card
+        UNION
+        SELECT o.edition_id
+        FROM work_records w
+        JOIN work_records o USING (founder_id)
+        WHERE w.edition_id = card AND o.rank <= 50
+    );
 BEGIN
     IF at IS NULL THEN
         SELECT s.* INTO undone
@@ -4977,12 +5381,12 @@ BEGIN
     IF EXISTS (
         SELECT
         FROM books b
-        WHERE b.user_id = reader AND b.id = undone.saved_book_id AND b.edition_id = card
+        WHERE b.user_id = reader AND b.id = undone.saved_book_id AND b.edition_id = ANY(records)
     ) THEN
-        SELECT s.swiped_at INTO heir
+        SELECT s.* INTO heir
         FROM swipes s
         WHERE s.user_id = reader
-            AND s.edition_id = card
+            AND s.edition_id = ANY(records)
             AND s.undone_at IS NULL
             AND s.action IN ('LIKE', 'BUY')
             AND s.recorded_at >= undone.recorded_at
@@ -4991,7 +5395,7 @@ BEGIN
         IF FOUND THEN
             UPDATE swipes s
             SET saved_book_id = undone.saved_book_id
-            WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = heir;
+            WHERE s.user_id = reader AND s.edition_id = heir.edition_id AND s.swiped_at = heir.swiped_at;
         ELSE
             RETURN QUERY
             DELETE FROM books b
@@ -5036,6 +5440,27 @@ BEGIN
 END
 $$;
 
+-- Name: undo_work_decision(bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.undo_work_decision(decision bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    ids uuid[] := ARRAY(SELECT m.edition_id FROM work_decision_editions m WHERE m.decision_id = decision);
+BEGIN
+    PERFORM pg_advisory_xact_lock(20261122);
+    UPDATE work_decisions d
+    SET undone_at = now()
+    WHERE d.id = decision AND d.undone_at IS NULL;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    PERFORM match_works(ids);
+    UPDATE feed_state SET decks_valid_since = now();
+    RETURN cardinality(ids);
+END
+$$;
+
 -- Name: was_other_record_seen(uuid, uuid, timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.was_other_record_seen(reader uuid, edition uuid, until timestamp with time zone, skipped_after timestamp with time zone DEFAULT '-infinity'::timestamp with time zone) RETURNS boolean
@@ -5044,11 +5469,11 @@ CREATE FUNCTION public.was_other_record_seen(reader uuid, edition uuid, until ti
 BEGIN
     RETURN EXISTS (
         SELECT
-        FROM (SELECT w.work_key, w.volume FROM work_records w WHERE w.edition_id = edition OFFSET 0) w
+        FROM (SELECT w.founder_id FROM work_records w WHERE w.edition_id = edition OFFSET 0) w
         CROSS JOIN LATERAL (
             SELECT o.edition_id
             FROM work_records o
-            WHERE o.work_key = w.work_key AND o.volume = w.volume AND o.rank <= 50 AND o.edition_id <> edition
+            WHERE o.founder_id = w.founder_id AND o.rank <= 50 AND o.edition_id <> edition
             OFFSET 0
         ) other
         WHERE EXISTS (
@@ -5079,6 +5504,16 @@ CREATE FUNCTION public.withdraw_jobs(ids uuid[]) RETURNS void
     AS $$
     DELETE FROM jobs j
     WHERE j.id = ANY(ids) AND j.user_id IS NULL AND j.state = 'READY' AND j.every IS NULL
+$$;
+
+-- Name: work_id(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.work_id(founder uuid) RETURNS uuid
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+    SELECT overlay(
+        founder::text PLACING translate(substr(founder::text, 15, 1), '0123456789abcdef', 'cdef89ab45670123') FROM 15
+    )::uuid
 $$;
 
 -- Name: work_key(text, text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -5116,6 +5551,19 @@ BEGIN
     );
 END
 $_$;
+
+-- Name: works_of_series(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.works_of_series(series uuid) RETURNS TABLE(edition_id uuid, founder_id uuid, position_number double precision)
+    LANGUAGE sql STABLE ROWS 10
+    AS $$
+    SELECT DISTINCT ON (coalesce(w.founder_id, e.id))
+        e.id, coalesce(w.founder_id, e.id), series_number(e.series_position)
+    FROM editions e
+    LEFT JOIN work_records w ON w.edition_id = e.id
+    WHERE e.series_id = works_of_series.series
+    ORDER BY coalesce(w.founder_id, e.id), w.rank NULLS FIRST
+$$;
 
 -- Name: written_position(); Type: FUNCTION; Schema: public; Owner: -
 
@@ -5205,6 +5653,9 @@ CREATE TABLE public.books (
     category public.book_category,
     genre public.book_genre,
     description text,
+    series public.book_series,
+    series_position public.book_series_position,
+    series_id uuid GENERATED ALWAYS AS (public.series_id((series)::text)) STORED,
     status public.reading_status DEFAULT 'WANT_TO_READ'::public.reading_status NOT NULL,
     current_page public.book_current_page,
     added_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -5215,7 +5666,7 @@ CREATE TABLE public.books (
     cover_requested_at timestamp with time zone,
     cover_not_found_at timestamp with time zone,
     is_cover_removed boolean DEFAULT false NOT NULL,
-    search_text text GENERATED ALWAYS AS (public.search_text((title)::text, NULL::text, NULL::text, NULL::text, (authors)::text[])) STORED
+    search_text text GENERATED ALWAYS AS (public.search_text((title)::text, NULL::text, (series)::text, (series_position)::text, (authors)::text[])) STORED
 )
 WITH (fillfactor='85');
 
@@ -5364,6 +5815,16 @@ CREATE TABLE public.edition_sources (
     CONSTRAINT edition_sources_source_check CHECK ((source ~ '^[a-z_]{1,32}$'::text))
 );
 
+-- Name: edition_work_keys; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.edition_work_keys (
+    edition_id uuid NOT NULL,
+    source text NOT NULL,
+    key text NOT NULL,
+    CONSTRAINT edition_work_keys_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200))),
+    CONSTRAINT edition_work_keys_source_check CHECK ((source ~ '^[a-z_]{1,32}$'::text))
+);
+
 -- Name: editions; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.editions (
@@ -5402,6 +5863,7 @@ CREATE TABLE public.editions (
     search_text text GENERATED ALWAYS AS (public.search_text(title, subtitle, series, series_position, authors)) STORED,
     search_vector tsvector GENERATED ALWAYS AS (public.search_vector(title, subtitle, series, series_position, authors)) STORED,
     author_ids uuid[] GENERATED ALWAYS AS (public.author_ids(authors)) STORED,
+    series_id uuid GENERATED ALWAYS AS (public.series_id(NULLIF(btrim(series), ''::text))) STORED,
     first_author_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
     series_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
     CONSTRAINT editions_average_rating_check CHECK (((average_rating >= (0)::double precision) AND (average_rating <= (5)::double precision))),
@@ -5646,6 +6108,14 @@ CREATE TABLE public.reviews (
 
 ALTER TABLE ONLY public.reviews FORCE ROW LEVEL SECURITY;
 
+-- Name: work_records; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.work_records (
+    edition_id uuid NOT NULL,
+    founder_id uuid NOT NULL,
+    rank integer NOT NULL
+);
+
 -- Name: reader_signals; Type: VIEW; Schema: public; Owner: -
 
 CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
@@ -5653,13 +6123,15 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
     signals.edition_id,
     signals.weight,
     signals.voice,
-    signals.at
-   FROM ( SELECT DISTINCT ON (sources.user_id, sources.edition_id) sources.user_id,
-            sources.edition_id,
-            sources.weight,
-            sources.voice,
-            sources.at
-           FROM ( SELECT r.user_id,
+    signals.at,
+    signals.founder_id
+   FROM ( SELECT DISTINCT ON (s.user_id, COALESCE(w.founder_id, s.edition_id)) s.user_id,
+            s.edition_id,
+            s.weight,
+            s.voice,
+            s.at,
+            COALESCE(w.founder_id, s.edition_id) AS founder_id
+           FROM (( SELECT r.user_id,
                     b.edition_id,
                     r.updated_at AS at,
                     1 AS rank,
@@ -5705,8 +6177,9 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                             ELSE 0.7
                         END)::real AS float4
                    FROM public.books
-                  WHERE (books.edition_id IS NOT NULL)) sources
-          ORDER BY sources.user_id, sources.edition_id, sources.rank) signals;
+                  WHERE (books.edition_id IS NOT NULL)) s
+             LEFT JOIN public.work_records w ON ((w.edition_id = s.edition_id)))
+          ORDER BY s.user_id, COALESCE(w.founder_id, s.edition_id), s.rank, s.at DESC) signals;
 
 -- Name: reading_tombstones; Type: TABLE; Schema: public; Owner: -
 
@@ -5754,6 +6227,13 @@ CREATE TABLE public.removed_covers (
 
 ALTER TABLE ONLY public.removed_covers FORCE ROW LEVEL SECURITY;
 
+-- Name: removed_editions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.removed_editions (
+    id uuid NOT NULL,
+    survivor_id uuid NOT NULL
+);
+
 -- Name: schema_functions; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.schema_functions (
@@ -5800,6 +6280,26 @@ CREATE TABLE public.search_words (
     editions integer NOT NULL,
     forms text[] NOT NULL
 );
+
+-- Name: series; Type: VIEW; Schema: public; Owner: -
+
+CREATE VIEW public.series WITH (security_invoker='true') AS
+ SELECT DISTINCT ON (named.id) named.id,
+    named.name
+   FROM ( SELECT editions.series_id AS id,
+            btrim(editions.series) AS name,
+            editions.popularity,
+            editions.number
+           FROM public.editions
+          WHERE (editions.series_id IS NOT NULL)
+        UNION ALL
+         SELECT books.series_id,
+            books.series,
+            '-1'::integer,
+            0
+           FROM public.books
+          WHERE (books.series_id IS NOT NULL)) named
+  ORDER BY named.id, named.popularity DESC, named.number;
 
 -- Name: sessions; Type: TABLE; Schema: public; Owner: -
 
@@ -5989,13 +6489,31 @@ WITH (fillfactor='80');
 
 ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
 
--- Name: work_records; Type: TABLE; Schema: public; Owner: -
+-- Name: work_decision_editions; Type: TABLE; Schema: public; Owner: -
 
-CREATE TABLE public.work_records (
-    edition_id uuid NOT NULL,
-    work_key bigint NOT NULL,
-    volume text NOT NULL,
-    rank integer NOT NULL
+CREATE TABLE public.work_decision_editions (
+    decision_id bigint NOT NULL,
+    edition_id uuid NOT NULL
+);
+
+-- Name: work_decisions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.work_decisions (
+    id bigint NOT NULL,
+    kind public.work_decision_kind NOT NULL,
+    decided_at timestamp with time zone DEFAULT now() NOT NULL,
+    undone_at timestamp with time zone
+);
+
+-- Name: work_decisions_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+
+ALTER TABLE public.work_decisions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.work_decisions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 -- Name: account_tombstones account_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
@@ -6072,6 +6590,11 @@ ALTER TABLE ONLY public.edition_similar
 
 ALTER TABLE ONLY public.edition_sources
     ADD CONSTRAINT edition_sources_pkey PRIMARY KEY (source, key);
+
+-- Name: edition_work_keys edition_work_keys_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.edition_work_keys
+    ADD CONSTRAINT edition_work_keys_pkey PRIMARY KEY (edition_id, source);
 
 -- Name: editions editions_isbn13_key; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -6172,6 +6695,11 @@ ALTER TABLE ONLY public.reads
 
 ALTER TABLE ONLY public.removed_covers
     ADD CONSTRAINT removed_covers_pkey PRIMARY KEY (user_id, book_id, version);
+
+-- Name: removed_editions removed_editions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.removed_editions
+    ADD CONSTRAINT removed_editions_pkey PRIMARY KEY (id);
 
 -- Name: reviews reviews_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -6283,6 +6811,16 @@ ALTER TABLE ONLY public.users
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_tenant_id_apple_sub_key UNIQUE (tenant_id, apple_sub);
 
+-- Name: work_decision_editions work_decision_editions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.work_decision_editions
+    ADD CONSTRAINT work_decision_editions_pkey PRIMARY KEY (decision_id, edition_id);
+
+-- Name: work_decisions work_decisions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.work_decisions
+    ADD CONSTRAINT work_decisions_pkey PRIMARY KEY (id);
+
 -- Name: work_records work_records_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.work_records
@@ -6324,6 +6862,10 @@ CREATE INDEX books_link_keys ON public.books USING gin (public.book_link_keys((i
 
 CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (edition_id IS NOT NULL);
 
+-- Name: books_series_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) WHERE (series_id IS NOT NULL);
+
 -- Name: deleted_books_deleted_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX deleted_books_deleted_at ON public.deleted_books USING btree (deleted_at);
@@ -6351,6 +6893,10 @@ CREATE INDEX edition_similar_similar_id ON public.edition_similar USING btree (s
 -- Name: edition_sources_edition_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX edition_sources_edition_id ON public.edition_sources USING btree (edition_id);
+
+-- Name: edition_work_keys_key; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX edition_work_keys_key ON public.edition_work_keys USING btree (source, key);
 
 -- Name: editions_due_for_cover; Type: INDEX; Schema: public; Owner: -
 
@@ -6383,6 +6929,14 @@ CREATE INDEX editions_search_vector ON public.editions USING gin (search_vector)
 -- Name: editions_series_hash; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX editions_series_hash ON public.editions USING btree (series_hash, popularity DESC) WHERE (series_hash <> 0);
+
+-- Name: editions_series_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_series_id ON public.editions USING btree (series_id) WHERE (series_id IS NOT NULL);
+
+-- Name: editions_series_of_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_series_of_id ON public.editions USING btree (id) INCLUDE (series_id) WHERE (series_id IS NOT NULL);
 
 -- Name: editions_work_key; Type: INDEX; Schema: public; Owner: -
 
@@ -6448,6 +7002,10 @@ CREATE INDEX reads_of_user ON public.reads USING btree (user_id, sorted_on, crea
 
 CREATE UNIQUE INDEX reads_open ON public.reads USING btree (user_id, book_id) WHERE (outcome = 'READING'::public.read_outcome);
 
+-- Name: removed_editions_survivor_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX removed_editions_survivor_id ON public.removed_editions USING btree (survivor_id);
+
 -- Name: reviews_created_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_at, id);
@@ -6504,9 +7062,13 @@ CREATE INDEX swipes_recorded_at ON public.swipes USING brin (recorded_at);
 
 CREATE INDEX swipes_undone_at ON public.swipes USING btree (undone_at) WHERE (undone_at IS NOT NULL);
 
+-- Name: work_decision_editions_edition_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions USING btree (edition_id);
+
 -- Name: work_records_work; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX work_records_work ON public.work_records USING btree (work_key, volume, rank) INCLUDE (edition_id);
+CREATE INDEX work_records_work ON public.work_records USING btree (founder_id, rank) INCLUDE (edition_id);
 
 -- Name: users delete_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -6648,6 +7210,11 @@ ALTER TABLE ONLY public.edition_similar
 ALTER TABLE ONLY public.edition_sources
     ADD CONSTRAINT edition_sources_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
 
+-- Name: edition_work_keys edition_work_keys_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.edition_work_keys
+    ADD CONSTRAINT edition_work_keys_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
 -- Name: events events_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.events
@@ -6758,10 +7325,15 @@ ALTER TABLE ONLY public.usage_clients
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
 
--- Name: work_records work_records_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+-- Name: work_decision_editions work_decision_editions_decision_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
-ALTER TABLE ONLY public.work_records
-    ADD CONSTRAINT work_records_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.work_decision_editions
+    ADD CONSTRAINT work_decision_editions_decision_id_fkey FOREIGN KEY (decision_id) REFERENCES public.work_decisions(id) ON DELETE CASCADE;
+
+-- Name: work_decision_editions work_decision_editions_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.work_decision_editions
+    ADD CONSTRAINT work_decision_editions_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
 
 -- Name: apple_grants administration; Type: POLICY; Schema: public; Owner: -
 
@@ -7113,6 +7685,10 @@ REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
 
+-- Name: FUNCTION decide_works(decided public.work_decision_kind, ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.decide_works(decided public.work_decision_kind, ids uuid[]) FROM PUBLIC;
+
 -- Name: FUNCTION delete_changes(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.delete_changes() FROM PUBLIC;
@@ -7258,9 +7834,13 @@ GRANT ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]
 REVOKE ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) TO bookplate_app;
 
--- Name: FUNCTION match_records(keys bigint[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION match_works(given uuid[], given_keys bigint[]); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.match_records(keys bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.match_works(given uuid[], given_keys bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION merge_works(one uuid, other uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -7418,15 +7998,19 @@ REVOKE ALL ON FUNCTION public.save_author_lookup(id uuid, name text, names text[
 REVOKE ALL ON FUNCTION public.save_authors(names text[], keys text[], bios text[], are_records boolean[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.save_authors(names text[], keys text[], bios text[], are_records boolean[]) TO bookplate_app;
 
--- Name: FUNCTION save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[]); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[]) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[]) TO bookplate_app;
 
 -- Name: FUNCTION save_sweep_checkpoint("position" text, folders bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) TO bookplate_app;
+
+-- Name: FUNCTION save_work_keys(ids uuid[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.save_work_keys(ids uuid[], sources text[], keys text[]) FROM PUBLIC;
 
 -- Name: FUNCTION schedule_job(kind text, every_ms bigint, attempts_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -7448,6 +8032,10 @@ GRANT ALL ON FUNCTION public.signals_of_readers() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.source_usage_today() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.source_usage_today() TO bookplate_app;
 
+-- Name: FUNCTION split_works(cards uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.split_works(cards uuid[]) FROM PUBLIC;
+
 -- Name: FUNCTION store_cold_start_deck(editions uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.store_cold_start_deck(editions uuid[]) FROM PUBLIC;
@@ -7462,6 +8050,10 @@ GRANT ALL ON FUNCTION public.sweep_checkpoint() TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) TO bookplate_app;
+
+-- Name: FUNCTION undo_work_decision(decision bigint); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.undo_work_decision(decision bigint) FROM PUBLIC;
 
 -- Name: FUNCTION withdraw_jobs(ids uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -7585,6 +8177,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.progress_entries TO bookplate_
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reviews TO bookplate_app;
 
+-- Name: TABLE work_records; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.work_records TO bookplate_app;
+
 -- Name: TABLE reader_signals; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.reader_signals TO bookplate_app;
@@ -7601,6 +8197,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reads TO bookplate_app;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.removed_covers TO bookplate_app;
 
+-- Name: TABLE removed_editions; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.removed_editions TO bookplate_app;
+
 -- Name: TABLE schema_migrations; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.schema_migrations TO bookplate_app;
@@ -7612,6 +8212,10 @@ GRANT SELECT ON TABLE public.schema_states TO bookplate_app;
 -- Name: TABLE search_words; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.search_words TO bookplate_app;
+
+-- Name: TABLE series; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.series TO bookplate_app;
 
 -- Name: TABLE sessions; Type: ACL; Schema: public; Owner: -
 
@@ -7648,7 +8252,3 @@ GRANT SELECT ON TABLE public.tenants TO bookplate_app;
 -- Name: TABLE users; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.users TO bookplate_app;
-
--- Name: TABLE work_records; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT ON TABLE public.work_records TO bookplate_app;

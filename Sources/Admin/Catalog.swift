@@ -8,7 +8,10 @@ import Postgres
 struct Catalog: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage the catalog of books, which all users share.",
-        subcommands: [Import.self, Refresh.self, Stats.self, Genres.self, AddAlias.self])
+        subcommands: [
+            Import.self, Refresh.self, Stats.self, Genres.self, AddAlias.self, MergeWorks.self,
+            SplitWorks.self, UndoWorks.self, Works.self,
+        ])
 
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -244,7 +244,7 @@ import Testing
         let readOnly: Set<String> = [
             "check", "completions", "doctor", "export", "find", "genres", "list", "manual", "print",
             "show",
-            "stats", "status", "usage", "verify",
+            "stats", "status", "usage", "verify", "works",
         ]
         func leaves(_ command: Value, _ path: [String]) -> [(path: [String], command: Value)] {
             let children = (command["subcommands"]?.list ?? []).filter {

@@ -4,7 +4,7 @@
 
 -- Adds an edition that an external source returned, or fills the missing data of the one with the same ISBN. Without an ISBN,
 -- it is always a new edition. Subjects of an edition without a canonical genre are replaced, too. The edition's id at
--- `sources[i]` is `keys[i]`. Returns the id of the edition in the catalog.
+-- `sources[i]` is `keys[i]`, and the id of its work at `work_sources[i]` is `work_keys[i]`. Returns the id of the edition in the catalog.
 CREATE OR REPLACE FUNCTION save_edition(
     isbn13 text,
     title text,
@@ -20,7 +20,9 @@ CREATE OR REPLACE FUNCTION save_edition(
     hook text,
     cover_links text[],
     sources text[],
-    keys text[]
+    keys text[],
+    work_sources text[],
+    work_keys text[]
 ) RETURNS uuid
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -68,6 +70,9 @@ BEGIN
     SELECT s.source, s.key, saved
     FROM unnest(save_edition.sources, save_edition.keys) AS s (source, key)
     ON CONFLICT DO NOTHING;
+    IF work_keys <> '{}' THEN
+        PERFORM save_work_keys(array_fill(saved, ARRAY[cardinality(work_keys)]), work_sources, work_keys);
+    END IF;
     RETURN saved;
 END
 $$;

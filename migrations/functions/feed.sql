@@ -17,12 +17,19 @@ FROM swipes
 WHERE undone_at IS NULL
 ORDER BY user_id, edition_id, least(swiped_at, recorded_at) DESC, swiped_at DESC;
 
--- A reader's opinion of a book, from the strongest source: a review, a swipe, or the book in the library. Other readers' feeds
--- learn from `weight`, 0 to 1.25. `voice` is the weight in the reader's own feed and can be negative.
+-- A reader's opinion of a work, from the strongest source: a review, a swipe, or the book in the library. `edition_id` is the
+-- record of the work that the opinion is about. Other readers' feeds learn from `weight`, 0 to 1.25. `voice` is the weight in the
+-- reader's own feed and can be negative.
 CREATE OR REPLACE VIEW reader_signals WITH (security_invoker = true) AS
-SELECT user_id, edition_id, weight, voice, at
+SELECT user_id, edition_id, weight, voice, at, founder_id
 FROM (
-    SELECT DISTINCT ON (user_id, edition_id) user_id, edition_id, weight, voice, at
+    SELECT DISTINCT ON (s.user_id, coalesce(w.founder_id, s.edition_id))
+        s.user_id,
+        s.edition_id,
+        s.weight,
+        s.voice,
+        s.at,
+        coalesce(w.founder_id, s.edition_id) AS founder_id
     FROM (
         SELECT
             r.user_id,
@@ -54,8 +61,9 @@ FROM (
             CASE status WHEN 'READ' THEN 0.8 WHEN 'DID_NOT_FINISH' THEN 0 ELSE 0.7 END::float4
         FROM books
         WHERE edition_id IS NOT NULL
-    ) sources
-    ORDER BY user_id, edition_id, rank
+    ) s
+    LEFT JOIN work_records w ON w.edition_id = s.edition_id
+    ORDER BY s.user_id, coalesce(w.founder_id, s.edition_id), s.rank, s.at DESC
 ) signals;
 
 -- Adds the books of liked or bought cards to the library, under the given ids. A book that is already there stays as it is.
@@ -85,8 +93,8 @@ $$;
 -- 1. A time with milliseconds only, as the API returns it, means the latest swipe of that millisecond.
 -- 2. Without a time, a repeated call changes nothing until another swipe arrives: if a later swipe was undone after the current
 --    one was recorded, that was the swipe to undo.
--- 3. The book that the swipe saved passes to another like or purchase that was recorded later and would have saved it.
---    Otherwise it is deleted, unless it was changed, shelved, or reviewed. Returns the deleted book.
+-- 3. The book that the swipe saved passes to another like or purchase, of any record of the work, that was recorded later and
+--    would have saved it. Otherwise it is deleted, unless it was changed, shelved, or reviewed. Returns the deleted book.
 -- 4. If the swipe that is current now is a like or purchase that arrived late, and so has never counted, its book is saved.
 CREATE OR REPLACE FUNCTION undo_swipe(reader uuid, card uuid, at timestamptz, fetches_covers boolean)
 RETURNS TABLE (book_id uuid, title text, author text, genre text)
@@ -95,8 +103,16 @@ AS $$
 #variable_conflict use_column
 DECLARE
     undone swipes;
-    heir timestamptz;
+    heir swipes;
     current swipes;
+    records uuid[] := ARRAY(
+        SELECT card
+        UNION
+        SELECT o.edition_id
+        FROM work_records w
+        JOIN work_records o USING (founder_id)
+        WHERE w.edition_id = card AND o.rank <= 50
+    );
 BEGIN
     IF at IS NULL THEN
         SELECT s.* INTO undone
@@ -136,12 +152,12 @@ BEGIN
     IF EXISTS (
         SELECT
         FROM books b
-        WHERE b.user_id = reader AND b.id = undone.saved_book_id AND b.edition_id = card
+        WHERE b.user_id = reader AND b.id = undone.saved_book_id AND b.edition_id = ANY(records)
     ) THEN
-        SELECT s.swiped_at INTO heir
+        SELECT s.* INTO heir
         FROM swipes s
         WHERE s.user_id = reader
-            AND s.edition_id = card
+            AND s.edition_id = ANY(records)
             AND s.undone_at IS NULL
             AND s.action IN ('LIKE', 'BUY')
             AND s.recorded_at >= undone.recorded_at
@@ -150,7 +166,7 @@ BEGIN
         IF FOUND THEN
             UPDATE swipes s
             SET saved_book_id = undone.saved_book_id
-            WHERE s.user_id = reader AND s.edition_id = card AND s.swiped_at = heir;
+            WHERE s.user_id = reader AND s.edition_id = heir.edition_id AND s.swiped_at = heir.swiped_at;
         ELSE
             RETURN QUERY
             DELETE FROM books b
@@ -215,8 +231,8 @@ $$;
 
 -- MARK: Learning
 
--- The signals of all readers, without their names: one row for each reader, with 10 bytes for each signal (the edition's number
--- as int8, the weight in hundredths as int2). At most the newest two million signals, and the newest 2,000 of each reader and
+-- The signals of all readers, without their names: one row for each reader, with 10 bytes for each signal (the number of the
+-- work's founder as int8, the weight in hundredths as int2). At most the newest two million signals, and the newest 2,000 of each reader and
 -- edition.
 CREATE OR REPLACE FUNCTION signals_of_readers() RETURNS TABLE (signals bytea)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -233,7 +249,7 @@ AS $$
         FROM (
             SELECT s.user_id, e.number, s.weight, s.at
             FROM reader_signals s
-            JOIN editions e ON e.id = s.edition_id
+            JOIN editions e ON e.id = s.founder_id
             WHERE s.weight > 0
             ORDER BY s.at DESC
             LIMIT 2000000
@@ -244,19 +260,20 @@ AS $$
     ORDER BY user_id
 $$;
 
--- The editions whose signals have changed since the similar books were learned.
+-- The founders of the works whose signals have changed since the similar books were learned.
 CREATE OR REPLACE FUNCTION editions_with_news() RETURNS TABLE (edition bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     SELECT e.number
     FROM editions e
     WHERE e.id IN (
-        SELECT s.edition_id
+        SELECT s.founder_id
         FROM reader_signals s
         WHERE s.weight > 0 AND s.at > (SELECT similar_at FROM feed_state)
         UNION ALL
-        SELECT s.edition_id
+        SELECT coalesce(w.founder_id, s.edition_id)
         FROM swipes s
+        LEFT JOIN work_records w ON w.edition_id = s.edition_id
         WHERE s.action IN ('LIKE', 'BUY')
             AND (
                 s.recorded_at > (SELECT similar_at FROM feed_state)
@@ -383,6 +400,11 @@ AS $$
         SELECT id
         FROM editions
         WHERE number = ANY(learned)
+        UNION
+        SELECT w.edition_id
+        FROM editions e
+        JOIN work_records w ON w.founder_id = e.id
+        WHERE e.number = ANY(learned)
     )
     -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
@@ -428,7 +450,7 @@ BEGIN
     WHERE main_language IS DISTINCT FROM most_common.language;
     has_other_language := FOUND;
     IF has_other_language THEN
-        PERFORM match_records(NULL);
+        PERFORM match_works(NULL);
     END IF;
     IF is_import OR has_other_language THEN
         PERFORM list_genres_of_editions(NULL);
@@ -458,7 +480,7 @@ AS $$
         );
 $$;
 
--- Updates the popularity of the editions: their ratings in the catalog, and the readers' positive signals. 5,000 signals weigh as
+-- Updates the popularity of the editions: their ratings in the catalog, and the readers' positive signals about the work. 5,000 signals weigh as
 -- much as the whole catalog, and new ones up to three times as much. Small changes are not written.
 CREATE OR REPLACE FUNCTION refresh_popularity(half_life_days float8 DEFAULT 14) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -469,15 +491,16 @@ DECLARE
 BEGIN
     WITH own AS MATERIALIZED (
         SELECT
-            edition_id,
+            founder_id,
             sum(voice * (1 + 2 * power(0.5, extract(epoch FROM now() - at) / 86400 / half_life_days))) AS readers
         FROM reader_signals
         WHERE voice > 0
-        GROUP BY edition_id
+        GROUP BY founder_id
     ), counted AS (
         SELECT e.id, e.ratings_count + coalesce(own.readers, 0) * catalog_ratings / catalog_weight AS popularity
         FROM editions e
-        LEFT JOIN own ON own.edition_id = e.id
+        LEFT JOIN work_records w ON w.edition_id = e.id
+        LEFT JOIN own ON own.founder_id = coalesce(w.founder_id, e.id)
     )
     UPDATE editions e
     SET popularity = counted.popularity

@@ -8,6 +8,21 @@ AS $$
     SELECT CASE status WHEN 'WANT_TO_READ' THEN 0 WHEN 'READ' THEN 2 ELSE 1 END
 $$;
 
+-- Returns whether the catalog says that an edition is in a series at a position.
+CREATE OR REPLACE FUNCTION is_series_of_edition(edition uuid, series text, series_position text) RETURNS boolean
+LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+    RETURN series IS NOT NULL AND EXISTS (
+        SELECT
+        FROM editions e
+        WHERE e.id = edition
+            AND e.series_id = series_id(is_series_of_edition.series)
+            AND e.series_position IS NOT DISTINCT FROM is_series_of_edition.series_position
+    );
+END
+$$;
+
 -- Returns the caller's shelf with the name, and creates it if there is none. Returns null if the library has 500 shelves.
 --
 -- enable_seqscan = off here and below: every query is for the rows of one user, so an index fits. The planner's
@@ -83,8 +98,8 @@ BEGIN
     FROM jsonb_to_record(book) AS r (
         id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text,
         isbn13 text, publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
-        description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
-        "finishedAt" timestamptz, shelves text[], rating int, review text
+        description text, series text, "seriesPosition" text, status reading_status, "currentPage" int,
+        "startedAt" timestamptz, "finishedAt" timestamptz, shelves text[], rating int, review text
     );
     IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
         outcome := 'FAILED';
@@ -156,6 +171,13 @@ BEGIN
             merged.edition_id := card_id;
             merged.linked_by := named_by;
         END IF;
+        -- The series of the edition need not be stored again.
+        IF kept.series IS NULL AND given.series IS NOT NULL
+            AND NOT is_series_of_edition(merged.edition_id, given.series, given."seriesPosition")
+        THEN
+            merged.series := given.series;
+            merged.series_position := given."seriesPosition";
+        END IF;
         IF merged IS DISTINCT FROM kept THEN
             UPDATE books b
             SET edition_id = merged.edition_id,
@@ -171,6 +193,8 @@ BEGIN
                 category = merged.category,
                 genre = merged.genre,
                 description = merged.description,
+                series = merged.series,
+                series_position = merged.series_position,
                 status = merged.status,
                 current_page = merged.current_page,
                 started_at = merged.started_at,
@@ -211,8 +235,8 @@ BEGIN
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, authors text[],
             "authorRoles" author_role[], "writtenAuthor" text, isbn13 text, publisher text, "publishedDate" text,
-            "pageCount" int, language text, category text, genre text, description text,
-            status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
+            "pageCount" int, language text, category text, genre text, description text, series text,
+            "seriesPosition" text, status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz
         )
     ), matched AS (
@@ -234,7 +258,8 @@ BEGIN
     )
     INSERT INTO books (
         user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date,
-        page_count, language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at
+        page_count, language, category, genre, description, series, series_position, status, current_page, added_at,
+        started_at, finished_at, updated_at
     )
     SELECT
         app_user_id(),
@@ -263,6 +288,8 @@ BEGIN
         g.category,
         coalesce(g.genre, card.genres[1]),
         coalesce(g.description, card.description),
+        CASE WHEN own_series.is_own THEN g.series END,
+        CASE WHEN own_series.is_own THEN g."seriesPosition" END,
         g.status,
         g."currentPage",
         coalesce(g."addedAt", now()),
@@ -271,7 +298,10 @@ BEGIN
         coalesce(g."updatedAt", now())
     FROM given g
     LEFT JOIN editions card ON card.id = g."editionId"
-    LEFT JOIN matched m ON m.book_id = g.id;
+    LEFT JOIN matched m ON m.book_id = g.id
+    CROSS JOIN LATERAL (
+        SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g.series, g."seriesPosition") AS is_own
+    ) own_series;
     RETURN failed;
 EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
     IF jsonb_array_length(books) = 1 THEN

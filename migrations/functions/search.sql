@@ -149,7 +149,7 @@ $$;
 -- 3. If they are fewer than ten, rare words also match similar words. After that, the parts are left out one
 --    after another, the most common first.
 -- 4. Only these candidates are compared with the query letter by letter, and ranked. `is_match` is true for
---    those that match all parts of step 1.
+--    those that match all parts of step 1. Of the records of a work, only the best match is returned.
 --
 -- Relies on this plan: the words by the primary key of search_words, the titles by editions_search_title, and at most a few
 -- hundred candidates by key. force_custom_plan, because the words decide which plan is cheap.
@@ -287,18 +287,24 @@ BEGIN
     RETURN QUERY
         SELECT ranked.id, ranked.score, ranked.is_match
         FROM (
-            SELECT
-                e.id,
-                e.search_vector @@ exact AS is_match,
-                similarity(e.search_title, folded)
-                    + word_similarity(folded, e.search_text)
-                    + 0.5 * (e.search_title = folded)::int
-                    + 0.2 * (e.search_title ^@ (folded || ' '))::int
-                    + 0.5 * (e.search_vector @@ exact)::int
-                    + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
-                    + 0.05 * ln(1 + e.popularity) AS score
-            FROM (SELECT DISTINCT unnest(candidates) AS id) c
-            JOIN editions e ON e.id = c.id
+            SELECT DISTINCT ON (scored.founder_id) scored.id, scored.score, scored.is_match
+            FROM (
+                SELECT
+                    e.id,
+                    coalesce(w.founder_id, e.id) AS founder_id,
+                    e.search_vector @@ exact AS is_match,
+                    similarity(e.search_title, folded)
+                        + word_similarity(folded, e.search_text)
+                        + 0.5 * (e.search_title = folded)::int
+                        + 0.2 * (e.search_title ^@ (folded || ' '))::int
+                        + 0.5 * (e.search_vector @@ exact)::int
+                        + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
+                        + 0.05 * ln(1 + e.popularity) AS score
+                FROM (SELECT DISTINCT unnest(candidates) AS id) c
+                JOIN editions e ON e.id = c.id
+                LEFT JOIN work_records w ON w.edition_id = e.id
+            ) scored
+            ORDER BY scored.founder_id, scored.score DESC, scored.id DESC
         ) ranked
         WHERE after_score IS NULL OR (ranked.score, ranked.id) < (after_score, after_id)
         ORDER BY ranked.score DESC, ranked.id DESC

@@ -27,72 +27,254 @@ BEGIN
 END
 $$;
 
--- Updates the rows of the works with these keys; null means all works. The first record is one that the feed shows early (in the
--- main language, with a description and a genre), and of these the one with the most ratings. Ratings change only when the
--- catalog is written, so the hourly refresh does not exchange a work's record. Two transactions that add the first two records
--- of a work at the same time do not see each other's record; the two are matched when one of them is written again.
-CREATE OR REPLACE FUNCTION match_records(keys bigint[]) RETURNS void
+-- Returns the id of the work that an edition has founded, or the edition that has founded the work with an id: the same UUID with
+-- another version (the version XOR 12, so that the UUIDs of version 4, which editions have, get version 8).
+CREATE OR REPLACE FUNCTION work_id(founder uuid) RETURNS uuid
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+    SELECT overlay(
+        founder::text PLACING translate(substr(founder::text, 15, 1), '0123456789abcdef', 'cdef89ab45670123') FROM 15
+    )::uuid
+$$;
+
+-- Returns the edition that has an id, or that the id of a work leads to. Null if there is none.
+CREATE OR REPLACE FUNCTION edition_with_id(given uuid) RETURNS uuid
+LANGUAGE sql STABLE
+AS $$
+    SELECT id
+    FROM (
+        SELECT e.id, 1 AS rank
+        FROM editions e
+        WHERE e.id IN (given, work_id(given))
+        UNION ALL
+        SELECT r.survivor_id, 2
+        FROM removed_editions r
+        WHERE r.id IN (given, work_id(given))
+    ) found
+    ORDER BY rank
+    LIMIT 1
+$$;
+
+-- Returns the reader's book of an edition or, if there is none, the first one of another record of its work. Null if there is
+-- none.
+CREATE OR REPLACE FUNCTION book_of_work(reader uuid, edition uuid) RETURNS uuid
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+    book uuid;
+BEGIN
+    SELECT b.id INTO book
+    FROM books b
+    WHERE b.user_id = reader AND b.edition_id = edition;
+    IF NOT FOUND THEN
+        SELECT b.id INTO book
+        FROM work_records w
+        JOIN work_records other USING (founder_id)
+        CROSS JOIN LATERAL (
+            SELECT b.id, b.added_at
+            FROM books b
+            WHERE b.user_id = reader AND b.edition_id = other.edition_id
+            OFFSET 0
+        ) b
+        WHERE w.edition_id = edition
+        ORDER BY b.added_at, b.id
+        LIMIT 1;
+    END IF;
+    RETURN book;
+END
+$$;
+
+-- Matches editions with the other records of their works: those with the given ids or work keys (title and author), and all that
+-- these are connected with. Null means all editions.
+--
+-- Two editions are connected by:
+-- 1. a decision of the operator (`work_decisions`),
+-- 2. the same work at a source (`edition_work_keys`), or
+-- 3. the same work key and volume.
+-- All editions that are connected, directly or through others, are one work. Only the latest split of an edition, and later
+-- merges, connect it with others.
+--
+-- The first record is one that the feed shows early (in the main language, with a description and a genre), and of these the one
+-- with the most ratings. Ratings change only when the catalog is written, so the hourly refresh does not exchange a work's record.
+-- Two transactions that add the first two records of a work at the same time do not see each other's record; the two are matched
+-- when one of them is written again.
+CREATE OR REPLACE FUNCTION match_works(given uuid[], given_keys bigint[] DEFAULT '{}') RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
-    known uuid[];
+    -- The editions whose works may change.
+    affected uuid[] := '{}';
+    next uuid[];
+    -- One element for each link of an edition that it shares with others: the number of the edition, the link, and the smallest
+    -- number of the editions that are known to be connected with it.
+    numbers bigint[];
+    links bigint[];
+    labels bigint[];
+    new_labels bigint[];
 BEGIN
-    IF keys IS NULL THEN
-        keys := ARRAY(SELECT work_key(title, authors) FROM editions);
+    IF given IS NULL THEN
+        affected := ARRAY(SELECT id FROM editions);
+    ELSE
+        next := ARRAY(
+            SELECT unnest(given)
+            UNION
+            SELECT e.id
+            FROM unnest(given_keys) AS k (key)
+            CROSS JOIN LATERAL (
+                SELECT id FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
+            ) e
+        );
+        WHILE next <> '{}' LOOP
+            affected := affected || next;
+            next := ARRAY(
+                SELECT id
+                FROM (
+                    SELECT e.id
+                    FROM (
+                        SELECT DISTINCT work_key(e.title, e.authors) AS key
+                        FROM editions e
+                        WHERE e.id = ANY(next)
+                    ) k
+                    CROSS JOIN LATERAL (
+                        SELECT id FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
+                    ) e
+                    UNION
+                    SELECT o.edition_id
+                    FROM edition_work_keys k
+                    JOIN edition_work_keys o USING (source, key)
+                    WHERE k.edition_id = ANY(next)
+                    UNION
+                    SELECT o.edition_id
+                    FROM work_decision_editions k
+                    JOIN work_decision_editions o USING (decision_id)
+                    WHERE k.edition_id = ANY(next)
+                    UNION
+                    SELECT o.edition_id
+                    FROM work_records k
+                    JOIN work_records o USING (founder_id)
+                    WHERE k.edition_id = ANY(next)
+                ) connected
+                WHERE id <> ALL(affected)
+            );
+        END LOOP;
     END IF;
-    keys := array_remove(keys, NULL);
-    IF keys = '{}' THEN
-        RETURN;
-    END IF;
-    known := ARRAY(SELECT edition_id FROM work_records WHERE work_key = ANY(keys));
+
     WITH records AS MATERIALIZED (
         SELECT
             e.id,
-            k.key,
+            e.number,
+            work_key(e.title, e.authors) AS key,
             work_volume(e.title, e.series_position) AS volume,
-            feed_tier(e.language, (SELECT main_language FROM feed_state), e.hook, e.genres <> '{}') AS tier,
-            e.ratings_count,
-            e.number
-        FROM (SELECT DISTINCT key FROM unnest(keys) AS given (key)) k
-        CROSS JOIN LATERAL (
-            SELECT * FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
-        ) e
-    ), volumes AS (
+            (
+                SELECT max(d.id)
+                FROM work_decision_editions m
+                JOIN work_decisions d ON d.id = m.decision_id
+                WHERE m.edition_id = e.id AND d.kind = 'SPLIT' AND d.undone_at IS NULL
+            ) AS last_split
+        FROM editions e
+        WHERE e.id = ANY(affected)
+    ), all_links AS (
+        SELECT number, hashtextextended('title ' || key || ' ' || volume, 0) AS link
+        FROM (
+            SELECT
+                number,
+                key,
+                -- Volumes that share a title are different works. A record that names no volume is one of them only if the
+                -- records of the title name fewer than two.
+                CASE
+                    WHEN min(volume) OVER of_key IS DISTINCT FROM max(volume) OVER of_key THEN coalesce(volume, '')
+                    ELSE ''
+                END AS volume
+            FROM records
+            WHERE key IS NOT NULL AND last_split IS NULL
+            WINDOW of_key AS (PARTITION BY key)
+        ) titled
+        UNION ALL
+        SELECT r.number, hashtextextended('source ' || k.source || ' ' || k.key, 0)
+        FROM edition_work_keys k
+        JOIN records r ON r.id = k.edition_id
+        WHERE k.edition_id = ANY(affected) AND r.last_split IS NULL
+        UNION ALL
+        SELECT r.number, hashtextextended('decision ' || d.id, 0)
+        FROM work_decision_editions m
+        JOIN work_decisions d ON d.id = m.decision_id
+        JOIN records r ON r.id = m.edition_id
+        WHERE m.edition_id = ANY(affected) AND d.undone_at IS NULL AND d.id >= coalesce(r.last_split, 0)
+    ), shared AS (
+        SELECT number, link
+        FROM (SELECT number, link, count(*) OVER (PARTITION BY link) AS total FROM all_links) counted
+        WHERE total > 1
+    )
+    SELECT array_agg(number ORDER BY number, link), array_agg(link ORDER BY number, link)
+    INTO numbers, links
+    FROM shared;
+
+    labels := numbers;
+    LOOP
+        SELECT array_agg(label ORDER BY position) INTO new_labels
+        FROM (
+            SELECT position, min(label) OVER (PARTITION BY number) AS label
+            FROM (
+                SELECT position, number, min(label) OVER (PARTITION BY link) AS label
+                FROM unnest(numbers, links, labels) WITH ORDINALITY AS l (number, link, label, position)
+            ) of_link
+        ) of_edition;
+        EXIT WHEN new_labels IS NOT DISTINCT FROM labels;
+        labels := new_labels;
+    END LOOP;
+
+    WITH ranked AS MATERIALIZED (
         SELECT
-            id,
-            key,
-            CASE
-                WHEN min(volume) OVER of_key IS DISTINCT FROM max(volume) OVER of_key THEN coalesce(volume, '')
-                ELSE ''
-            END AS volume,
-            tier,
-            ratings_count,
-            number
-        FROM records
-        WINDOW of_key AS (PARTITION BY key)
-    ), ranked AS MATERIALIZED (
-        SELECT
-            id,
-            key,
-            volume,
-            row_number() OVER (PARTITION BY key, volume ORDER BY tier, ratings_count DESC, number) AS rank,
-            count(*) OVER (PARTITION BY key, volume) AS total
-        FROM volumes
+            e.id,
+            f.id AS founder_id,
+            row_number() OVER (
+                PARTITION BY f.id
+                ORDER BY
+                    feed_tier(e.language, (SELECT main_language FROM feed_state), e.hook, e.genres <> '{}'),
+                    e.ratings_count DESC,
+                    e.number
+            ) AS rank
+        FROM (SELECT DISTINCT number, label FROM unnest(numbers, labels) AS l (number, label)) m
+        JOIN editions e ON e.number = m.number
+        JOIN editions f ON f.number = m.label
     ), deleted AS (
         DELETE FROM work_records w
-        WHERE w.edition_id = ANY(known)
-            AND NOT EXISTS (SELECT FROM ranked r WHERE r.id = w.edition_id AND r.total > 1)
+        WHERE w.edition_id = ANY(affected)
+            AND NOT EXISTS (SELECT FROM ranked r WHERE r.id = w.edition_id)
     )
-    INSERT INTO work_records AS w (edition_id, work_key, volume, rank)
-    SELECT id, key, volume, rank
+    INSERT INTO work_records AS w (edition_id, founder_id, rank)
+    SELECT id, founder_id, rank
     FROM ranked
-    WHERE total > 1
     ORDER BY id
     ON CONFLICT (edition_id) DO UPDATE
-    SET work_key = excluded.work_key,
-        volume = excluded.volume,
+    SET founder_id = excluded.founder_id,
         rank = excluded.rank
-    WHERE (w.work_key, w.volume, w.rank) IS DISTINCT FROM (excluded.work_key, excluded.volume, excluded.rank);
+    WHERE (w.founder_id, w.rank) IS DISTINCT FROM (excluded.founder_id, excluded.rank);
+END
+$$;
+
+-- Saves the works of editions at sources: the work of `ids[i]` at `sources[i]` is `keys[i]`. The works at other sources stay.
+CREATE OR REPLACE FUNCTION save_work_keys(ids uuid[], sources text[], keys text[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    changed uuid[];
+BEGIN
+    WITH saved AS (
+        INSERT INTO edition_work_keys AS k (edition_id, source, key)
+        SELECT DISTINCT ON (given.id, given.source) given.id, given.source, given.key
+        FROM unnest(ids, save_work_keys.sources, keys) AS given (id, source, key)
+        ORDER BY given.id, given.source
+        ON CONFLICT (edition_id, source) DO UPDATE
+        SET key = excluded.key
+        WHERE k.key <> excluded.key
+        RETURNING edition_id
+    )
+    SELECT array_agg(DISTINCT edition_id) INTO changed
+    FROM saved;
+    IF changed IS NOT NULL THEN
+        PERFORM match_works(changed);
+    END IF;
 END
 $$;
 
@@ -106,11 +288,11 @@ AS $$
 BEGIN
     RETURN EXISTS (
         SELECT
-        FROM (SELECT w.work_key, w.volume FROM work_records w WHERE w.edition_id = edition OFFSET 0) w
+        FROM (SELECT w.founder_id FROM work_records w WHERE w.edition_id = edition OFFSET 0) w
         CROSS JOIN LATERAL (
             SELECT o.edition_id
             FROM work_records o
-            WHERE o.work_key = w.work_key AND o.volume = w.volume AND o.rank <= 50 AND o.edition_id <> edition
+            WHERE o.founder_id = w.founder_id AND o.rank <= 50 AND o.edition_id <> edition
             OFFSET 0
         ) other
         WHERE EXISTS (
@@ -372,8 +554,6 @@ $$;
 CREATE OR REPLACE FUNCTION index_new_editions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-DECLARE
-    keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM new_rows);
 BEGIN
     IF current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
         INSERT INTO search_words (word, editions, forms)
@@ -385,8 +565,11 @@ BEGIN
         ON CONFLICT DO NOTHING;
         PERFORM list_genres_of_editions(ARRAY(SELECT id FROM new_rows));
     END IF;
-    PERFORM match_records(keys);
-    PERFORM enqueue_links(keys || ARRAY(SELECT isbn_key(isbn13) FROM new_rows WHERE isbn13 IS NOT NULL));
+    PERFORM match_works(ARRAY(SELECT id FROM new_rows));
+    PERFORM enqueue_links(
+        ARRAY(SELECT work_key(title, authors) FROM new_rows)
+            || ARRAY(SELECT isbn_key(isbn13) FROM new_rows WHERE isbn13 IS NOT NULL)
+    );
     RETURN NULL;
 END
 $$;
@@ -396,7 +579,9 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     ids uuid[];
-    keys bigint[];
+    -- The editions whose work may be another one, and the keys that they had.
+    moved uuid[];
+    old_keys bigint[];
     new_keys bigint[];
 BEGIN
     IF current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
@@ -441,25 +626,14 @@ BEGIN
             )
     )
     SELECT
-        array_agg(key),
-        array_agg(key) FILTER (WHERE is_new) || array_agg(isbn_key(new_isbn)) FILTER (WHERE new_isbn IS NOT NULL)
-    INTO keys, new_keys
-    FROM (
-        SELECT work_key(old_title, old_authors) AS key, false AS is_new, NULL AS new_isbn
-        FROM changed
-        WHERE is_renamed
-        UNION ALL
-        SELECT work_key(title, authors), true, NULL
-        FROM changed
-        WHERE is_renamed
-        UNION ALL
         -- The other columns decide about the order of a work's records.
-        SELECT w.work_key, false, changed.new_isbn
-        FROM changed
-        LEFT JOIN work_records w ON w.edition_id = changed.id
-        WHERE NOT is_renamed OR new_isbn IS NOT NULL
-    ) keyed;
-    PERFORM match_records(coalesce(keys, '{}'));
+        coalesce(array_agg(id) FILTER (WHERE is_renamed OR EXISTS (SELECT FROM work_records w WHERE w.edition_id = id)), '{}'),
+        array_agg(work_key(old_title, old_authors)) FILTER (WHERE is_renamed),
+        coalesce(array_agg(work_key(title, authors)) FILTER (WHERE is_renamed), '{}')
+            || coalesce(array_agg(isbn_key(new_isbn)) FILTER (WHERE new_isbn IS NOT NULL), '{}')
+    INTO moved, old_keys, new_keys
+    FROM changed;
+    PERFORM match_works(moved, old_keys);
     PERFORM enqueue_links(new_keys);
     RETURN NULL;
 END
@@ -471,7 +645,24 @@ AS $$
 DECLARE
     keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM old_rows);
 BEGIN
-    PERFORM match_records(keys);
+    INSERT INTO removed_editions (id, survivor_id)
+    SELECT DISTINCT ON (o.id) o.id, r.edition_id
+    FROM old_rows o
+    JOIN work_records w ON w.edition_id = o.id
+    JOIN work_records r USING (founder_id)
+    JOIN editions e ON e.id = r.edition_id
+    ORDER BY o.id, r.rank
+    ON CONFLICT (id) DO UPDATE
+    SET survivor_id = excluded.survivor_id;
+    UPDATE removed_editions r
+    SET survivor_id = next.survivor_id
+    FROM old_rows o
+    JOIN removed_editions next ON next.id = o.id
+    WHERE r.survivor_id = o.id;
+    DELETE FROM removed_editions r
+    USING old_rows o
+    WHERE r.survivor_id = o.id;
+    PERFORM match_works(ARRAY(SELECT id FROM old_rows), keys);
     -- Books of a removed edition may have another record of the work.
     PERFORM enqueue_links(keys);
     RETURN NULL;
@@ -490,7 +681,7 @@ CREATE OR REPLACE TRIGGER index_deleted_editions AFTER DELETE ON editions
 
 -- MARK: Policies and grants
 
-GRANT SELECT ON work_records TO bookplate_app;
-REVOKE ALL ON FUNCTION match_records, enqueue_link_job, enqueue_links, enqueue_links_of_recent_books, index_new_editions,
+GRANT SELECT ON work_records, removed_editions TO bookplate_app;
+REVOKE ALL ON FUNCTION match_works, save_work_keys, enqueue_link_job, enqueue_links, enqueue_links_of_recent_books, index_new_editions,
     index_changed_editions, index_deleted_editions, link_waiting_books FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION link_waiting_books TO bookplate_app;

@@ -19,7 +19,8 @@ extension OpenLibrary {
             description: edition["description"]?.textOrValue.flatMap(plainText),
             covers: covers(edition["covers"]),
             keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [],
-            contributors: Self.contributors(edition))
+            contributors: Self.contributors(edition), workKeys: Self.workKeys(Self.workKey(edition))
+        )
     }
 
     /// Converts the record of an author. If it was merged into another record, `key` is the old key.
@@ -33,6 +34,12 @@ extension OpenLibrary {
 
     static func workKey(_ edition: JSON) -> String? {
         edition["works"]?.items.first?["key"]?.text.flatMap(Self.key)
+    }
+
+    /// Returns the ID of the work with a path, such as `/works/OL45804W`.
+    private static func workKeys(_ path: String?) -> [SourceKey] {
+        path?.split(separator: "/").last.map { [SourceKey(source: .openLibrary, key: String($0))] }
+            ?? []
     }
 
     static func authorKeys(edition: JSON) -> [String] {
@@ -105,7 +112,8 @@ extension OpenLibrary {
             language: document.texts("language").count == 1
                 ? document.texts("language").first.map(languageCode) : nil,
             genres: Self.genres(document.texts("subject")),
-            covers: covers(document["cover_i"].map { .array([$0]) }))
+            covers: covers(document["cover_i"].map { .array([$0]) }),
+            workKeys: Self.workKeys(document["key"]?.text.flatMap(Self.key)))
     }
 
     /// Returns the first three covers. An ID of -1 or null means that there is no cover.

@@ -23,13 +23,15 @@ package struct BookRecord: Sendable, Equatable {
     package var covers: [CoverCandidate]
     /// The IDs of the edition at the sources, at most one per source.
     package var keys: [SourceKey]
+    /// The IDs of the work at the sources, at most one per source.
+    package var workKeys: [SourceKey]
 
     package init(
         title: String, subtitle: String? = nil, authors: [String] = [], isbns: [String] = [],
         publisher: String? = nil, publishedDate: String? = nil, pageCount: Int? = nil,
         language: String? = nil, genres: [String] = [], description: String? = nil,
         covers: [CoverCandidate] = [], keys: [SourceKey] = [], contributors: [Contributor] = [],
-        authorRecords: [AuthorRecord] = []
+        authorRecords: [AuthorRecord] = [], workKeys: [SourceKey] = []
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -45,6 +47,7 @@ package struct BookRecord: Sendable, Equatable {
         self.keys = keys
         self.contributors = contributors
         self.authorRecords = authorRecords
+        self.workKeys = workKeys
     }
 
     /// Whether a user would recognize the book from the record.
@@ -74,6 +77,7 @@ package struct BookRecord: Sendable, Equatable {
         description = description ?? other.description
         covers += other.covers.filter { !covers.contains($0) }
         keys += other.keys.filter { key in !keys.contains { $0.source == key.source } }
+        workKeys += other.workKeys.filter { key in !workKeys.contains { $0.source == key.source } }
     }
 }
 

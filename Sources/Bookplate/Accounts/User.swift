@@ -20,6 +20,7 @@ enum User {
             "reads": .relation(Read.ofUser),
             "deletedBooks": .relation(DeletedBook.ofUser),
             "swipes": .relation(Swipe.ofUser),
+            "series": .relation(SeriesProgress.ofUser),
             "stats": .relation(LibraryStats.ofUser),
             "storage": .relation(StorageUse.ofUser),
             "sessions": .relation(UserSessions()),

@@ -50,12 +50,12 @@ private struct ResolverTable: ResolverSource {
     init() {
         let nodes = [
             Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type, Read.type,
-            ProgressEntry.type,
+            ProgressEntry.type, Work.type, Series.type,
         ]
         let rows =
             [
                 Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
-                StorageUse.type, AppSettings.type,
+                StorageUse.type, AppSettings.type, SeriesEntry.type, SeriesProgress.type,
             ]
             + LibraryStats.types
         for type in nodes + rows {
@@ -66,6 +66,7 @@ private struct ResolverTable: ResolverSource {
             ("FeedCardConnection", "FeedCardEdge"), ("DeletedBookConnection", "DeletedBookEdge"),
             ("SwipeConnection", "SwipeEdge"), ("ReadConnection", "ReadEdge"),
             ("ProgressEntryConnection", "ProgressEntryEdge"),
+            ("SeriesProgressConnection", "SeriesProgressEdge"),
         ] {
             table[connection] = ConnectionField.connectionResolvers
             table[edge] = ConnectionField.edgeResolvers
@@ -202,7 +203,8 @@ extension RequestLimits {
             "Book.authors": 2, "FeedCard.authors": 2, "DeletedBook.authors": 2,
             "FeedCard.genres": 3,
             "User.preferredGenres": 5, "Book.purchaseLinks": 2, "FeedCard.purchaseLinks": 2,
-            "Query.genres": 45,
+            "Query.genres": 45, "Work.authors": 2, "Work.genres": 3, "Book.series": 1,
+            "FeedCard.series": 1, "Work.series": 1,
         ]
         return limits
     }()

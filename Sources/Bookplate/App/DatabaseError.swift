@@ -64,6 +64,12 @@ extension BookplateError {
             field: "category", "Category may have at most 100 characters."),
         "books_genre_check": .badUserInput(
             field: "genre", "Genre may have at most 100 characters."),
+        "books_series_check": .badUserInput(
+            field: "series",
+            "The name of a series must have 1 to 200 characters, and no spaces at the start or end."
+        ),
+        "books_series_position_check": .badUserInput(
+            field: "series", "A position in a series must have 1 to 20 characters."),
         "books_current_page_check": .badUserInput(
             field: "currentPage", "Send a whole number of at least 0."),
         "reviews_half_stars_check": .badUserInput(

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "99fc9c6cfee6edae56a4db7f57ee2308b3f0ed7cce26274106302250efb843ad"
+    "35e899ec8b0ea77aca8d82b5b20517591f00076ff11daa1203c159259f944e00"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

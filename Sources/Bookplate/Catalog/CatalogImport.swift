@@ -135,6 +135,13 @@ package struct CatalogImport {
         ids.append(texts: sources.map { $0.1.key })
         try connection.query(Self.stageSources, ids)
 
+        let works = batch.flatMap { line, record in record.workKeys.map { (line, $0) } }
+        var workKeys = Parameters()
+        workKeys.append(int32s: works.map { Int32(clamping: $0.0) })
+        workKeys.append(texts: works.map { $0.1.source })
+        workKeys.append(texts: works.map { $0.1.key })
+        try connection.query(Self.stageWorkKeys, workKeys)
+
         let bios = batch.flatMap { line, record in record.bios.map { (line, $0) } }
         guard !bios.isEmpty else { return }
         var authors = Parameters()
@@ -158,6 +165,7 @@ package struct CatalogImport {
         let updated = try connection.query(Self.updateEditions).affectedCount
         let created = try connection.query(Self.insertEditions).affectedCount
         try connection.execute(Self.insertSources)
+        try connection.execute(Self.saveWorkKeys)
         try connection.execute(Self.saveBios)
         return (created, updated, Int(total) - updated - created, duplicates.count)
     }

@@ -1,4 +1,4 @@
-/// The statements of an import, in the order in which they run. They share one transaction with two temporary tables.
+/// The statements of an import, in the order in which they run. They share one transaction with temporary tables.
 extension CatalogImport {
     static let createStaging = """
         CREATE TEMPORARY TABLE staged (
@@ -24,6 +24,11 @@ extension CatalogImport {
             is_new boolean NOT NULL DEFAULT false
         ) ON COMMIT DROP;
         CREATE TEMPORARY TABLE staged_sources (
+            line int,
+            source text,
+            key text
+        ) ON COMMIT DROP;
+        CREATE TEMPORARY TABLE staged_work_keys (
             line int,
             source text,
             key text
@@ -65,6 +70,11 @@ extension CatalogImport {
 
     static let stageSources = """
         INSERT INTO staged_sources
+        SELECT * FROM unnest($1::int[], $2::text[], $3::text[])
+        """
+
+    static let stageWorkKeys = """
+        INSERT INTO staged_work_keys
         SELECT * FROM unnest($1::int[], $2::text[], $3::text[])
         """
 
@@ -233,5 +243,12 @@ extension CatalogImport {
         FROM staged_sources t
         JOIN staged s USING (line)
         ON CONFLICT DO NOTHING
+        """
+
+    /// Saves what the file says about works. It replaces what the same source has said before.
+    static let saveWorkKeys = """
+        SELECT save_work_keys(array_agg(s.edition_id), array_agg(k.source), array_agg(k.key))
+        FROM staged_work_keys k
+        JOIN staged s USING (line)
         """
 }

@@ -22,6 +22,8 @@ struct CatalogRecord {
     var ratingsCount: Int32 = 0
     /// External ids by source.
     var sources: [(source: String, key: String)] = []
+    /// External ids of the work by source, at most one for each source.
+    var workKeys: [(source: String, key: String)] = []
 
     static let subjectsMax = 30
     static let authorsMax = 50
@@ -111,6 +113,30 @@ struct CatalogRecord {
             }
         }
         if let key = json["goodreads_book_id"]?.int { sources.append(("goodreads", String(key))) }
+        if case .object(let members)? = json["workIds"] {
+            for member in members {
+                if let key = member.value.string { addWorkKey(member.name, key) }
+            }
+        }
+        // The form of Open Library's own records.
+        if let key = json["works"]?.list?.first?["key"]?.string { addWorkKey("open_library", key) }
+        if let key = json["goodreads_work_id"]?.int { addWorkKey("goodreads", String(key)) }
+        // Wikidata describes works.
+        for source in sources where source.source == "wikidata" {
+            addWorkKey(source.source, source.key)
+        }
+    }
+
+    /// Adds the id of the work at a source. A key of Open Library may have its path: `/works/OL45804W`. Keys that cannot be stored
+    /// are ignored, and so are further keys of the same source.
+    mutating func addWorkKey(_ source: String, _ key: String) {
+        let key = source == "open_library" ? key.split(separator: "/").last.map(String.init) : key
+        guard let key, (1...200).contains(key.unicodeScalars.count),
+            !key.unicodeScalars.contains("\0"),
+            source.wholeMatch(of: /[a-z_]{1,32}/) != nil,
+            !workKeys.contains(where: { $0.source == source })
+        else { return }
+        workKeys.append((source, key))
     }
 }
 

@@ -22,6 +22,8 @@ struct CatalogTable {
         "rating": ["average_rating", "avg_rating", "rating"],
         "ratings": ["ratings_count", "num_ratings", "voters"],
         "goodreads": ["goodreads_book_id", "bookid"], "id": ["id"],
+        "goodreads_work": ["goodreads_work_id"],
+        "open_library_work": ["open_library_work_id", "openlibrary_work_id", "work_key"],
     ]
 
     /// - Throws: If the header has no column for titles.
@@ -77,7 +79,12 @@ struct CatalogTable {
         }
         if let key = cell("id"), Self.isWikidataKey(key) {
             record.sources.append(("wikidata", key))
+            record.addWorkKey("wikidata", key)
         }
+        if let key = cell("goodreads_work"), Int(key) != nil {
+            record.addWorkKey("goodreads", key)
+        }
+        if let key = cell("open_library_work") { record.addWorkKey("open_library", key) }
         return record
     }
 

@@ -73,6 +73,9 @@ struct EditionFacts {
         let keys = record.keys.filter { $0.key.unicodeScalars.count <= 200 }
         parameters.append(texts: keys.map(\.source.rawValue))
         parameters.append(texts: keys.map(\.key))
+        let workKeys = record.workKeys.filter { $0.key.unicodeScalars.count <= 200 }
+        parameters.append(texts: workKeys.map(\.source.rawValue))
+        parameters.append(texts: workKeys.map(\.key))
         return parameters
     }
 
@@ -91,7 +94,11 @@ struct EditionFacts {
     }
 
     static let save = Statement(
-        "SELECT save_edition($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)")
+        """
+        SELECT save_edition(
+            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
+        )
+        """)
     static let saveAuthors = Statement("SELECT save_authors($1, $2, $3, $4)")
 }
 

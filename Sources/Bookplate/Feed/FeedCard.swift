@@ -37,6 +37,8 @@ enum FeedCard {
             "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
             "similar": .relation(SimilarCards(key: id)),
             "inLibrary": .relation(Book.ofEdition),
+            "work": .relation(Work.ofEdition(id)),
+            "series": .relation(SeriesEntry.ofCard),
         ])
 
     static let noSuchCard = "There is no such book in the catalog."

@@ -23,6 +23,7 @@ enum ReaderSignals {
         """)
 
     struct Signal: RowDecodable {
+        /// The founder of the work that the signal is about.
         let id: UUID
         let signal: ReaderSignal
 
@@ -41,10 +42,11 @@ enum ReaderSignals {
     /// Relies on this plan: the reader's reviews, swipes, and books by the prefix of their keys, then the 300 editions by key.
     static let latest = TypedStatement<Signal>(
         """
-        SELECT s.edition_id, s.voice::float8, s.newer, \(BookTraits.columns(of: "e"))
+        SELECT s.founder_id, s.voice::float8, s.newer, \(BookTraits.columns(of: "e"))
         FROM (
             SELECT
                 edition_id,
+                founder_id,
                 voice,
                 at,
                 greatest(
@@ -56,7 +58,7 @@ enum ReaderSignals {
                     ) / 2.0
                 )::float8 AS newer
             FROM (
-                SELECT edition_id, voice, at
+                SELECT edition_id, founder_id, voice, at
                 FROM reader_signals
                 WHERE user_id = $1
                 ORDER BY at DESC

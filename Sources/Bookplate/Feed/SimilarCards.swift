@@ -3,6 +3,8 @@ import GraphQLPostgres
 import Postgres
 
 /// The field `FeedCard.similar`: books that the same readers like, then books of similar popularity in the same genre.
+///
+/// Similar books are learned by works: the links connect the founders of works. The first record of each work is returned.
 struct SimilarCards: RowLoader {
     let key: Column
 
@@ -22,12 +24,16 @@ struct SimilarCards: RowLoader {
             SELECT \(columns.sql)
             FROM unnest($2::uuid[]) k (id)
             CROSS JOIN LATERAL (
+                SELECT coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = k.id), k.id) AS founder_id
+                OFFSET 0
+            ) own
+            CROSS JOIN LATERAL (
                 SELECT k.id AS edition_id, near.similar_id, near.place
                 FROM (
                     (
                         SELECT s.similar_id, s.rank::int8 AS place
                         FROM edition_similar s
-                        WHERE s.edition_id = k.id AND s.score > 0
+                        WHERE s.edition_id = own.founder_id AND s.score > 0
                         ORDER BY s.rank
                         LIMIT $3
                     )
@@ -45,10 +51,20 @@ struct SimilarCards: RowLoader {
                             AND here.genre_id <> 0
                             AND NOT EXISTS (
                                 SELECT
+                                FROM work_records w
+                                WHERE w.edition_id = o.edition_id
+                                    AND (w.rank > 1 OR w.founder_id = own.founder_id)
+                                OFFSET 0
+                            )
+                            AND NOT EXISTS (
+                                SELECT
                                 FROM edition_similar s
-                                WHERE s.edition_id = k.id
+                                WHERE s.edition_id = own.founder_id
                                     AND s.score > 0
-                                    AND s.similar_id = o.edition_id
+                                    AND s.similar_id = coalesce(
+                                        (SELECT w.founder_id FROM work_records w WHERE w.edition_id = o.edition_id),
+                                        o.edition_id
+                                    )
                             )
                         ORDER BY o.position
                         LIMIT $3
@@ -57,7 +73,10 @@ struct SimilarCards: RowLoader {
                 ORDER BY near.place
                 LIMIT $3
             ) n
-            CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = n.similar_id OFFSET 0) e
+            LEFT JOIN LATERAL \(WorkRecords.firstRecord(of: "n.similar_id")) first ON true
+            CROSS JOIN LATERAL (
+                SELECT * FROM editions e WHERE e.id = coalesce(first.edition_id, n.similar_id) OFFSET 0
+            ) e
             ORDER BY k.id, n.place
             """)
     }

@@ -49,13 +49,18 @@ enum Swipe {
         for (swipe, card) in zip(swipes, cards) where card.map(unknownCards.contains) ?? true {
             if let id = swipe["cardId"], !unknownIDs.contains(id) { unknownIDs.append(id) }
         }
+        // Two records of a work have the same book.
+        var savedBooks: [UUID] = []
+        for case let book? in outcomes.map(\.savedBook) where !savedBooks.contains(book) {
+            savedBooks.append(book)
+        }
         return [
             PlainObject(
                 leaves: [
                     "recorded": .int(outcomes.first?.recordedCount ?? 0),
                     "unknownCardIds": .list(unknownIDs),
                 ],
-                ids: ["saved": outcomes.compactMap(\.savedBook)])
+                ids: ["saved": savedBooks])
         ]
     }
 
@@ -110,12 +115,12 @@ enum Swipe {
     /// Returns one row for each liked or bought card, but at least one row.
     ///
     /// The parameters are `$1` the reader, `$2` the cards, `$3` the actions, `$4` the times or NULL, `$5` whether covers are
-    /// searched, and `$6` the bookstores or NULL. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
+    /// searched, and `$6` the bookstores or NULL. No book is added if the library has one of the work, whatever its edition. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
     /// swipes of a card with the same time, the last one counts, because the rows are inserted newest first. Only the
     /// current swipe of a card saves a book, not one that arrives late.
     ///
-    /// Relies on this plan: for each swipe, the edition by its key, the swipes of the card by the prefix of their key, and the book
-    /// by `books_edition_id`. Neither the number of swipes nor the size of the library matters.
+    /// Relies on this plan: for each swipe, the edition by its key, the swipes of the card by the prefix of their key, the other
+    /// records of its work by their keys, and the books by `books_edition_id`. Neither the number of swipes nor the size of the library matters.
     private static let recordSwipes = TypedStatement<Outcome>(
         """
         WITH input AS MATERIALIZED (
@@ -133,6 +138,7 @@ enum Swipe {
         ranked AS (
             SELECT
                 i.*,
+                coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = i.edition_id), i.edition_id) AS work,
                 c.counted_at,
                 row_number() OVER newest_first = 1 AS is_newest,
                 -- A second, equal swipe without a time.
@@ -170,8 +176,16 @@ enum Swipe {
                         AND r.is_newest
                         AND least(r.swiped_at, now()) > coalesce(r.counted_at, '-infinity')
                         AND NOT EXISTS (
-                            SELECT FROM books b WHERE b.user_id = $1 AND b.edition_id = r.edition_id
+                            SELECT
+                            FROM ranked first
+                            WHERE first.work = r.work
+                                AND first.n < r.n
+                                AND first.action IN ('LIKE', 'BUY')
+                                AND first.is_newest
+                                AND first.is_repetition IS NOT TRUE
+                                AND least(first.swiped_at, now()) > coalesce(first.counted_at, '-infinity')
                         )
+                        AND book_of_work($1, r.edition_id) IS NULL
                     THEN gen_random_uuid()
                 END
             FROM ranked r
@@ -196,7 +210,7 @@ enum Swipe {
                 FROM unnest($2) g (id)
                 WHERE g.id IS NOT NULL AND NOT EXISTS (SELECT FROM input i WHERE i.edition_id = g.id)
             ),
-            coalesce(s.book_id, b.id)
+            coalesce(s.book_id, book_of_work($1, liked.edition_id))
         FROM (SELECT) one
         LEFT JOIN (
             SELECT edition_id, min(n) AS n
@@ -205,7 +219,6 @@ enum Swipe {
             GROUP BY edition_id
         ) liked ON true
         LEFT JOIN saved s ON s.card_id = liked.edition_id
-        LEFT JOIN books b ON b.user_id = $1 AND b.edition_id = liked.edition_id
         ORDER BY liked.n
         """)
 

@@ -38,7 +38,7 @@ enum WorkRecords {
         (
             SELECT first.edition_id
             FROM (
-                SELECT w.work_key, w.volume
+                SELECT w.founder_id
                 FROM work_records w
                 WHERE w.edition_id = \(edition)
                 OFFSET 0
@@ -46,7 +46,7 @@ enum WorkRecords {
             CROSS JOIN LATERAL (
                 SELECT r.edition_id
                 FROM work_records r
-                WHERE r.work_key = w.work_key AND r.volume = w.volume AND r.rank = 1
+                WHERE r.founder_id = w.founder_id AND r.rank = 1
                 OFFSET 0
             ) first
         )

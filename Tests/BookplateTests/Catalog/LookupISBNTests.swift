@@ -297,7 +297,8 @@ import Testing
             _ = try connection.query(
                 """
                 SELECT save_edition('\(isbn)', 'Other title', 'Subtitle', '{Nobody}', '{EDITOR}', 'Nobody', '2020', 1,
-                  'xx', '{Romance}', 'Other', 'Other', '{x}', '{open_library}', '{OL1M}')
+                  'xx', '{Romance}', 'Other', 'Other', '{x}', '{open_library}', '{OL1M}',
+                  '{open_library}', '{OL1W}')
                 """)
             return try connection.query(
                 "SELECT title, subtitle, authors[1], publisher FROM editions WHERE isbn13 = '\(isbn)'"

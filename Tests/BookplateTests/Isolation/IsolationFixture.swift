@@ -16,6 +16,7 @@ struct IsolationFixture {
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let book = try await reader.makeBook([
             "cardId": card, "title": "Secret title", "status": "READ", "shelfIds": [shelf],
+            "series": [["name": "Secret series", "position": "1"]],
         ])
         let review = try await reader.review(book, rating: 1, text: "Secret words")
         for isDeleted in [true, false] {
@@ -71,11 +72,12 @@ struct IsolationFixture {
             """
             { me { id displayName email preferredGenres { id } createdAt
               shelves { id name position updatedAt books { nodes { id } } }
-              books { nodes { id title author status coverUrl cover { blurHash } image { url } currentPage updatedAt shelves { id } review { id rating text } } }
+              books { nodes { id title author status coverUrl cover { blurHash } image { url } currentPage updatedAt series { series { id name } position } work { inLibrary { id } } shelves { id } review { id rating text } } }
               reviews { nodes { id rating text updatedAt } }
               reads { nodes { id startedOn finishedOn outcome note updatedAt
                 progressEntries { nodes { id percent note updatedAt } } } }
               deletedBooks { nodes { bookId title } }
+              series { nodes { series { name bookCount } booksInLibrary booksRead next { id } } }
               swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }
               sessions { id deviceName } storage { usedBytes }
             } }

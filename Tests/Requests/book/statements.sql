@@ -52,11 +52,19 @@ WHERE id = $1;
 SELECT n.edition_id, e.id, e.title
 FROM unnest($2::uuid[]) k (id)
 CROSS JOIN LATERAL (
+  SELECT coalesce((
+    SELECT w.founder_id
+    FROM work_records w
+    WHERE w.edition_id = k.id
+  ), k.id) AS founder_id
+  OFFSET 0
+) own
+CROSS JOIN LATERAL (
   SELECT k.id AS edition_id, near.similar_id, near.place
   FROM ( (
     SELECT s.similar_id, s.rank::int8 AS place
     FROM edition_similar s
-    WHERE s.edition_id = k.id AND s.score > 0
+    WHERE s.edition_id = own.founder_id AND s.score > 0
     ORDER BY s.rank
     LIMIT $3
   ) UNION ALL (
@@ -65,8 +73,17 @@ CROSS JOIN LATERAL (
     JOIN edition_genres o ON o.genre_id = here.genre_id AND o.ordinal = 1 AND o.position > here.position
     WHERE here.edition_id = k.id AND here.ordinal = 1 AND here.genre_id <> 0 AND NOT EXISTS (
       SELECT
+      FROM work_records w
+      WHERE w.edition_id = o.edition_id AND (w.rank > 1 OR w.founder_id = own.founder_id)
+      OFFSET 0
+    ) AND NOT EXISTS (
+      SELECT
       FROM edition_similar s
-      WHERE s.edition_id = k.id AND s.score > 0 AND s.similar_id = o.edition_id
+      WHERE s.edition_id = own.founder_id AND s.score > 0 AND s.similar_id = coalesce( (
+        SELECT w.founder_id
+        FROM work_records w
+        WHERE w.edition_id = o.edition_id
+      ), o.edition_id )
     )
     ORDER BY o.position
     LIMIT $3
@@ -74,10 +91,25 @@ CROSS JOIN LATERAL (
   ORDER BY near.place
   LIMIT $3
 ) n
+LEFT JOIN LATERAL (
+  SELECT first.edition_id
+  FROM (
+    SELECT w.founder_id
+    FROM work_records w
+    WHERE w.edition_id = n.similar_id
+    OFFSET 0
+  ) w
+  CROSS JOIN LATERAL (
+    SELECT r.edition_id
+    FROM work_records r
+    WHERE r.founder_id = w.founder_id AND r.rank = 1
+    OFFSET 0
+  ) first
+) first ON true
 CROSS JOIN LATERAL (
   SELECT *
   FROM editions e
-  WHERE e.id = n.similar_id
+  WHERE e.id = coalesce(first.edition_id, n.similar_id)
   OFFSET 0
 ) e
 ORDER BY k.id, n.place;

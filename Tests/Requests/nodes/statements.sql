@@ -33,6 +33,27 @@ SELECT e.id, e.title
 FROM editions e
 WHERE true AND e.id = ANY($2);
 
+SELECT e.requested_id, work_id(e.founder_id)
+FROM (
+  SELECT e.*, k.id AS requested_id, coalesce(w.founder_id, o.id) AS founder_id
+  FROM unnest($2::uuid[]) k (id)
+  CROSS JOIN LATERAL (
+    SELECT coalesce( (
+      SELECT r.survivor_id
+      FROM removed_editions r
+      WHERE r.id = work_id(k.id)
+    ), work_id(k.id) ) AS id
+  ) o
+  LEFT JOIN work_records w ON w.edition_id = o.id
+  LEFT JOIN work_records f ON f.founder_id = w.founder_id AND f.rank = 1
+  JOIN editions e ON e.id = coalesce(f.edition_id, o.id)
+) e
+WHERE true AND e.requested_id = ANY($2);
+
+SELECT s.id
+FROM series s
+WHERE true AND s.id = ANY($2);
+
 SELECT i.id
 FROM imports i
 WHERE i.user_id = $1 AND i.id = ANY($2);

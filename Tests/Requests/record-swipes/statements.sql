@@ -11,7 +11,11 @@ WITH input AS MATERIALIZED (
     OFFSET 0
   ) e
 ), ranked AS (
-  SELECT i.*, c.counted_at, row_number() OVER newest_first = 1 AS is_newest, i.is_untimed AND ( c.same_action_at = c.counted_at AND c.counted_at > now() - interval '1 day' OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first ) AS is_repetition
+  SELECT i.*, coalesce((
+    SELECT w.founder_id
+    FROM work_records w
+    WHERE w.edition_id = i.edition_id
+  ), i.edition_id) AS work, c.counted_at, row_number() OVER newest_first = 1 AS is_newest, i.is_untimed AND ( c.same_action_at = c.counted_at AND c.counted_at > now() - interval '1 day' OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first ) AS is_repetition
   FROM input i
   CROSS JOIN LATERAL (
     SELECT max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at, max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL AND s.action = i.action) AS same_action_at, coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
@@ -23,9 +27,9 @@ WITH input AS MATERIALIZED (
   INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, saved_book_id)
   SELECT $1, r.edition_id, r.swiped_at, r.action, r.store, CASE WHEN r.action IN ('LIKE', 'BUY') AND r.is_newest AND least(r.swiped_at, now()) > coalesce(r.counted_at, '-infinity') AND NOT EXISTS (
     SELECT
-    FROM books b
-    WHERE b.user_id = $1 AND b.edition_id = r.edition_id
-  ) THEN gen_random_uuid() END
+    FROM ranked first
+    WHERE first.work = r.work AND first.n < r.n AND first.action IN ('LIKE', 'BUY') AND first.is_newest AND first.is_repetition IS NOT TRUE AND least(first.swiped_at, now()) > coalesce(first.counted_at, '-infinity')
+  ) AND book_of_work($1, r.edition_id) IS NULL THEN gen_random_uuid() END
   FROM ranked r
   WHERE r.is_repetition IS NOT TRUE
   ON CONFLICT DO NOTHING
@@ -51,7 +55,7 @@ SELECT (
     FROM input i
     WHERE i.edition_id = g.id
   )
-), coalesce(s.book_id, b.id)
+), coalesce(s.book_id, book_of_work($1, liked.edition_id))
 FROM (
   SELECT
 ) one
@@ -62,7 +66,6 @@ LEFT JOIN (
   GROUP BY edition_id
 ) liked ON true
 LEFT JOIN saved s ON s.card_id = liked.edition_id
-LEFT JOIN books b ON b.user_id = $1 AND b.edition_id = liked.edition_id
 ORDER BY liked.n;
 
 UPDATE users

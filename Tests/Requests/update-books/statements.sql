@@ -2,12 +2,19 @@
 SELECT begin_request($1, $2, $3, $4);
 
 WITH input AS MATERIALIZED (
-  SELECT i.n, i.id, i.new, i.shelf_ids, b.id IS NULL AS is_unknown, b.added_at, i.new ->> 'isbn13' AS isbn13, CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page, CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
+  SELECT i.n, i.id, i.new, i.shelf_ids, i.is_card_unknown, b.id IS NULL AS is_unknown, b.added_at, i.new ->> 'isbn13' AS isbn13, i.new ->> 'edition_id' AS edition_id, CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page, CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
   FROM (
-    SELECT e.n, (e.entry ->> 'id')::uuid AS id, e.entry -> 'values' AS new, CASE WHEN e.entry ? 'shelf_ids' THEN ARRAY(
+    SELECT e.n, (e.entry ->> 'id')::uuid AS id, coalesce(c.facts, '{}') || (e.entry -> 'values') AS new, e.entry -> 'values' ? 'edition_id' AND c.facts IS NULL AS is_card_unknown, CASE WHEN e.entry ? 'shelf_ids' THEN ARRAY(
       SELECT jsonb_array_elements_text(e.entry -> 'shelf_ids')::uuid
     ) END AS shelf_ids
     FROM jsonb_array_elements($2) WITH ORDINALITY AS e (entry, n)
+    LEFT JOIN LATERAL (
+      SELECT jsonb_build_object( 'linked_by', 'CARD', 'title', c.title, 'authors', c.authors, 'author_roles', c.author_roles, 'written_author', NULL, 'isbn13', c.isbn13, 'publisher', c.publisher, 'published_date', c.published_date, 'page_count', c.page_count, 'language', c.language, 'description', coalesce(c.description, b.description) ) || CASE WHEN b.current_page > c.page_count THEN jsonb_build_object('current_page', c.page_count) ELSE '{}' END AS facts
+      FROM editions c
+      LEFT JOIN books b ON b.user_id = $1 AND b.id = (e.entry ->> 'id')::uuid
+      WHERE c.id = (e.entry -> 'values' ->> 'edition_id')::uuid
+      OFFSET 0
+    ) c ON true
   ) i
   LEFT JOIN LATERAL (
     SELECT *
@@ -16,7 +23,7 @@ WITH input AS MATERIALIZED (
     OFFSET 0
   ) b ON true
 ), checked AS MATERIALIZED (
-  SELECT i.*, o.id AS same_book, CASE WHEN i.is_unknown THEN 'BOOK' WHEN EXISTS (
+  SELECT i.*, coalesce(c.id, o.id) AS same_book, CASE WHEN i.is_unknown THEN 'BOOK' WHEN i.is_card_unknown THEN 'CARD' WHEN EXISTS (
     SELECT
     FROM unnest(i.shelf_ids) AS requested (id)
     WHERE NOT EXISTS (
@@ -24,7 +31,7 @@ WITH input AS MATERIALIZED (
       FROM shelves s
       WHERE s.user_id = $1 AND s.id = requested.id
     )
-  ) THEN 'SHELF' WHEN o.id IS NOT NULL THEN 'ISBN' WHEN i.new ? 'current_page' AND i.page > i.page_count THEN 'PAGE' WHEN i.new ? 'page_count' AND i.page > i.page_count THEN 'PAGE_COUNT' END AS problem
+  ) THEN 'SHELF' WHEN c.id IS NOT NULL THEN 'EDITION' WHEN o.id IS NOT NULL THEN 'ISBN' WHEN i.new ? 'current_page' AND i.page > i.page_count THEN 'PAGE' WHEN i.new ? 'page_count' AND i.page > i.page_count THEN 'PAGE_COUNT' END AS problem
   FROM input i
   LEFT JOIN LATERAL (
     SELECT b.id
@@ -32,16 +39,22 @@ WITH input AS MATERIALIZED (
     WHERE b.user_id = $1 AND b.isbn13 = i.isbn13 AND b.id <> i.id
     OFFSET 0
   ) o ON true
+  LEFT JOIN LATERAL (
+    SELECT b.id
+    FROM books b
+    WHERE b.user_id = $1 AND b.edition_id = i.edition_id::uuid AND b.id <> i.id
+    OFFSET 0
+  ) c ON true
 ), accepted AS MATERIALIZED (
-  SELECT c.*, c.problem IS NULL AND (c.isbn13 IS NULL OR row_number() OVER same_isbn = 1) AS is_accepted, first_value(c.id) OVER same_isbn AS first_with_isbn
-  FROM checked c WINDOW same_isbn AS (PARTITION BY c.isbn13, c.problem IS NULL ORDER BY c.n)
+  SELECT c.*, c.problem IS NULL AND (c.isbn13 IS NULL OR row_number() OVER same_isbn = 1) AND (c.edition_id IS NULL OR row_number() OVER same_edition = 1) AS is_accepted, CASE WHEN c.isbn13 IS NULL OR row_number() OVER same_isbn = 1 THEN first_value(c.id) OVER same_edition ELSE first_value(c.id) OVER same_isbn END AS first_with_same
+  FROM checked c WINDOW same_isbn AS (PARTITION BY c.isbn13, c.problem IS NULL ORDER BY c.n), same_edition AS (PARTITION BY c.edition_id, c.problem IS NULL ORDER BY c.n)
 ), updated AS (
   UPDATE books b
   SET title = CASE WHEN i.new ? 'title' THEN (i.new ->> 'title')::text ELSE b.title END, authors = CASE WHEN i.new ? 'authors' THEN ARRAY(
     SELECT jsonb_array_elements_text(i.new -> 'authors')
   )::text[] ELSE b.authors END, author_roles = CASE WHEN i.new ? 'author_roles' THEN ARRAY(
     SELECT jsonb_array_elements_text(i.new -> 'author_roles')
-  )::author_role[] ELSE b.author_roles END, written_author = CASE WHEN i.new ? 'written_author' THEN (i.new ->> 'written_author')::text ELSE b.written_author END, isbn13 = CASE WHEN i.new ? 'isbn13' THEN (i.new ->> 'isbn13')::text ELSE b.isbn13 END, publisher = CASE WHEN i.new ? 'publisher' THEN (i.new ->> 'publisher')::text ELSE b.publisher END, published_date = CASE WHEN i.new ? 'published_date' THEN (i.new ->> 'published_date')::text ELSE b.published_date END, page_count = CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END, language = CASE WHEN i.new ? 'language' THEN (i.new ->> 'language')::text ELSE b.language END, category = CASE WHEN i.new ? 'category' THEN (i.new ->> 'category')::text ELSE b.category END, genre = CASE WHEN i.new ? 'genre' THEN (i.new ->> 'genre')::text ELSE b.genre END, description = CASE WHEN i.new ? 'description' THEN (i.new ->> 'description')::text ELSE b.description END, status = CASE WHEN i.new ? 'status' THEN (i.new ->> 'status')::reading_status ELSE b.status END, current_page = CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END, started_at = CASE WHEN i.new ->> 'status' = 'READING' AND b.status <> 'READING' THEN now() ELSE b.started_at END, finished_at = CASE WHEN i.new ->> 'status' = 'READ' AND b.status <> 'READ' THEN now() ELSE b.finished_at END, updated_at = now()
+  )::author_role[] ELSE b.author_roles END, written_author = CASE WHEN i.new ? 'written_author' THEN (i.new ->> 'written_author')::text ELSE b.written_author END, isbn13 = CASE WHEN i.new ? 'isbn13' THEN (i.new ->> 'isbn13')::text ELSE b.isbn13 END, publisher = CASE WHEN i.new ? 'publisher' THEN (i.new ->> 'publisher')::text ELSE b.publisher END, published_date = CASE WHEN i.new ? 'published_date' THEN (i.new ->> 'published_date')::text ELSE b.published_date END, page_count = CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END, language = CASE WHEN i.new ? 'language' THEN (i.new ->> 'language')::text ELSE b.language END, category = CASE WHEN i.new ? 'category' THEN (i.new ->> 'category')::text ELSE b.category END, genre = CASE WHEN i.new ? 'genre' THEN (i.new ->> 'genre')::text ELSE b.genre END, description = CASE WHEN i.new ? 'description' THEN (i.new ->> 'description')::text ELSE b.description END, series = CASE WHEN i.new ? 'series' THEN (i.new ->> 'series')::text ELSE b.series END, series_position = CASE WHEN i.new ? 'series_position' THEN (i.new ->> 'series_position')::text ELSE b.series_position END, edition_id = CASE WHEN i.new ? 'edition_id' THEN (i.new ->> 'edition_id')::uuid ELSE b.edition_id END, linked_by = CASE WHEN i.new ? 'linked_by' THEN (i.new ->> 'linked_by')::book_link ELSE b.linked_by END, status = CASE WHEN i.new ? 'status' THEN (i.new ->> 'status')::reading_status ELSE b.status END, current_page = CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END, started_at = CASE WHEN i.new ->> 'status' = 'READING' AND b.status <> 'READING' THEN now() ELSE b.started_at END, finished_at = CASE WHEN i.new ->> 'status' = 'READ' AND b.status <> 'READ' THEN now() ELSE b.finished_at END, updated_at = now()
   FROM accepted i
   WHERE b.user_id = $1 AND b.id = i.id AND i.is_accepted AND i.new <> '{}'
 ), shelved AS (
@@ -59,7 +72,7 @@ WITH input AS MATERIALIZED (
     WHERE is_accepted AND shelf_ids IS NOT NULL
   )) AND sb.book_id = i.id AND sb.shelf_id <> ALL(i.shelf_ids)
 )
-SELECT CASE WHEN NOT i.is_accepted THEN coalesce(i.problem, 'ISBN') END, coalesce(i.same_book, i.first_with_isbn), i.page, i.page_count
+SELECT CASE WHEN NOT i.is_accepted THEN coalesce(i.problem, 'ISBN') END, coalesce(i.same_book, i.first_with_same), i.page, i.page_count
 FROM accepted i
 ORDER BY i.n;
 

@@ -35,6 +35,8 @@ enum Book {
                 RowRelation(
                     .one, FeedCard.type, key: editionID, matching: "e.id",
                     from: "editions e WHERE e.id = ANY($2)")),
+            "work": .relation(Work.ofEdition(editionID)),
+            "series": .relation(SeriesEntry.ofBook),
             "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
             "review": .relation(Review.ofBook),
             "reads": .relation(Read.ofBook),

@@ -21,6 +21,7 @@ struct BookCreation {
     private let category: String?
     private let genre: String?
     private let facts: BookFacts
+    private let series: SeriesInput
     /// Whether to search for a cover.
     let fetchesCover: Bool
 
@@ -57,6 +58,7 @@ struct BookCreation {
         genre = try TextInput.optional(
             input.text("genre"), field: "genre", charactersMax: Self.labelCharactersMax)
         facts = try BookFacts(input)
+        series = try SeriesInput(input)
         fetchesCover = input["fetchCover"] != .boolean(false)
     }
 
@@ -83,6 +85,8 @@ struct BookCreation {
         parameters.append(int32: facts.pageCount)
         parameters.append(text: facts.language)
         parameters.append(text: facts.description)
+        parameters.append(text: series.name)
+        parameters.append(text: series.position)
         if !reads.isEmpty { parameters.append(json: .list(reads.map(\.json))) }
         let statement =
             switch (shelfIDs.isEmpty, reads.isEmpty) {
@@ -193,8 +197,8 @@ struct BookCreation {
             ), created AS (
               INSERT INTO books (
                 user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher,
-                published_date, page_count, language, category, genre, description, status, started_at, finished_at, cover_status,
-                cover_requested_at
+                published_date, page_count, language, category, genre, description, series, series_position, status, started_at,
+                finished_at, cover_status, cover_requested_at
               )
               SELECT
                 $1,
@@ -217,6 +221,8 @@ struct BookCreation {
                 $9,
                 coalesce($10, card.genres[1]),
                 coalesce($19, card.description),
+                $20,
+                $21,
                 $11::reading_status,
                 CASE WHEN $11::reading_status = 'READING' THEN now() END,
                 CASE WHEN $11::reading_status = 'READ' THEN now() END,

@@ -27,7 +27,9 @@ struct BookUpdate {
 
     /// - Throws: `.badUserInput` with the name of the field.
     init(_ input: InputObject) throws(BookplateError) {
-        changesWork = ["title", "author", "authors", "isbn"].contains { input.isGiven($0) }
+        changesWork = ["title", "author", "authors", "isbn", "cardId"].contains {
+            input.isGiven($0)
+        }
         if input.isGiven("title") {
             set(
                 "title",
@@ -47,6 +49,14 @@ struct BookUpdate {
             set("isbn13", isbn?.description)
         }
         try setFacts(of: input)
+        if input.isGiven("cardId") {
+            guard input["cardId"] != .null else {
+                throw .badUserInput(field: "cardId", "Send the id of a card.")
+            }
+            set(
+                "edition_id",
+                try input.id("cardId", else: FeedCard.noSuchCard).description)
+        }
         if input.isGiven("status") {
             guard let status = input.text("status") else {
                 throw .badUserInput(field: "status", "A book always has a status.")
@@ -77,6 +87,11 @@ struct BookUpdate {
             set(column, text)
         }
         if input.isGiven("pageCount") { set("page_count", facts.pageCount) }
+        if input.isGiven("series") {
+            let series = try SeriesInput(input)
+            set("series", series.name)
+            set("series_position", series.position)
+        }
     }
 
     private mutating func setText(

@@ -70,6 +70,10 @@ struct BookUpdates {
                 case nil: nil
                 case "BOOK": .notFound(Book.noSuchBook)
                 case "SHELF": .notFound(Shelf.noSuchShelf)
+                case "CARD": .notFound(FeedCard.noSuchCard)
+                case "EDITION":
+                    .conflict(
+                        BookCreation.alreadyInLibrary, id: sameBook?.description, field: "cardId")
                 case "ISBN":
                     .conflict(
                         "A book with this ISBN is already in the library.",
@@ -95,7 +99,8 @@ struct BookUpdates {
         ("title", "text"), ("authors", "text[]"), ("author_roles", "author_role[]"),
         ("written_author", "text"), ("isbn13", "text"), ("publisher", "text"),
         ("published_date", "text"), ("page_count", "int"), ("language", "text"),
-        ("category", "text"), ("genre", "text"), ("description", "text"),
+        ("category", "text"), ("genre", "text"), ("description", "text"), ("series", "text"),
+        ("series_position", "text"), ("edition_id", "uuid"), ("linked_by", "book_link"),
         ("status", "reading_status"), ("current_page", "int"),
     ]
 
@@ -114,14 +119,15 @@ struct BookUpdates {
         for: statuses, status: "(i.new ->> 'status')")
 
     /// Applies the entries of `$2`, an array of objects such as `{"id": "…", "values": {"status": "READ"}, "shelf_ids": []}`,
-    /// to the books of the reader `$1`. No two entries have the same id.
+    /// to the books of the reader `$1`. No two entries have the same id. With an `edition_id`, the facts of that edition replace
+    /// those of the book, and the entry's own values replace both.
     ///
     /// Returns for each entry, in order: what is wrong with it, or NULL; the book that has its ISBN; and the page and the number
     /// of pages that the book would have. Entries with a problem change nothing. The transaction holds the lock of the user, so
-    /// no other one can add a book or remove a shelf between the checks and the update. An ISBN that a book of the batch gives up
-    /// is free after the batch.
+    /// no other one can add a book or remove a shelf between the checks and the update. An ISBN or an edition that a book of the
+    /// batch gives up is free after the batch.
     ///
-    /// Relies on this plan: for each entry, the book by its key and by its ISBN. The size of the library does not matter.
+    /// Relies on this plan: for each entry, the book by its key, by its ISBN, and by its edition. The size of the library does not matter.
     private static let update = TypedStatement<Outcome>(
         """
         WITH input AS MATERIALIZED (
@@ -130,22 +136,28 @@ struct BookUpdates {
                 i.id,
                 i.new,
                 i.shelf_ids,
+                i.is_card_unknown,
                 b.id IS NULL AS is_unknown,
                 b.added_at,
                 b.status AS old_status,
                 i.new ->> 'isbn13' AS isbn13,
+                i.new ->> 'edition_id' AS edition_id,
                 CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page,
                 CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
             FROM (
                 SELECT
                     e.n,
                     (e.entry ->> 'id')::uuid AS id,
-                    e.entry -> 'values' AS new,
+                    coalesce(c.facts, '{}') || (e.entry -> 'values') AS new,
+                    e.entry -> 'values' ? 'edition_id' AND c.facts IS NULL AS is_card_unknown,
                     CASE
                         WHEN e.entry ? 'shelf_ids'
                         THEN ARRAY(SELECT jsonb_array_elements_text(e.entry -> 'shelf_ids')::uuid)
                     END AS shelf_ids
                 FROM jsonb_array_elements($2) WITH ORDINALITY AS e (entry, n)
+                LEFT JOIN LATERAL (
+                    \(factsOfCard)
+                ) c ON true
             ) i
             LEFT JOIN LATERAL (
                 SELECT * FROM books b WHERE b.user_id = $1 AND b.id = i.id OFFSET 0
@@ -153,14 +165,16 @@ struct BookUpdates {
         ), checked AS MATERIALIZED (
             SELECT
                 i.*,
-                o.id AS same_book,
+                coalesce(c.id, o.id) AS same_book,
                 CASE
                     WHEN i.is_unknown THEN 'BOOK'
+                    WHEN i.is_card_unknown THEN 'CARD'
                     WHEN EXISTS (
                         SELECT
                         FROM unnest(i.shelf_ids) AS requested (id)
                         WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = requested.id)
                     ) THEN 'SHELF'
+                    WHEN c.id IS NOT NULL THEN 'EDITION'
                     WHEN o.id IS NOT NULL THEN 'ISBN'
                     WHEN i.new ? 'current_page' AND i.page > i.page_count THEN 'PAGE'
                     WHEN i.new ? 'page_count' AND i.page > i.page_count THEN 'PAGE_COUNT'
@@ -172,15 +186,27 @@ struct BookUpdates {
                 WHERE b.user_id = $1 AND b.isbn13 = i.isbn13 AND b.id <> i.id
                 OFFSET 0
             ) o ON true
+            LEFT JOIN LATERAL (
+                SELECT b.id
+                FROM books b
+                WHERE b.user_id = $1 AND b.edition_id = i.edition_id::uuid AND b.id <> i.id
+                OFFSET 0
+            ) c ON true
         ), accepted AS MATERIALIZED (
-            -- The first of several entries with the same ISBN gets it.
+            -- The first of several entries with the same ISBN or edition gets it.
             SELECT
                 c.*,
                 c.problem IS NULL
-                    AND (c.isbn13 IS NULL OR row_number() OVER same_isbn = 1) AS is_accepted,
-                first_value(c.id) OVER same_isbn AS first_with_isbn
+                    AND (c.isbn13 IS NULL OR row_number() OVER same_isbn = 1)
+                    AND (c.edition_id IS NULL OR row_number() OVER same_edition = 1) AS is_accepted,
+                CASE
+                    WHEN c.isbn13 IS NULL OR row_number() OVER same_isbn = 1 THEN first_value(c.id) OVER same_edition
+                    ELSE first_value(c.id) OVER same_isbn
+                END AS first_with_same
             FROM checked c
-            WINDOW same_isbn AS (PARTITION BY c.isbn13, c.problem IS NULL ORDER BY c.n)
+            WINDOW
+                same_isbn AS (PARTITION BY c.isbn13, c.problem IS NULL ORDER BY c.n),
+                same_edition AS (PARTITION BY c.edition_id, c.problem IS NULL ORDER BY c.n)
         ), changed AS MATERIALIZED (
             SELECT
                 a.id,
@@ -217,12 +243,37 @@ struct BookUpdates {
         )
         SELECT
             CASE WHEN NOT i.is_accepted THEN coalesce(i.problem, 'ISBN') END,
-            coalesce(i.same_book, i.first_with_isbn),
+            coalesce(i.same_book, i.first_with_same),
             i.page,
             i.page_count
         FROM accepted i
         ORDER BY i.n
         """)
+
+    /// The values that a book takes over from the card of an entry. The page that the reader has reached stays, unless it is
+    /// beyond the end. A description stays if the card has none.
+    private static let factsOfCard = """
+        SELECT jsonb_build_object(
+                'linked_by', 'CARD',
+                'title', c.title,
+                'authors', c.authors,
+                'author_roles', c.author_roles,
+                'written_author', NULL,
+                'isbn13', c.isbn13,
+                'publisher', c.publisher,
+                'published_date', c.published_date,
+                'page_count', c.page_count,
+                'language', c.language,
+                'description', coalesce(c.description, b.description)
+            ) || CASE
+                WHEN b.current_page > c.page_count THEN jsonb_build_object('current_page', c.page_count)
+                ELSE '{}'
+            END AS facts
+        FROM editions c
+        LEFT JOIN books b ON b.user_id = $1 AND b.id = (e.entry ->> 'id')::uuid
+        WHERE c.id = (e.entry -> 'values' ->> 'edition_id')::uuid
+        OFFSET 0
+        """
 
     /// Links the books to the editions with their new ISBNs, titles, and authors. A card that the reader chose stays.
     private static let link = Statement(

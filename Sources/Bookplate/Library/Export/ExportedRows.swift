@@ -122,6 +122,9 @@ struct ExportedBook: ExportedJSONItem {
     let category: String?
     let genre: String?
     let description: String?
+    /// The name of the series, and the position in it.
+    let series: String?
+    let seriesPosition: String?
     let status: String
     let currentPage: Int32?
     let addedAt: Int64?
@@ -153,6 +156,8 @@ struct ExportedBook: ExportedJSONItem {
         category = row.text()
         genre = row.text()
         description = row.text()
+        series = row.text()
+        seriesPosition = row.text()
         status = row.text() ?? ""
         currentPage = row.int32()
         addedAt = row.timestamptz()
@@ -189,6 +194,17 @@ struct ExportedBook: ExportedJSONItem {
             .init("category", .text(category)),
             .init("genre", .text(genre)),
             .init("description", .text(description)),
+            .init(
+                "series",
+                .list(
+                    series.map { name in
+                        [
+                            .object([
+                                .init("name", .string(name)),
+                                .init("position", .text(seriesPosition)),
+                            ])
+                        ]
+                    } ?? [])),
             .init("status", .string(status)),
             .init("currentPage", .int(currentPage)),
             .init("addedAt", .instant(addedAt)),
@@ -205,8 +221,9 @@ struct ExportedBook: ExportedJSONItem {
         """
         SELECT
           b.id, b.edition_id, b.title, b.author, b.authors, b.author_roles, b.isbn13, b.publisher, b.published_date,
-          b.page_count, b.language, b.category, b.genre, b.description, b.status, b.current_page, b.added_at, b.started_at,
-          b.finished_at, b.updated_at,
+          b.page_count, b.language, b.category, b.genre, b.description, coalesce(b.series, btrim(e.series)),
+          CASE WHEN b.series_id IS NULL THEN e.series_position ELSE b.series_position END, b.status, b.current_page,
+          b.added_at, b.started_at, b.finished_at, b.updated_at,
           ARRAY(
             SELECT s.name
             FROM shelf_books sb
@@ -218,6 +235,7 @@ struct ExportedBook: ExportedJSONItem {
           r.id, \(Review.rating), \(Review.stars), r.text, r.created_at, r.updated_at
         FROM books b
         LEFT JOIN reviews r ON r.user_id = $1 AND r.book_id = b.id
+        LEFT JOIN editions e ON e.id = b.edition_id AND e.series_id IS NOT NULL
         WHERE b.user_id = $1 AND ($2::uuid IS NULL OR b.id > $2)
         ORDER BY b.id
         LIMIT $3

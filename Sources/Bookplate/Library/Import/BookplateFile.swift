@@ -215,6 +215,12 @@ enum BookplateFile {
         book.category = try fields.text("category", max: BookCreation.labelCharactersMax)
         book.genre = try fields.text("genre", max: BookCreation.labelCharactersMax)
         book.description = try fields.text("description", max: 100_000)
+        if let series = fields.value["series"]?.list?.first {
+            let fields = Fields(series)
+            book.series = try fields.required("name", max: SeriesInput.nameCharactersMax)
+            book.seriesPosition = try fields.text(
+                "position", max: SeriesInput.positionCharactersMax)
+        }
         book.status = try fields.choice(
             "status", ["WANT_TO_READ", "READING", "READ", "PAUSED", "DID_NOT_FINISH"])
         book.currentPage = try fields.number("currentPage", 0...Int(Int32.max)).map(Int32.init)

@@ -49,6 +49,9 @@ struct ImportedBook: Equatable {
     var category: String?
     var genre: String?
     var description: String?
+    /// The name of the series, and the position in it.
+    var series: String?
+    var seriesPosition: String?
     var status = "WANT_TO_READ"
     var currentPage: Int32?
     var addedAt: Instant?
@@ -80,6 +83,8 @@ struct ImportedBook: Equatable {
         add("category", category.map { .string($0) })
         add("genre", genre.map { .string($0) })
         add("description", description.map { .string($0) })
+        add("series", series.map { .string($0) })
+        add("seriesPosition", seriesPosition.map { .string($0) })
         add("status", .string(status))
         add("currentPage", currentPage.map { .int(Int($0)) })
         add("addedAt", addedAt.map { .string($0.preciseText) })

@@ -1,10 +1,10 @@
-/// The parts of the statement of `BookCreation` that add the reads of the book: the JSON list `$20`.
+/// The parts of the statement of `BookCreation` that add the reads of the book: the JSON list `$22`.
 enum NewBookReads {
     /// The condition that the chosen id of a read belongs to another object. A repeated request finds its own reads.
     static let taken = """
         OR EXISTS (
                   SELECT
-                  FROM jsonb_to_recordset($20) AS g (id uuid, "isIDChosen" boolean)
+                  FROM jsonb_to_recordset($22) AS g (id uuid, "isIDChosen" boolean)
                   WHERE g."isIDChosen"
                     AND (
                       g.id = $2
@@ -29,7 +29,7 @@ enum NewBookReads {
             g."lengthSeconds",
             g.note
           FROM created,
-            jsonb_to_recordset($20) AS g (
+            jsonb_to_recordset($22) AS g (
               id uuid, "startsToday" boolean, "startedOn" text, "endsToday" boolean, "finishedOn" text,
               outcome read_outcome, format read_format, "lengthSeconds" int, note text
             )

@@ -64,6 +64,17 @@ import Testing
                 } } } }
                 """, statements: 3, roundTrips: 1),
         Case(
+            name: "works and series",
+            query: """
+                { me {
+                  books(first: 100) { nodes {
+                    work { title inLibrary { id } editions(first: 2) { nodes { id } } }
+                    series { series { name bookCount } position }
+                  } }
+                  series(first: 10) { nodes { series { name } booksRead next { title } } }
+                } }
+                """, statements: 10, roundTrips: 3),
+        Case(
             name: "reviews and statistics",
             query: """
                 { me { reviews(first: 100) { totalCount nodes { rating book { title } } }
@@ -108,14 +119,14 @@ import Testing
             statements: 2, roundTrips: 1),
         Case(
             name: "node", query: "query($book: ID!) { node(id: $book) { __typename id } }",
-            statements: 7, roundTrips: 1),
+            statements: 9, roundTrips: 1),
         Case(
             name: "nodes with relations",
             query: """
                 query($ids: [ID!]!) { nodes(ids: $ids) {
                   ... on Book { title review { rating } } ... on Shelf { books { nodes { title } } }
                 } }
-                """, statements: 10, roundTrips: 2),
+                """, statements: 12, roundTrips: 2),
     ]
 
     /// A library of one book on one shelf, and one of five shelves with twenty books each.

@@ -29,6 +29,7 @@ struct SnapshotReader {
         let other = try await reader.makeShelf("Favorites")
         let book = try await reader.makeBook([
             "title": "Dune", "author": "Frank Herbert", "shelfIds": .list([shelf]),
+            "series": [["name": "Dune Chronicles", "position": "1"]],
         ])
         let started = try await reader.makeBook([
             "title": "La sombra del viento", "author": "Carlos Ruiz Zafón", "status": "READING",
@@ -77,8 +78,8 @@ struct SnapshotReader {
         _ = try await reader.feedCards(1)
         let values = [
             "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
-            "deleted": deleted, "card": card, "read": read, "oldRead": oldRead,
-            "entry": entry,
+            "deleted": deleted, "card": card, "work": try await reader.work(card), "read": read,
+            "oldRead": oldRead, "entry": entry,
             "import": libraryImport["importLibrary", "id"] ?? .null,
         ].compactMapValues(\.string)
         return SnapshotReader(
@@ -109,6 +110,13 @@ struct SnapshotReader {
 }
 
 extension TestReader {
+    /// Returns the id of the work of a card.
+    fileprivate func work(_ card: Value) async throws -> Value {
+        try await requireValue(
+            "query($id: ID!) { feedCard(id: $id) { work { id } } }", ["id": card], "feedCard",
+            "work", "id")
+    }
+
     /// Returns the id of a book in the test catalog.
     fileprivate func card(_ number: Int) async throws -> Value {
         try await requireValue(

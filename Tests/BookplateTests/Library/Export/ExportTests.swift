@@ -15,7 +15,7 @@ import Zip
         { me { shelves { id name position createdAt bookCount }
           books(orderBy: TITLE_ASC, first: 100) { nodes {
             id title author authors { id name role } isbn13 publisher publishedDate pageCount language category genre description status
-            currentPage addedAt startedAt finishedAt card { id }
+            series { series { id name } position } currentPage addedAt startedAt finishedAt card { id }
             reads { nodes { id startedOn finishedOn outcome format lengthSeconds note createdAt
               progressEntries { nodes { id at page percent seconds given note } } } }
             shelves { id } review { id rating stars text createdAt updatedAt } } } } }
@@ -80,6 +80,7 @@ import Zip
         let hidden = try await reader.makeBook([
             "title": "=HYPERLINK(\"http://evil\")", "author": "@SUM(A1)", "status": "READ",
             "category": "-1+1", "genre": "Own genre", "shelfIds": [shelf, empty],
+            "series": [["name": "=Series", "position": "2.5"]],
         ])
         try await reader.review(hidden, rating: 1, text: "+hidden while it is not READ")
         _ = try await reader.execute(

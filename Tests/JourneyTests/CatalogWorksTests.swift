@@ -1,0 +1,59 @@
+import GraphQL
+import TestSupport
+import Testing
+
+/// The commands that correct which editions are one work.
+@Suite struct CatalogWorksTests {
+    private func json(_ outcome: Program.Outcome) throws -> Value {
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        return try parseJSON(Array(outcome.output.utf8))
+    }
+
+    @Test func mergesSplitsAndUndoes() async throws {
+        let installation = try await Installation.ready(catalog: TestCatalog.lines(3))
+        let database = installation.database
+        func card(_ number: Int) async throws -> String {
+            try await database.text(
+                "SELECT id FROM editions WHERE isbn13 = '\(TestCatalog.isbn(number))'")
+        }
+        let (one, two) = (try await card(1), try await card(2))
+        let records = "SELECT count(*) FROM work_records"
+
+        let dry = try json(
+            try await installation.admin(
+                "catalog", "merge-works", one, two, "--dry-run", "--json"))
+        #expect(dry["dryRun"] == true)
+        #expect(dry["editions"]?.list?.count == 2)
+        #expect(try await database.count(records) == 0)
+
+        let merge = try json(
+            try await installation.admin("catalog", "merge-works", one, two, "--json"))
+        let decision = try #require(merge["decision"]?.int)
+        let work = try #require(merge["work"]?.string)
+        #expect(try await database.count(records) == 2)
+        let again = try await installation.admin("catalog", "merge-works", work, two)
+        #expect(again.output.contains("nothing to do"))
+
+        let split = try json(try await installation.admin("catalog", "split-works", two, "--json"))
+        #expect(split["rest"]?.string == work)
+        #expect(try await database.count(records) == 0)
+        for id in [split["decision"]?.int ?? 0, decision] {
+            let undo = try json(
+                try await installation.admin("catalog", "undo-works", "\(id)", "--json"))
+            #expect(undo["decision"] == .int(id))
+        }
+        #expect(try await database.count(records) == 0)
+        let list = try json(try await installation.admin("catalog", "works", "--json"))
+        #expect(list.list?.compactMap { $0["kind"]?.string } == ["SPLIT", "MERGE"])
+        #expect(list.list?.allSatisfy { $0["undoneAt"]?.string != nil } == true)
+
+        for words in [
+            ["merge-works", one, "no-id"], ["merge-works", one, work.replacing("-8", with: "-7")],
+            ["split-works", one], ["undo-works", "\(decision)"],
+        ] {
+            let outcome = try await installation.admin(["catalog"] + words)
+            #expect(outcome.code != 0, "\(words)")
+            #expect(!outcome.errors.isEmpty, "\(words)")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+-- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+SELECT u.id
+FROM users u
+WHERE u.id = $1 AND u.id = ANY($2);
+
+SELECT s.id
+FROM shelves s
+WHERE s.user_id = $1 AND s.id = ANY($2);
+
+SELECT b.id
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);
+
+SELECT r.id
+FROM reviews r
+WHERE r.user_id = $1 AND EXISTS (
+  SELECT
+  FROM books rb
+  WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
+) AND r.id = ANY($2);
+
+SELECT e.id
+FROM editions e
+WHERE true AND e.id = ANY($2);
+
+SELECT e.requested_id
+FROM (
+  SELECT e.*, k.id AS requested_id, coalesce(w.founder_id, o.id) AS founder_id
+  FROM unnest($2::uuid[]) k (id)
+  CROSS JOIN LATERAL (
+    SELECT coalesce( (
+      SELECT r.survivor_id
+      FROM removed_editions r
+      WHERE r.id = work_id(k.id)
+    ), work_id(k.id) ) AS id
+  ) o
+  LEFT JOIN work_records w ON w.edition_id = o.id
+  LEFT JOIN work_records f ON f.founder_id = w.founder_id AND f.rank = 1
+  JOIN editions e ON e.id = coalesce(f.edition_id, o.id)
+) e
+WHERE true AND e.requested_id = ANY($2);
+
+SELECT s.id, s.name
+FROM series s
+WHERE true AND s.id = ANY($2);
+
+SELECT i.id
+FROM imports i
+WHERE i.user_id = $1 AND i.id = ANY($2);
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT e.id, e.title, e.position_number, k.n
+FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (
+  SELECT e.*
+  FROM (
+    SELECT e.*, coalesce(w.position_number, 'infinity') AS position_number
+    FROM works_of_series(k.id) w
+    JOIN editions e ON e.id = w.edition_id
+  ) e
+  WHERE true
+  ORDER BY e.position_number, e.title, e.id
+  LIMIT $3
+) e;

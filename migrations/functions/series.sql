@@ -1,0 +1,95 @@
+-- requires: works, library
+-- The series of the catalog and of the readers' books.
+
+-- Returns the number with which a position in a series starts, such as 2.5. Null for other positions, such as the range "1-3" of a
+-- collected edition.
+CREATE OR REPLACE FUNCTION series_number(position_text text) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT substring(position_text FROM '^\s*([0-9]{1,6}(?:\.[0-9]{1,3})?)\s*$')::float8
+$$;
+
+-- All series, by their ids: those of the catalog under the name of their most popular edition, and those that the reader has
+-- entered.
+CREATE OR REPLACE VIEW series WITH (security_invoker = true) AS
+SELECT DISTINCT ON (id) id, name
+FROM (
+    SELECT series_id AS id, btrim(series) AS name, popularity, number
+    FROM editions
+    WHERE series_id IS NOT NULL
+    UNION ALL
+    SELECT series_id, series, -1, 0
+    FROM books
+    WHERE series_id IS NOT NULL
+) named
+ORDER BY id, popularity DESC, number;
+
+-- Returns the works of a series in the catalog, each with the first of its records that names the series.
+CREATE OR REPLACE FUNCTION works_of_series(series uuid) RETURNS TABLE (edition_id uuid, founder_id uuid, position_number float8)
+LANGUAGE sql STABLE ROWS 10
+AS $$
+    SELECT DISTINCT ON (coalesce(w.founder_id, e.id))
+        e.id, coalesce(w.founder_id, e.id), series_number(e.series_position)
+    FROM editions e
+    LEFT JOIN work_records w ON w.edition_id = e.id
+    WHERE e.series_id = works_of_series.series
+    ORDER BY coalesce(w.founder_id, e.id), w.rank NULLS FIRST
+$$;
+
+-- Returns the works of a series that a reader has in the library: the founder of the work, or the id of a book that is not in the
+-- catalog. A book for which the reader has entered another series does not count.
+CREATE OR REPLACE FUNCTION owned_works_of_series(reader uuid, series uuid)
+RETURNS TABLE (work uuid, is_read boolean, position_number float8)
+LANGUAGE sql STABLE ROWS 10
+AS $$
+    SELECT o.work, bool_or(o.status = 'READ'), min(o.position_number)
+    FROM (
+        SELECT s.founder_id AS work, b.status, s.position_number
+        FROM works_of_series(owned_works_of_series.series) s
+        CROSS JOIN LATERAL (
+            SELECT s.founder_id AS id
+            UNION ALL
+            SELECT w.edition_id
+            FROM work_records w
+            WHERE w.founder_id = s.founder_id AND w.edition_id <> s.founder_id
+        ) e
+        CROSS JOIN LATERAL (
+            SELECT b.status, b.series_id
+            FROM books b
+            WHERE b.user_id = reader AND b.edition_id = e.id
+            OFFSET 0
+        ) b
+        WHERE coalesce(b.series_id, owned_works_of_series.series) = owned_works_of_series.series
+        UNION ALL
+        SELECT coalesce(w.founder_id, b.edition_id, b.id), b.status, series_number(b.series_position)
+        FROM books b
+        LEFT JOIN work_records w ON w.edition_id = b.edition_id
+        WHERE b.user_id = reader AND b.series_id = owned_works_of_series.series
+    ) o
+    GROUP BY o.work
+$$;
+
+-- Returns the edition that a reader may read next in a series: the work with the lowest number that the reader has not read. Numbers
+-- with a fraction, which prequels and short stories have, count only after the highest number that the reader has read.
+CREATE OR REPLACE FUNCTION next_of_series(reader uuid, series uuid) RETURNS uuid
+LANGUAGE sql STABLE
+AS $$
+    WITH finished AS MATERIALIZED (
+        SELECT o.work, o.position_number
+        FROM owned_works_of_series(reader, next_of_series.series) o
+        WHERE o.is_read
+    )
+    SELECT s.edition_id
+    FROM works_of_series(next_of_series.series) s
+    WHERE s.position_number IS NOT NULL
+        AND s.founder_id NOT IN (SELECT f.work FROM finished f)
+        AND s.position_number NOT IN (SELECT f.position_number FROM finished f WHERE f.position_number IS NOT NULL)
+        AND (
+            (s.position_number >= 1 AND s.position_number = floor(s.position_number))
+            OR s.position_number > (SELECT max(f.position_number) FROM finished f)
+        )
+    ORDER BY s.position_number, s.edition_id
+    LIMIT 1
+$$;
+
+GRANT SELECT ON series TO bookplate_app;
