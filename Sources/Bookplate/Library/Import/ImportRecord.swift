@@ -8,14 +8,15 @@ struct ImportRecord: Equatable {
         case book(ImportedBook)
         case shelf(ImportedShelf)
         case swipe(ImportedSwipe)
+        case profile(ImportedProfile)
         case nothing
     }
 
     /// The number of the record's line in the file, from 1.
     let line: Int
     var content: Content
-    /// A sentence if the record cannot be imported.
-    var problem: String?
+    /// Why fields were left out, or the whole record.
+    var problems: [ImportProblem] = []
 
     /// The record as an element of the parameter of the SQL function `import_records`.
     var json: Value {
@@ -24,9 +25,21 @@ struct ImportRecord: Equatable {
         case .book(let book): members.append(.init("book", book.json))
         case .shelf(let shelf): members.append(.init("shelf", shelf.json))
         case .swipe(let swipe): members.append(.init("swipe", swipe.json))
+        case .profile(let profile): members.append(.init("profile", profile.json))
         case .nothing: break
         }
-        if let problem { members.append(.init("problem", .string(problem))) }
+        if !problems.isEmpty {
+            members.append(
+                .init(
+                    "problems",
+                    .list(
+                        problems.map {
+                            .object([
+                                .init("field", $0.field.map { .string($0) } ?? .null),
+                                .init("message", .string($0.message)),
+                            ])
+                        })))
+        }
         return .object(members)
     }
 }
@@ -55,6 +68,21 @@ struct ImportedBook: Equatable {
     var updatedAt: Instant?
     var shelves: [String] = []
     var review: ImportedReview?
+    /// How the edition is bound, or in which format it is, in the words of the source.
+    var binding: String?
+    /// The year of the first edition; negative before our era.
+    var originalYear: Int32?
+    var privateNotes: String?
+    var moods: [String] = []
+    var series: ImportedSeries?
+    /// The readings, the oldest first.
+    var reads: [ImportedRead] = []
+    /// How often the book has been read to its end, including readings that are not in `reads`.
+    var readCount = 0
+
+    static let bindingCharactersMax = 100
+    static let notesCharactersMax = 100_000
+    static let moodsMax = 20
 
     var json: Value {
         var members: [Value.Member] = []
@@ -83,12 +111,21 @@ struct ImportedBook: Equatable {
         add("finishedAt", finishedAt.map { .string($0.preciseText) })
         add("updatedAt", updatedAt.map { .string($0.preciseText) })
         add("shelves", .list(shelves.map { .string($0) }))
+        add("binding", binding.map { .string($0) })
+        add("originalYear", originalYear.map { .int(Int($0)) })
+        add("privateNotes", privateNotes.map { .string($0) })
+        add("moods", .list(moods.map { .string($0) }))
+        add("seriesName", series.map { .string($0.name) })
+        add("seriesPosition", series?.position.map { .string($0) })
+        add("reads", .list(reads.map(\.json)))
+        add("readCount", .int(readCount))
         if let review {
             add("reviewId", review.id.map { .string($0.description) })
-            add("rating", review.rating.map { .int($0) })
+            add("halfStars", review.halfStars.map { .int($0) })
             add("review", review.text.map { .string($0) })
             add("reviewedAt", review.createdAt.map { .string($0.preciseText) })
             add("reviewUpdatedAt", review.updatedAt.map { .string($0.preciseText) })
+            add("hasSpoilers", .boolean(review.hasSpoilers))
         }
         return .object(members)
     }
@@ -97,8 +134,10 @@ struct ImportedBook: Equatable {
 /// A review with a rating, a text, or both.
 struct ImportedReview: Equatable {
     var id: UUID?
-    var rating: Int?
+    /// From 1 to 10.
+    var halfStars: Int?
     var text: String?
+    var hasSpoilers = false
     var createdAt: Instant?
     var updatedAt: Instant?
 }
@@ -113,6 +152,19 @@ struct ImportedShelf: Equatable {
         if let id { members.append(.init("id", .string(id.description))) }
         if let createdAt { members.append(.init("createdAt", .string(createdAt.preciseText))) }
         return .object(members)
+    }
+}
+
+/// What an account has besides its library. It fills only what the account does not have.
+struct ImportedProfile: Equatable {
+    var displayName: String?
+    var preferredGenres: [String] = []
+
+    var json: Value {
+        .object([
+            .init("displayName", displayName.map { .string($0) } ?? .null),
+            .init("preferredGenres", .list(preferredGenres.map { .string($0) })),
+        ])
     }
 }
 

@@ -1,0 +1,153 @@
+import GraphQL
+
+/// The file `library.json` of Bookplate's own export, which has all data of a library except its covers.
+struct BookplateFile {
+    static let name = "bookplate library"
+
+    private let items: JSONItems
+
+    /// - Throws: If this is not such a file.
+    init(_ items: JSONItems) throws(ImportProblem) {
+        guard let format = items["format"], let version = items["version"],
+            try items.value(format).string == Self.name, try items.value(version).int == 1
+        else { throw ImportProblem("This file is not a library that Bookplate has exported.") }
+        self.items = items
+    }
+
+    /// The records of all lists. A record comes after those that it refers to: the profile, shelves, books, and swipes. Its `line` is
+    /// its position in the lists, from 1. The profile, which is in none, has the line 0.
+    var records: Records { Records(items) }
+
+    struct Records: Sequence, IteratorProtocol {
+        private let items: JSONItems
+        private var lists: ArraySlice<String> = ["shelves", "books", "swipes"]
+        private var list: (name: String, items: JSONItems.Items)?
+        private var line = 0
+        private var profile: JSONItems.Member?
+
+        fileprivate init(_ items: JSONItems) {
+            self.items = items
+            profile = items["profile"]
+        }
+
+        mutating func next() -> ImportRecord? {
+            if let member = profile {
+                profile = nil
+                if let record = BookplateFile.record(of: "profile", Result { () throws(ImportProblem) in
+                    try items.value(member)
+                }, line: 0) { return record }
+            }
+            while true {
+                if let name = list?.name, let item = list?.items.next() {
+                    line += 1
+                    return BookplateFile.record(of: name, item, line: line)
+                }
+                guard let name = lists.popFirst() else { return nil }
+                list = items[name].map { (name, items.list($0)) }
+            }
+        }
+    }
+
+    private static func record(
+        of list: String, _ item: Result<Value, ImportProblem>, line: Int
+    ) -> ImportRecord? {
+        do throws(ImportProblem) {
+            let members = BookplateMembers(try item.get())
+            let content: ImportRecord.Content =
+                switch list {
+                case "profile": profile(members)
+                case "shelves": try shelf(members)
+                case "books": try book(members)
+                default: try swipe(members)
+                }
+            return ImportRecord(line: line, content: content, problems: members.problems)
+        } catch {
+            return ImportRecord(line: line, content: .nothing, problems: [error])
+        }
+    }
+
+    private static func profile(_ members: BookplateMembers) -> ImportRecord.Content {
+        .profile(
+            ImportedProfile(
+                displayName: members.text("displayName", max: Sessions.displayNameCharactersMax),
+                preferredGenres: Array(
+                    members.texts("preferredGenres", max: BookCreation.labelCharactersMax)
+                        .prefix(User.preferredGenresMax))))
+    }
+
+    private static func shelf(
+        _ members: BookplateMembers
+    ) throws(ImportProblem) -> ImportRecord.Content {
+        guard let name = members.text("name", max: Shelf.nameCharactersMax) else {
+            throw ImportProblem("The name is missing or too long. The shelf was left out.")
+        }
+        return .shelf(
+            ImportedShelf(
+                id: members.id("id"), name: name, createdAt: members.instant("createdAt")))
+    }
+
+    private static func swipe(
+        _ members: BookplateMembers
+    ) throws(ImportProblem) -> ImportRecord.Content {
+        guard let card = members.id("cardId"), let time = members.instant("swipedAt"),
+            let action = members.choice("action", ["LIKE", "SKIP", "DISLIKE", "BUY"])
+        else {
+            throw ImportProblem("cardId, action, or swipedAt is missing. The swipe was left out.")
+        }
+        return .swipe(
+            ImportedSwipe(
+                cardID: card, action: action, store: members.text("store", max: 100),
+                // Times in the future are clamped to the current time, as in `recordSwipes`.
+                swipedAt: Instant(
+                    microseconds: min(time.microseconds, unixSecondsNow() * 1_000_000))))
+    }
+
+    private static func book(
+        _ members: BookplateMembers
+    ) throws(ImportProblem) -> ImportRecord.Content {
+        guard let title = members.text("title", max: BookCreation.titleCharactersMax) else {
+            throw ImportProblem("The title is missing or too long. The book was left out.")
+        }
+        var book = ImportedBook(
+            id: members.id("id") ?? .derived(from: "title", title), title: title)
+        book.cardID = members.id("cardId")
+        book.authors = members.authors
+        if let text = members.text("isbn13", max: 200) {
+            if case .success(let isbn) = ISBN.read(text) {
+                book.isbn = isbn
+            } else {
+                members.report("isbn13", "“\(text.prefix(40))” is not an ISBN.")
+            }
+        }
+        book.publisher = members.text("publisher", max: BookFacts.publisherCharactersMax)
+        book.publishedDate = members.text("publishedDate", max: 100)
+        book.pageCount = members.number("pageCount", 1...Int(Int32.max)).map(Int32.init)
+        book.language = members.text("language", max: 35)
+        book.category = members.text("category", max: BookCreation.labelCharactersMax)
+        book.genre = members.text("genre", max: BookCreation.labelCharactersMax)
+        book.description = members.text("description", max: BookFacts.descriptionCharactersMax)
+        book.binding = members.text("binding", max: ImportedBook.bindingCharactersMax)
+        book.originalYear = members.number("originalPublicationYear", -5000...9999)
+            .map(Int32.init)
+        book.privateNotes = members.text("privateNotes", max: ImportedBook.notesCharactersMax)
+        book.moods = Array(
+            members.texts("moods", max: BookCreation.labelCharactersMax)
+                .prefix(ImportedBook.moodsMax))
+        book.status =
+            members.choice(
+                "status", ["WANT_TO_READ", "READING", "READ", "PAUSED", "DID_NOT_FINISH"])
+            ?? "WANT_TO_READ"
+        book.currentPage = members.number("currentPage", 0...Int(Int32.max)).map(Int32.init)
+        book.addedAt = members.instant("addedAt")
+        book.startedAt = members.instant("startedAt")
+        book.finishedAt = members.instant("finishedAt")
+        book.updatedAt = members.instant("updatedAt")
+        book.shelves = members.texts("shelves", max: Shelf.nameCharactersMax)
+        if book.shelves.count > BookCreation.shelvesMax {
+            members.report("shelves", "Only the first \(BookCreation.shelvesMax) were kept.")
+            book.shelves = Array(book.shelves.prefix(BookCreation.shelvesMax))
+        }
+        book.review = members.review
+        return .book(book)
+    }
+}
