@@ -48,6 +48,8 @@ CREATE TABLE users (
     email_disabled boolean NOT NULL DEFAULT false,
     display_name text,
     preferred_genres text[] NOT NULL DEFAULT '{}',
+    -- A name of the IANA time zone database. It decides which day it is for the reader.
+    time_zone text NOT NULL DEFAULT 'UTC',
     -- Counts the changes of swipes, books, reviews, and preferred genres that the feed learns from.
     signals_version bigint NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),

@@ -137,6 +137,62 @@ CREATE TYPE public.job_state AS ENUM (
     'DEAD'
 );
 
+-- Name: partial_date; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.partial_date AS text COLLATE pg_catalog."C"
+	CONSTRAINT partial_date_check CHECK (
+CASE
+    WHEN ((VALUE IS NULL) OR (VALUE ~ '^[1-9][0-9]{3}(-(0[1-9]|1[0-2]))?$'::text)) THEN true
+    WHEN (VALUE ~ '^[1-9][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$'::text) THEN (((substr(VALUE, 9))::integer)::numeric <= EXTRACT(day FROM (make_date(("left"(VALUE, 4))::integer, (substr(VALUE, 6, 2))::integer, 1) + '1 mon -1 days'::interval)))
+    ELSE false
+END);
+
+-- Name: progress_note; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.progress_note AS text
+	CONSTRAINT progress_entries_note_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 10000)));
+
+-- Name: progress_page; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.progress_page AS integer
+	CONSTRAINT progress_entries_page_check CHECK ((VALUE >= 0));
+
+-- Name: progress_percent; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.progress_percent AS double precision
+	CONSTRAINT progress_entries_percent_check CHECK (((VALUE >= (0)::double precision) AND (VALUE <= (100)::double precision)));
+
+-- Name: progress_seconds; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.progress_seconds AS integer
+	CONSTRAINT progress_entries_seconds_check CHECK ((VALUE >= 0));
+
+-- Name: read_format; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.read_format AS ENUM (
+    'PRINT',
+    'EBOOK',
+    'AUDIO'
+);
+
+-- Name: read_length; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.read_length AS integer
+	CONSTRAINT reads_length_seconds_check CHECK ((VALUE > 0));
+
+-- Name: read_note; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.read_note AS text
+	CONSTRAINT reads_note_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 10000)));
+
+-- Name: read_outcome; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.read_outcome AS ENUM (
+    'READING',
+    'FINISHED',
+    'DID_NOT_FINISH'
+);
+
 -- Name: reading_status; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.reading_status AS ENUM (
@@ -597,6 +653,17 @@ CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
 $$;
 
+-- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time_zone text) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        WHEN starts_with(to_char(kept AT TIME ZONE time_zone, 'YYYY-MM-DD'), given) THEN kept
+        ELSE first_day(given)::timestamp AT TIME ZONE time_zone
+    END
+$$;
+
 -- Name: delete_books(uuid, uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_id uuid, title text, author text, genre text, shelf_ids uuid[])
@@ -606,14 +673,21 @@ CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_i
 BEGIN
     RETURN QUERY
     WITH stored AS (
-        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids)
+        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries)
         SELECT
             owner,
             b.id,
             to_jsonb(b),
             (SELECT to_jsonb(r) FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id),
             (SELECT to_jsonb(c) FROM covers c WHERE c.user_id = owner AND c.book_id = b.id),
-            ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id)
+            ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id),
+            (SELECT jsonb_agg(to_jsonb(r)) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id),
+            (
+                SELECT jsonb_agg(to_jsonb(p))
+                FROM reads r
+                JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
+                WHERE r.user_id = owner AND r.book_id = b.id
+            )
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -622,7 +696,9 @@ BEGIN
             book = excluded.book,
             review = excluded.review,
             cover = excluded.cover,
-            shelf_ids = excluded.shelf_ids
+            shelf_ids = excluded.shelf_ids,
+            reads = excluded.reads,
+            progress_entries = excluded.progress_entries
         RETURNING id, shelf_ids
     ), deleted AS (
         DELETE FROM books b
@@ -1063,6 +1139,18 @@ CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, lear
     SELECT pg_notify('jobs', 'feed.deck');
 $$;
 
+-- Name: first_day(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.first_day(given text) RETURNS date
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT make_date(
+        left(given, 4)::int,
+        coalesce(nullif(substr(given, 6, 2), ''), '1')::int,
+        coalesce(nullif(substr(given, 9, 2), ''), '1')::int
+    )
+$$;
+
 -- Name: folded_author(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.folded_author(name text) RETURNS text
@@ -1273,6 +1361,147 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
     outcome := 'FAILED';
     problem := 'This book cannot be stored.';
     shelf_ids := '{}';
+END
+$$;
+
+-- Name: import_progress(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_progress(given jsonb) RETURNS uuid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    ignored uuid[];
+BEGIN
+    WITH entries AS MATERIALIZED (
+        SELECT p.*, row_number() OVER (PARTITION BY p."readId" ORDER BY p.at, p.id) AS position
+        FROM jsonb_to_recordset(given) AS p (
+            id uuid, "readId" uuid, at timestamptz, page int, percent float8, seconds int, note text,
+            "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+    ), allowed AS MATERIALIZED (
+        SELECT e.*
+        FROM entries e
+        JOIN (
+            SELECT
+                r.id,
+                (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = r.id) AS entry_count
+            FROM reads r
+            WHERE r.user_id = owner AND r.id IN (SELECT e."readId" FROM entries e)
+        ) r ON r.id = e."readId"
+        WHERE r.entry_count + e.position <= 10000
+    ), stored AS (
+        INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note, created_at, updated_at)
+        SELECT
+            owner, a.id, a."readId", a.at, a.page, a.percent, a.seconds, a.note, coalesce(a."createdAt", now()),
+            coalesce(a."updatedAt", a."createdAt", now())
+        FROM allowed a
+        ON CONFLICT DO NOTHING
+    )
+    SELECT coalesce(array_agg(e.id), '{}') INTO ignored
+    FROM entries e
+    WHERE e.id NOT IN (SELECT a.id FROM allowed a)
+        AND NOT EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = e.id);
+    PERFORM refresh_read_books(
+        owner,
+        ARRAY(
+            SELECT DISTINCT r.book_id
+            FROM jsonb_to_recordset(given) AS p ("readId" uuid)
+            JOIN reads r ON r.user_id = owner AND r.id = p."readId"
+        ),
+        false
+    );
+    RETURN ignored;
+END
+$$;
+
+-- Name: import_reads(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_reads(given jsonb) RETURNS uuid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    entry record;
+    kept reads;
+    -- The reads that earlier entries have matched or added.
+    used uuid[] := ARRAY[]::uuid[];
+    changed uuid[] := ARRAY[]::uuid[];
+BEGIN
+    FOR entry IN
+        SELECT r.*
+        FROM jsonb_to_recordset(given) AS r (
+            "bookId" uuid, id uuid, "startedOn" text, "finishedOn" text, outcome read_outcome, format read_format,
+            "lengthSeconds" int, note text, "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+    LOOP
+        SELECT r.* INTO kept
+        FROM reads r
+        WHERE r.user_id = owner AND r.id = entry.id;
+        IF NOT FOUND THEN
+            SELECT r.* INTO kept
+            FROM reads r
+            WHERE r.user_id = owner
+                AND r.book_id = entry."bookId"
+                AND r.id <> ALL(used)
+                AND coalesce(r.started_on = entry."startedOn", true)
+                AND (
+                    (r.outcome = entry.outcome AND coalesce(r.finished_on = entry."finishedOn", true))
+                    OR (r.outcome = 'READING' AND r.started_on <= entry."finishedOn")
+                )
+            ORDER BY
+                r.outcome = entry.outcome DESC,
+                r.finished_on IS NOT DISTINCT FROM entry."finishedOn" DESC,
+                r.sorted_on DESC, r.created_at DESC, r.id DESC
+            LIMIT 1;
+        END IF;
+        IF kept.id IS NOT NULL THEN
+            used := used || kept.id;
+            UPDATE reads r
+            SET started_on = coalesce(r.started_on, entry."startedOn"),
+                finished_on = CASE
+                    WHEN entry.outcome <> 'READING' THEN coalesce(r.finished_on, entry."finishedOn")
+                    ELSE r.finished_on
+                END,
+                outcome = CASE WHEN r.outcome = 'READING' THEN entry.outcome ELSE r.outcome END,
+                format = coalesce(r.format, entry.format),
+                length_seconds = coalesce(r.length_seconds, entry."lengthSeconds"),
+                note = coalesce(r.note, entry.note),
+                updated_at = now()
+            WHERE r.user_id = owner
+                AND r.id = kept.id
+                AND (
+                    (r.outcome = 'READING' AND entry.outcome <> 'READING')
+                    OR (r.started_on IS NULL AND entry."startedOn" IS NOT NULL)
+                    OR (r.finished_on IS NULL AND entry."finishedOn" IS NOT NULL AND entry.outcome <> 'READING')
+                    OR (r.format IS NULL AND entry.format IS NOT NULL)
+                    OR (r.length_seconds IS NULL AND entry."lengthSeconds" IS NOT NULL)
+                    OR (r.note IS NULL AND entry.note IS NOT NULL)
+                );
+        ELSE
+            entry.id := coalesce(entry.id, gen_random_uuid());
+            used := used || entry.id;
+            INSERT INTO reads (
+                user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at
+            )
+            SELECT
+                owner, entry.id, b.id, entry."startedOn", entry."finishedOn", entry.outcome,
+                entry.format, entry."lengthSeconds", entry.note, coalesce(entry."createdAt", now()),
+                coalesce(entry."updatedAt", entry."createdAt", now())
+            FROM books b
+            WHERE b.user_id = owner
+                AND b.id = entry."bookId"
+                AND (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id) < 200
+            ON CONFLICT DO NOTHING;
+        END IF;
+        IF FOUND THEN
+            changed := changed || coalesce(kept.book_id, entry."bookId");
+        END IF;
+    END LOOP;
+    PERFORM refresh_read_books(owner, changed, false);
+    RETURN changed;
 END
 $$;
 
@@ -1618,9 +1847,9 @@ BEGIN
 END
 $$;
 
--- Name: insert_stored_row(regclass, jsonb); Type: FUNCTION; Schema: public; Owner: -
+-- Name: insert_stored_rows(regclass, jsonb); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.insert_stored_row(target regclass, stored jsonb) RETURNS void
+CREATE FUNCTION public.insert_stored_rows(target regclass, stored jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $_$
 DECLARE
@@ -1632,8 +1861,11 @@ BEGIN
         AND a.attnum > 0
         AND NOT a.attisdropped
         AND a.attgenerated = ''
-        AND stored ? a.attname;
-    EXECUTE format('INSERT INTO %1$s (%2$s) SELECT %2$s FROM jsonb_populate_record(NULL::%1$s, $1)', target, columns)
+        AND stored -> 0 ? a.attname;
+    EXECUTE format(
+        'INSERT INTO %1$s (%2$s) SELECT %2$s FROM jsonb_populate_recordset(NULL::%1$s, $1) ON CONFLICT DO NOTHING',
+        target, columns
+    )
     USING stored;
 END
 $_$;
@@ -1892,6 +2124,56 @@ BEGIN
             'cover_changed',
             jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
         );
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_progress_entry(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_progress_entry() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'ProgressEntry', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM
+        FROM reads r
+        WHERE r.user_id = OLD.user_id AND r.id = OLD.read_id;
+        IF FOUND THEN
+            ignored := append_change(OLD.user_id, 'DELETED', 'ProgressEntry', OLD.id);
+        END IF;
+    ELSIF NEW IS DISTINCT FROM OLD THEN
+        ignored := append_change(NEW.user_id, 'UPDATED', 'ProgressEntry', NEW.id);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_read(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_read() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM
+        FROM books b
+        WHERE b.user_id = OLD.user_id AND b.id = OLD.book_id;
+        IF FOUND THEN
+            ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
+        END IF;
+    ELSIF NEW IS DISTINCT FROM OLD THEN
+        ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
     END IF;
     RETURN NULL;
 END
@@ -2351,6 +2633,29 @@ CREATE FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_
     RETURNING true
 $$;
 
+-- Name: progress_fraction(integer, double precision, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.progress_fraction(page integer, percent double precision, seconds integer, page_count integer, length_seconds integer) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        WHEN percent IS NOT NULL THEN percent / 100
+        WHEN page IS NOT NULL THEN least(page::float8 / nullif(page_count, 0), CASE WHEN page_count > 0 THEN 1 END)
+        WHEN length_seconds > 0 THEN least(seconds::float8 / length_seconds, 1)
+    END
+$$;
+
+-- Name: progress_page_of(integer, double precision, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.progress_page_of(page integer, percent double precision, seconds integer, page_count integer, length_seconds integer) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT coalesce(
+        page,
+        round(progress_fraction(NULL, percent, seconds, page_count, length_seconds) * page_count)::int
+    )
+$$;
+
 -- Name: prune_changes(integer, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.prune_changes(older_than_days integer, after_user uuid, users_max integer) RETURNS uuid
@@ -2531,6 +2836,16 @@ CREATE FUNCTION public.purge_deleted_books(rows_max integer) RETURNS bigint
     )
     SELECT count(*)
     FROM purged
+$$;
+
+-- Name: reader_today(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.reader_today(owner uuid) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
+    FROM users u
+    WHERE u.id = owner
 $$;
 
 -- Name: reassign_genres(); Type: FUNCTION; Schema: public; Owner: -
@@ -2879,6 +3194,53 @@ BEGIN
 END
 $$;
 
+-- Name: refresh_read_books(uuid, uuid[], boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refresh_read_books(owner uuid, ids uuid[], clears_page boolean) RETURNS void
+    LANGUAGE sql
+    SET enable_seqscan TO 'off'
+    AS $$
+    UPDATE books b
+    SET started_at = fresh.started_at,
+        finished_at = fresh.finished_at,
+        current_page = fresh.current_page,
+        updated_at = now()
+    FROM (
+        SELECT
+            k.id,
+            date_time(latest.started_on, k.started_at, u.time_zone) AS started_at,
+            CASE
+                WHEN latest.outcome = 'FINISHED' THEN date_time(latest.finished_on, k.finished_at, u.time_zone)
+            END AS finished_at,
+            CASE
+                WHEN latest.outcome <> 'READING' THEN k.current_page
+                WHEN clears_page THEN newest.page
+                ELSE coalesce(newest.page, k.current_page)
+            END AS current_page
+        FROM books k
+        JOIN users u ON u.id = owner
+        CROSS JOIN LATERAL (
+            SELECT r.id, r.started_on, r.finished_on, r.outcome, r.length_seconds
+            FROM reads r
+            WHERE r.user_id = owner AND r.book_id = k.id
+            ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+            LIMIT 1
+        ) latest
+        LEFT JOIN LATERAL (
+            SELECT progress_page_of(p.page, p.percent, p.seconds, k.page_count, latest.length_seconds) AS page
+            FROM progress_entries p
+            WHERE p.user_id = owner AND p.read_id = latest.id AND latest.outcome = 'READING'
+            ORDER BY p.at DESC, p.id DESC
+            LIMIT 1
+        ) newest ON true
+        WHERE k.user_id = owner AND k.id = ANY(ids)
+    ) fresh
+    WHERE b.user_id = owner
+        AND b.id = fresh.id
+        AND (b.started_at, b.finished_at, b.current_page)
+            IS DISTINCT FROM (fresh.started_at, fresh.finished_at, fresh.current_page)
+$$;
+
 -- Name: refresh_search_words(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.refresh_search_words() RETURNS void
@@ -3103,18 +3465,20 @@ BEGIN
         RETURN;
     END IF;
 
-    PERFORM insert_stored_row(
+    PERFORM insert_stored_rows(
         'books',
-        stored.book || jsonb_build_object(
-            'edition_id', book.edition_id,
-            'linked_by', book.linked_by,
-            -- A cover search that was running has ended without the book.
-            'cover_requested_at', NULL,
-            'cover_status', CASE
-                WHEN stored.cover IS NOT NULL THEN 'READY'
-                WHEN book.cover_status IN ('READY', 'FETCHING') THEN 'NONE'
-                ELSE book.cover_status::text
-            END
+        jsonb_build_array(
+            stored.book || jsonb_build_object(
+                'edition_id', book.edition_id,
+                'linked_by', book.linked_by,
+                -- A cover search that was running has ended without the book.
+                'cover_requested_at', NULL,
+                'cover_status', CASE
+                    WHEN stored.cover IS NOT NULL THEN 'READY'
+                    WHEN book.cover_status IN ('READY', 'FETCHING') THEN 'NONE'
+                    ELSE book.cover_status::text
+                END
+            )
         )
     );
     PERFORM link_books(ARRAY[owner], ARRAY[restored_id]);
@@ -3123,10 +3487,22 @@ BEGIN
         IF EXISTS (SELECT FROM reviews r WHERE r.user_id = owner AND r.id = (stored.review ->> 'id')::uuid) THEN
             stored.review := stored.review || jsonb_build_object('id', gen_random_uuid());
         END IF;
-        PERFORM insert_stored_row('reviews', stored.review);
+        PERFORM insert_stored_rows('reviews', jsonb_build_array(stored.review));
     END IF;
     IF stored.cover IS NOT NULL THEN
-        PERFORM insert_stored_row('covers', stored.cover);
+        PERFORM insert_stored_rows('covers', jsonb_build_array(stored.cover));
+    END IF;
+    IF stored.reads IS NOT NULL THEN
+        PERFORM insert_stored_rows('reads', stored.reads);
+    END IF;
+    IF stored.progress_entries IS NOT NULL THEN
+        -- An import may have stored a read with the same id for another book.
+        stored.progress_entries := (
+            SELECT jsonb_agg(p)
+            FROM jsonb_array_elements(stored.progress_entries) AS p
+            JOIN reads r ON r.user_id = owner AND r.id = (p ->> 'read_id')::uuid AND r.book_id = restored_id
+        );
+        PERFORM insert_stored_rows('progress_entries', stored.progress_entries);
     END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at
@@ -4372,7 +4748,9 @@ CREATE TABLE public.deleted_books (
     book jsonb NOT NULL,
     review jsonb,
     cover jsonb,
-    shelf_ids uuid[] NOT NULL
+    shelf_ids uuid[] NOT NULL,
+    reads jsonb,
+    progress_entries jsonb
 );
 
 ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
@@ -4664,6 +5042,27 @@ CREATE TABLE public.leases (
 
 ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
 
+-- Name: progress_entries; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.progress_entries (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    read_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    page public.progress_page,
+    percent public.progress_percent,
+    seconds public.progress_seconds,
+    note public.progress_note,
+    at_changed_at timestamp with time zone,
+    position_changed_at timestamp with time zone,
+    note_changed_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT progress_entries_position_check CHECK ((num_nonnulls(page, percent, seconds) = 1))
+);
+
+ALTER TABLE ONLY public.progress_entries FORCE ROW LEVEL SECURITY;
+
 -- Name: reviews; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.reviews (
@@ -4742,6 +5141,41 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                    FROM public.books
                   WHERE (books.edition_id IS NOT NULL)) sources
           ORDER BY sources.user_id, sources.edition_id, sources.rank) signals;
+
+-- Name: reading_tombstones; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reading_tombstones (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    deleted_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.reading_tombstones FORCE ROW LEVEL SECURITY;
+
+-- Name: reads; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reads (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    started_on public.partial_date,
+    finished_on public.partial_date,
+    outcome public.read_outcome NOT NULL,
+    format public.read_format,
+    length_seconds public.read_length,
+    note public.read_note,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    sorted_on text GENERATED ALWAYS AS (
+CASE
+    WHEN (outcome = 'READING'::public.read_outcome) THEN '~'::text
+    ELSE COALESCE((finished_on)::text, (started_on)::text, ''::text)
+END) STORED NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT reads_dates_check CHECK (("left"((finished_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))) >= "left"((started_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))))),
+    CONSTRAINT reads_open_check CHECK (((outcome <> 'READING'::public.read_outcome) OR (finished_on IS NULL)))
+);
+
+ALTER TABLE ONLY public.reads FORCE ROW LEVEL SECURITY;
 
 -- Name: removed_covers; Type: TABLE; Schema: public; Owner: -
 
@@ -4969,6 +5403,7 @@ CREATE TABLE public.users (
     email_disabled boolean DEFAULT false NOT NULL,
     display_name text,
     preferred_genres text[] DEFAULT '{}'::text[] NOT NULL,
+    time_zone text DEFAULT 'UTC'::text NOT NULL,
     signals_version bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
@@ -5140,6 +5575,21 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
+
+-- Name: progress_entries progress_entries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.progress_entries
+    ADD CONSTRAINT progress_entries_pkey PRIMARY KEY (user_id, id);
+
+-- Name: reading_tombstones reading_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_tombstones
+    ADD CONSTRAINT reading_tombstones_pkey PRIMARY KEY (user_id, id);
+
+-- Name: reads reads_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reads
+    ADD CONSTRAINT reads_pkey PRIMARY KEY (user_id, id);
 
 -- Name: removed_covers removed_covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -5400,6 +5850,22 @@ CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state 
 
 CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
 
+-- Name: progress_entries_of_read; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX progress_entries_of_read ON public.progress_entries USING btree (user_id, read_id, at, id);
+
+-- Name: reads_of_book; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_of_book ON public.reads USING btree (user_id, book_id, sorted_on, created_at, id);
+
+-- Name: reads_of_user; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_of_user ON public.reads USING btree (user_id, sorted_on, created_at, id);
+
+-- Name: reads_open; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX reads_open ON public.reads USING btree (user_id, book_id) WHERE (outcome = 'READING'::public.read_outcome);
+
 -- Name: reviews_created_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_at, id);
@@ -5467,6 +5933,14 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
+
+-- Name: progress_entries log_changes; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.progress_entries FOR EACH ROW EXECUTE FUNCTION public.log_progress_entry();
+
+-- Name: reads log_changes; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reads FOR EACH ROW EXECUTE FUNCTION public.log_read();
 
 -- Name: reviews log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -5595,6 +6069,21 @@ ALTER TABLE ONLY public.imports
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
+-- Name: progress_entries progress_entries_user_id_read_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.progress_entries
+    ADD CONSTRAINT progress_entries_user_id_read_id_fkey FOREIGN KEY (user_id, read_id) REFERENCES public.reads(user_id, id) ON DELETE CASCADE;
+
+-- Name: reading_tombstones reading_tombstones_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_tombstones
+    ADD CONSTRAINT reading_tombstones_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: reads reads_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reads
+    ADD CONSTRAINT reads_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
+
 -- Name: removed_covers removed_covers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.removed_covers
@@ -5711,6 +6200,18 @@ CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH
 -- Name: leases administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: progress_entries administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.progress_entries TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: reading_tombstones administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reading_tombstones TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: reads administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reads TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: removed_covers administration; Type: POLICY; Schema: public; Owner: -
 
@@ -5844,6 +6345,18 @@ CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user
 
 CREATE POLICY owner_only ON public.imports TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
+-- Name: progress_entries owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.progress_entries TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: reading_tombstones owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reading_tombstones TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: reads owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reads TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: removed_covers owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.removed_covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -5871,6 +6384,18 @@ CREATE POLICY owner_only ON public.swipes TO bookplate_app USING ((user_id = pub
 -- Name: users owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.users TO bookplate_app USING (((id = ( SELECT public.app_user_id() AS app_user_id)) AND (tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)))) WITH CHECK (((id = ( SELECT public.app_user_id() AS app_user_id)) AND (tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id))));
+
+-- Name: progress_entries; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.progress_entries ENABLE ROW LEVEL SECURITY;
+
+-- Name: reading_tombstones; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reading_tombstones ENABLE ROW LEVEL SECURITY;
+
+-- Name: reads; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reads ENABLE ROW LEVEL SECURITY;
 
 -- Name: removed_covers; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -6076,6 +6601,14 @@ REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
 -- Name: FUNCTION log_book(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
+
+-- Name: FUNCTION log_progress_entry(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_progress_entry() FROM PUBLIC;
+
+-- Name: FUNCTION log_read(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_read() FROM PUBLIC;
 
 -- Name: FUNCTION log_review(); Type: ACL; Schema: public; Owner: -
 
@@ -6408,6 +6941,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.imports TO bookplate_app;
 
 GRANT SELECT ON TABLE public.installation TO bookplate_app;
 
+-- Name: TABLE progress_entries; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.progress_entries TO bookplate_app;
+
 -- Name: TABLE reviews; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reviews TO bookplate_app;
@@ -6415,6 +6952,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reviews TO bookplate_app;
 -- Name: TABLE reader_signals; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.reader_signals TO bookplate_app;
+
+-- Name: TABLE reading_tombstones; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.reading_tombstones TO bookplate_app;
+
+-- Name: TABLE reads; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reads TO bookplate_app;
 
 -- Name: TABLE removed_covers; Type: ACL; Schema: public; Owner: -
 

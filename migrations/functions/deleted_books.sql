@@ -19,14 +19,21 @@ AS $$
 BEGIN
     RETURN QUERY
     WITH stored AS (
-        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids)
+        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries)
         SELECT
             owner,
             b.id,
             to_jsonb(b),
             (SELECT to_jsonb(r) FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id),
             (SELECT to_jsonb(c) FROM covers c WHERE c.user_id = owner AND c.book_id = b.id),
-            ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id)
+            ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id),
+            (SELECT jsonb_agg(to_jsonb(r)) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id),
+            (
+                SELECT jsonb_agg(to_jsonb(p))
+                FROM reads r
+                JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
+                WHERE r.user_id = owner AND r.book_id = b.id
+            )
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -35,7 +42,9 @@ BEGIN
             book = excluded.book,
             review = excluded.review,
             cover = excluded.cover,
-            shelf_ids = excluded.shelf_ids
+            shelf_ids = excluded.shelf_ids,
+            reads = excluded.reads,
+            progress_entries = excluded.progress_entries
         RETURNING id, shelf_ids
     ), deleted AS (
         DELETE FROM books b
@@ -49,8 +58,9 @@ BEGIN
 END
 $$;
 
--- Inserts a row that was stored as JSON. Columns that were added to the table since then get their defaults.
-CREATE OR REPLACE FUNCTION insert_stored_row(target regclass, stored jsonb) RETURNS void
+-- Inserts rows that were stored as a JSON array. Columns that were added to the table since then get their defaults. Rows
+-- whose key is in use are left out.
+CREATE OR REPLACE FUNCTION insert_stored_rows(target regclass, stored jsonb) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -62,14 +72,17 @@ BEGIN
         AND a.attnum > 0
         AND NOT a.attisdropped
         AND a.attgenerated = ''
-        AND stored ? a.attname;
-    EXECUTE format('INSERT INTO %1$s (%2$s) SELECT %2$s FROM jsonb_populate_record(NULL::%1$s, $1)', target, columns)
+        AND stored -> 0 ? a.attname;
+    EXECUTE format(
+        'INSERT INTO %1$s (%2$s) SELECT %2$s FROM jsonb_populate_recordset(NULL::%1$s, $1) ON CONFLICT DO NOTHING',
+        target, columns
+    )
     USING stored;
 END
 $$;
 
--- Restores a deleted book with its review, its cover, and those of its shelves that still exist. The outcome is RESTORED, EXISTS if
--- the library has the book, NOT_FOUND, or CONFLICT if another book has its ISBN or its edition.
+-- Restores a deleted book with its review, its reads, its cover, and those of its shelves that still exist. The outcome is
+-- RESTORED, EXISTS if the library has the book, NOT_FOUND, or CONFLICT if another book has its ISBN or its edition.
 CREATE OR REPLACE FUNCTION restore_book(owner uuid, restored_id uuid, OUT outcome text, OUT other_id uuid)
 LANGUAGE plpgsql
 AS $$
@@ -107,18 +120,20 @@ BEGIN
         RETURN;
     END IF;
 
-    PERFORM insert_stored_row(
+    PERFORM insert_stored_rows(
         'books',
-        stored.book || jsonb_build_object(
-            'edition_id', book.edition_id,
-            'linked_by', book.linked_by,
-            -- A cover search that was running has ended without the book.
-            'cover_requested_at', NULL,
-            'cover_status', CASE
-                WHEN stored.cover IS NOT NULL THEN 'READY'
-                WHEN book.cover_status IN ('READY', 'FETCHING') THEN 'NONE'
-                ELSE book.cover_status::text
-            END
+        jsonb_build_array(
+            stored.book || jsonb_build_object(
+                'edition_id', book.edition_id,
+                'linked_by', book.linked_by,
+                -- A cover search that was running has ended without the book.
+                'cover_requested_at', NULL,
+                'cover_status', CASE
+                    WHEN stored.cover IS NOT NULL THEN 'READY'
+                    WHEN book.cover_status IN ('READY', 'FETCHING') THEN 'NONE'
+                    ELSE book.cover_status::text
+                END
+            )
         )
     );
     PERFORM link_books(ARRAY[owner], ARRAY[restored_id]);
@@ -127,10 +142,22 @@ BEGIN
         IF EXISTS (SELECT FROM reviews r WHERE r.user_id = owner AND r.id = (stored.review ->> 'id')::uuid) THEN
             stored.review := stored.review || jsonb_build_object('id', gen_random_uuid());
         END IF;
-        PERFORM insert_stored_row('reviews', stored.review);
+        PERFORM insert_stored_rows('reviews', jsonb_build_array(stored.review));
     END IF;
     IF stored.cover IS NOT NULL THEN
-        PERFORM insert_stored_row('covers', stored.cover);
+        PERFORM insert_stored_rows('covers', jsonb_build_array(stored.cover));
+    END IF;
+    IF stored.reads IS NOT NULL THEN
+        PERFORM insert_stored_rows('reads', stored.reads);
+    END IF;
+    IF stored.progress_entries IS NOT NULL THEN
+        -- An import may have stored a read with the same id for another book.
+        stored.progress_entries := (
+            SELECT jsonb_agg(p)
+            FROM jsonb_array_elements(stored.progress_entries) AS p
+            JOIN reads r ON r.user_id = owner AND r.id = (p ->> 'read_id')::uuid AND r.book_id = restored_id
+        );
+        PERFORM insert_stored_rows('progress_entries', stored.progress_entries);
     END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "6e3fa94f3e6102cccd0227b59616eeec4a48aac20402ed5bbf4715cf520259a4"
+    "7f8a25a064e24a3ba71a6384f49270e2fd5f8d8014bcf91b3cc90a467932cd21"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -1,0 +1,104 @@
+-- Why: a book can be read several times. Each reading has its own dates and progress, which a later one does not overwrite.
+
+CREATE TYPE read_outcome AS ENUM ('READING', 'FINISHED', 'DID_NOT_FINISH');
+CREATE TYPE read_format AS ENUM ('PRINT', 'EBOOK', 'AUDIO');
+
+-- A year, a month, or a day: 2019, 2019-05, 2019-05-01. Readers often know only the year. The texts sort by time, and a year
+-- sorts before its months.
+CREATE DOMAIN partial_date AS text COLLATE "C"
+    CONSTRAINT partial_date_check CHECK (
+        CASE
+            WHEN VALUE IS NULL OR VALUE ~ '^[1-9][0-9]{3}(-(0[1-9]|1[0-2]))?$' THEN true
+            WHEN VALUE ~ '^[1-9][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' THEN
+                substr(VALUE, 9)::int <= extract(
+                    day FROM make_date(left(VALUE, 4)::int, substr(VALUE, 6, 2)::int, 1) + interval '1 month -1 day'
+                )
+            ELSE false
+        END
+    );
+
+-- Domains, and not constraints of the tables, for the reason given at `books`.
+CREATE DOMAIN read_note AS text
+    CONSTRAINT reads_note_check CHECK (char_length(VALUE) BETWEEN 1 AND 10000);
+CREATE DOMAIN read_length AS int
+    CONSTRAINT reads_length_seconds_check CHECK (VALUE > 0);
+CREATE DOMAIN progress_page AS int
+    CONSTRAINT progress_entries_page_check CHECK (VALUE >= 0);
+CREATE DOMAIN progress_percent AS float8
+    CONSTRAINT progress_entries_percent_check CHECK (VALUE BETWEEN 0 AND 100);
+CREATE DOMAIN progress_seconds AS int
+    CONSTRAINT progress_entries_seconds_check CHECK (VALUE >= 0);
+CREATE DOMAIN progress_note AS text
+    CONSTRAINT progress_entries_note_check CHECK (char_length(VALUE) BETWEEN 1 AND 10000);
+
+-- The readings of the books of a library. The columns started_at, finished_at, and current_page of `books` follow from the
+-- latest read: every statement that changes reads maintains them, so that a list of books needs no read.
+CREATE TABLE reads (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    -- The days in the time zone that the reader had then.
+    started_on partial_date,
+    -- The last day, also of a read that was given up. Null if the read is open.
+    finished_on partial_date,
+    outcome read_outcome NOT NULL,
+    format read_format,
+    -- The length of an audiobook.
+    length_seconds read_length,
+    note read_note,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    -- The first key of the order of reads: the latest read of a book has the greatest (sorted_on, created_at, id). An open read
+    -- comes after all others, and a read without a date before them.
+    sorted_on text COLLATE "C" NOT NULL GENERATED ALWAYS AS (
+        CASE WHEN outcome = 'READING' THEN '~' ELSE coalesce(finished_on, started_on, '') END
+    ) STORED,
+    PRIMARY KEY (user_id, id),
+    CONSTRAINT reads_open_check CHECK (outcome <> 'READING' OR finished_on IS NULL),
+    -- Dates are compared as far as both are known: a read of 2019-05 may have started in 2019.
+    CONSTRAINT reads_dates_check CHECK (
+        left(finished_on, least(length(started_on), length(finished_on)))
+            >= left(started_on, least(length(started_on), length(finished_on)))
+    ),
+    FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
+);
+ALTER TABLE reads ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE UNIQUE INDEX reads_open ON reads (user_id, book_id)
+    WHERE outcome = 'READING';
+CREATE INDEX reads_of_book ON reads (user_id, book_id, sorted_on, created_at, id);
+CREATE INDEX reads_of_user ON reads (user_id, sorted_on, created_at, id);
+
+-- How far the reader was at a point in time. The entries of a read are a set in the order of (at, id).
+CREATE TABLE progress_entries (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    read_id uuid NOT NULL,
+    at timestamptz NOT NULL,
+    -- The position as the reader gave it: exactly one of the three. The others follow from the length of the book.
+    page progress_page,
+    percent progress_percent,
+    seconds progress_seconds,
+    note progress_note,
+    -- When the devices made the changes that are stored; null for a value of the first version. A change that was made earlier
+    -- and arrives later is ignored, so the devices end with the same values, whatever the order in which they send changes.
+    at_changed_at timestamptz,
+    position_changed_at timestamptz,
+    note_changed_at timestamptz,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, id),
+    CONSTRAINT progress_entries_position_check CHECK (num_nonnulls(page, percent, seconds) = 1),
+    FOREIGN KEY (user_id, read_id) REFERENCES reads ON DELETE CASCADE
+);
+ALTER TABLE progress_entries ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE INDEX progress_entries_of_read ON progress_entries (user_id, read_id, at, id);
+
+-- The ids of deleted reads and entries. A device that repeats the creation of one, because it lost the response, does not
+-- bring it back.
+CREATE TABLE reading_tombstones (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    id uuid NOT NULL,
+    deleted_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, id)
+);
+ALTER TABLE reading_tombstones ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
