@@ -94,6 +94,20 @@ BEGIN
 END
 $$;
 
+-- Returns the id of the series with a name: a UUID that is computed from the folded name, without a leading article and the word
+-- "series" at the end. It is the same in the catalog and in a book that a reader made.
+CREATE FUNCTION series_id(name text) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    folded text := regexp_replace(public.search_fold(name), '^(?:the|an?) (?=.)|(?<=.) series$', '', 'g');
+BEGIN
+    RETURN overlay(
+        overlay(md5('series ' || coalesce(nullif(folded, ''), name)) PLACING '8' FROM 13 FOR 1) PLACING '8' FROM 17 FOR 1
+    )::uuid;
+END
+$$;
+
 -- Returns the words for the full-text index. Initials are also one word: "jrr" finds "j r r tolkien".
 CREATE FUNCTION search_vector(
     title text, subtitle text, series text, series_position text, authors text[]

@@ -115,10 +115,27 @@ CREATE DOMAIN book_category AS text
     CONSTRAINT books_category_check CHECK (char_length(VALUE) BETWEEN 1 AND 100);
 CREATE DOMAIN book_genre AS text
     CONSTRAINT books_genre_check CHECK (char_length(VALUE) BETWEEN 1 AND 100);
+CREATE DOMAIN book_series AS text
+    CONSTRAINT books_series_check CHECK (VALUE = btrim(VALUE) AND char_length(VALUE) BETWEEN 1 AND 200);
+CREATE DOMAIN book_series_position AS text
+    CONSTRAINT books_series_position_check CHECK (char_length(VALUE) BETWEEN 1 AND 20);
 CREATE DOMAIN book_page_count AS int
     CONSTRAINT books_page_count_check CHECK (VALUE > 0);
 CREATE DOMAIN book_current_page AS int
     CONSTRAINT books_current_page_check CHECK (VALUE >= 0);
+CREATE DOMAIN book_binding AS text
+    CONSTRAINT books_binding_check CHECK (char_length(VALUE) BETWEEN 1 AND 100);
+CREATE DOMAIN book_private_notes AS text
+    CONSTRAINT books_private_notes_check CHECK (char_length(VALUE) BETWEEN 1 AND 100000);
+CREATE DOMAIN book_moods AS text[]
+    CONSTRAINT books_moods_check CHECK (
+        cardinality(VALUE) <= 20
+        AND array_position(VALUE, NULL) IS NULL
+        AND array_position(VALUE, '') IS NULL
+        AND char_length(array_to_string(VALUE, '')) <= 2000
+    );
+CREATE DOMAIN book_year AS int
+    CONSTRAINT books_original_year_check CHECK (VALUE BETWEEN -5000 AND 9999);
 
 CREATE TABLE books (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -147,9 +164,20 @@ CREATE TABLE books (
     category book_category,
     genre book_genre,
     description text,
+    -- The series that the reader has entered, and the position in it. Without them, those of the edition count.
+    series book_series,
+    series_position book_series_position,
+    series_id uuid GENERATED ALWAYS AS (series_id(series)) STORED,
     status reading_status NOT NULL DEFAULT 'WANT_TO_READ',
     -- At most page_count when the reader sets one of the two. Imported books may differ.
     current_page book_current_page,
+    -- How the edition is bound, or in which format it is, in the words of the reader or of an import: Paperback, Kindle Edition.
+    binding book_binding,
+    -- The year of the first edition; negative before our era.
+    original_year book_year,
+    -- The reader's words for the moods of the book.
+    moods book_moods NOT NULL DEFAULT '{}',
+    private_notes book_private_notes,
     added_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
@@ -174,6 +202,9 @@ CREATE UNIQUE INDEX books_isbn13 ON books (user_id, isbn13)
 -- The lists of the app's tabs, newest first. Other orders sort the rows of one user. No index contains the status or the
 -- page: an update of columns without an index writes to no index (a HOT update). Lists of one status filter this index.
 CREATE INDEX books_added_at ON books (user_id, added_at, id);
+-- The books of a series that the reader has entered.
+CREATE INDEX books_series_id ON books (user_id, series_id)
+    WHERE series_id IS NOT NULL;
 -- The foreign key uses this index when an edition is deleted.
 CREATE INDEX books_of_edition ON books (edition_id)
     WHERE edition_id IS NOT NULL;
@@ -215,9 +246,11 @@ CREATE TABLE reviews (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    -- The rating in half stars: 8 is 4 stars. The API writes only whole stars today.
+    -- The rating in half stars: 8 is 4 stars. The API writes only whole stars today, but imports also write half stars.
     half_stars smallint CHECK (half_stars BETWEEN 1 AND 10),
     text text CHECK (char_length(text) BETWEEN 1 AND 100000),
+    -- Whether the text reveals the plot.
+    has_spoilers boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, book_id),

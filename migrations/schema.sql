@@ -45,6 +45,11 @@ CREATE DOMAIN public.book_author AS text
 CREATE DOMAIN public.book_authors AS text[]
 	CONSTRAINT books_authors_check CHECK (((cardinality(VALUE) <= 50) AND (array_position(VALUE, NULL::text) IS NULL) AND (array_position(VALUE, ''::text) IS NULL) AND (char_length(array_to_string(VALUE, ''::text)) <= 25000)));
 
+-- Name: book_binding; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_binding AS text
+	CONSTRAINT books_binding_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 100)));
+
 -- Name: book_category; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_category AS text
@@ -74,15 +79,40 @@ CREATE TYPE public.book_link AS ENUM (
     'TITLE'
 );
 
+-- Name: book_moods; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_moods AS text[]
+	CONSTRAINT books_moods_check CHECK (((cardinality(VALUE) <= 20) AND (array_position(VALUE, NULL::text) IS NULL) AND (array_position(VALUE, ''::text) IS NULL) AND (char_length(array_to_string(VALUE, ''::text)) <= 2000)));
+
 -- Name: book_page_count; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_page_count AS integer
 	CONSTRAINT books_page_count_check CHECK ((VALUE > 0));
 
+-- Name: book_private_notes; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_private_notes AS text
+	CONSTRAINT books_private_notes_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 100000)));
+
+-- Name: book_series; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_series AS text
+	CONSTRAINT books_series_check CHECK (((VALUE = btrim(VALUE)) AND ((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 200))));
+
+-- Name: book_series_position; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_series_position AS text
+	CONSTRAINT books_series_position_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 20)));
+
 -- Name: book_title; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_title AS text
 	CONSTRAINT books_title_check CHECK (((VALUE = btrim(VALUE)) AND ((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500))));
+
+-- Name: book_year; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_year AS integer
+	CONSTRAINT books_original_year_check CHECK (((VALUE >= '-5000'::integer) AND (VALUE <= 9999)));
 
 -- Name: change_kind; Type: TYPE; Schema: public; Owner: -
 
@@ -117,6 +147,10 @@ CREATE TYPE public.cover_status AS ENUM (
 CREATE TYPE public.import_format AS ENUM (
     'GOODREADS',
     'STORYGRAPH',
+    'HARDCOVER',
+    'LIBRARYTHING',
+    'CALIBRE',
+    'OPENREADS',
     'BOOKPLATE'
 );
 
@@ -1251,9 +1285,10 @@ BEGIN
         id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text,
         isbn13 text, publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
         description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
-        "finishedAt" timestamptz, shelves text[], rating int, review text
+        "finishedAt" timestamptz, shelves text[], "halfStars" int, review text, binding text, "originalYear" int,
+        "privateNotes" text, moods text[], "seriesName" text, "seriesPosition" text
     );
-    IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
+    IF given."halfStars" NOT BETWEEN 1 AND 10 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
         outcome := 'FAILED';
         problem := 'This book cannot be stored.';
         RETURN;
@@ -1306,6 +1341,16 @@ BEGIN
         merged.genre := coalesce(kept.genre, given.genre);
         merged.description := coalesce(kept.description, given.description);
         merged.current_page := coalesce(kept.current_page, given."currentPage");
+        merged.binding := coalesce(kept.binding, given.binding);
+        merged.original_year := coalesce(kept.original_year, given."originalYear");
+        merged.private_notes := coalesce(kept.private_notes, given."privateNotes");
+        IF kept.moods = '{}' THEN
+            merged.moods := coalesce(given.moods, '{}');
+        END IF;
+        IF kept.series IS NULL THEN
+            merged.series := given."seriesName";
+            merged.series_position := given."seriesPosition";
+        END IF;
         merged.started_at := coalesce(kept.started_at, given."startedAt");
         merged.finished_at := coalesce(kept.finished_at, given."finishedAt");
         IF status_rank(given.status) > status_rank(kept.status) THEN
@@ -1340,6 +1385,12 @@ BEGIN
                 description = merged.description,
                 status = merged.status,
                 current_page = merged.current_page,
+                binding = merged.binding,
+                original_year = merged.original_year,
+                private_notes = merged.private_notes,
+                moods = merged.moods,
+                series = merged.series,
+                series_position = merged.series_position,
                 started_at = merged.started_at,
                 finished_at = merged.finished_at,
                 updated_at = now()
@@ -1518,7 +1569,6 @@ DECLARE
     result record;
     problem text;
     created_count int := 0;
-    updated_count int := 0;
     reached int;
     known jsonb;
     shelf uuid;
@@ -1533,6 +1583,16 @@ DECLARE
     placed_on uuid[] := '{}';
     reviews_of uuid[] := '{}';
     reviewed jsonb[] := '{}';
+    -- The books with reads, and their records.
+    read_ids uuid[] := '{}';
+    read_records jsonb[] := '{}';
+    reads jsonb;
+    progress jsonb := '[]';
+    -- The books that got something new from a read.
+    read_changes uuid[] := '{}';
+    -- The existing books that the import has added something to.
+    touched_ids uuid[] := '{}';
+    created_ids uuid[] := '{}';
 BEGIN
     SELECT i.done INTO reached
     FROM imports i
@@ -1542,7 +1602,7 @@ BEGIN
         RETURN reached;
     END IF;
     FOR entry IN SELECT * FROM jsonb_array_elements(records || '[{}]') LOOP
-        problem := entry ->> 'problem';
+        problem := NULL;
         book := entry -> 'book';
         keys := ARRAY[book ->> 'id', book ->> 'isbn13', book ->> 'cardId', lower(book ->> 'title')];
         LOOP
@@ -1576,7 +1636,11 @@ BEGIN
             EXIT WHEN NOT keys && waiting_keys;
         END LOOP;
         IF book IS NOT NULL THEN
-            problem := coalesce(problem, result.problem);
+            problem := result.problem;
+            IF result.outcome <> 'FAILED' AND book -> 'reads' <> '[]' THEN
+                read_ids := read_ids || result.book_id;
+                read_records := read_records || book;
+            END IF;
             IF result.outcome = 'CREATED' THEN
                 waiting := waiting || (book || jsonb_build_object('editionId', result.card_id));
                 waiting_keys := waiting_keys || array_remove(keys, NULL);
@@ -1598,7 +1662,7 @@ BEGIN
                     END IF;
                 END IF;
             END LOOP;
-            IF result.outcome <> 'FAILED' AND book ?| '{rating, review}' AND result.book_id <> ALL(reviews_of)
+            IF result.outcome <> 'FAILED' AND book ?| '{halfStars, review}' AND result.book_id <> ALL(reviews_of)
                 AND (
                     result.outcome = 'CREATED'
                     OR NOT EXISTS (SELECT FROM reviews v WHERE v.user_id = owner AND v.book_id = result.book_id)
@@ -1610,13 +1674,48 @@ BEGIN
                     result.outcome := 'UPDATED';
                 END IF;
             END IF;
-            updated_count := updated_count + (result.outcome = 'UPDATED')::int;
+            IF result.outcome = 'UPDATED' THEN
+                touched_ids := touched_ids || result.book_id;
+            END IF;
+            IF result.outcome = 'CREATED' THEN
+                created_ids := created_ids || result.book_id;
+            END IF;
         ELSIF entry ? 'shelf' THEN
             PERFORM import_shelf(
                 (entry -> 'shelf' ->> 'id')::uuid,
                 entry -> 'shelf' ->> 'name',
                 (entry -> 'shelf' ->> 'createdAt')::timestamptz
             );
+        ELSIF entry ? 'profile' THEN
+            -- The account keeps what it has.
+            UPDATE users u
+            SET display_name = coalesce(u.display_name, fresh.display_name),
+                preferred_genres = CASE WHEN u.preferred_genres = '{}' THEN fresh.genres ELSE u.preferred_genres END,
+                time_zone = CASE WHEN u.time_zone = 'UTC' THEN fresh.time_zone ELSE u.time_zone END,
+                updated_at = now()
+            FROM (
+                SELECT
+                    entry -> 'profile' ->> 'displayName' AS display_name,
+                    ARRAY(
+                        SELECT g.name
+                        FROM jsonb_array_elements_text(entry -> 'profile' -> 'preferredGenres') WITH ORDINALITY AS p (name, position)
+                        JOIN genres g ON g.name = p.name
+                        ORDER BY p.position
+                    ) AS genres,
+                    coalesce(
+                        (SELECT z.name FROM pg_timezone_names z WHERE z.name = entry -> 'profile' ->> 'timeZone'),
+                        'UTC'
+                    ) AS time_zone
+            ) fresh
+            WHERE u.id = owner
+                AND (
+                    (u.display_name IS NULL AND fresh.display_name IS NOT NULL)
+                    OR (u.preferred_genres = '{}' AND fresh.genres <> '{}')
+                    OR (u.time_zone = 'UTC' AND fresh.time_zone <> 'UTC')
+                );
+        ELSIF entry ? 'progress' THEN
+            progress := progress || (entry -> 'progress');
+            lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
             SELECT
@@ -1629,9 +1728,13 @@ BEGIN
             WHERE e.id = (entry -> 'swipe' ->> 'cardId')::uuid
             ON CONFLICT DO NOTHING;
         END IF;
-        IF problem IS NOT NULL THEN
-            INSERT INTO import_failures (user_id, import_id, line, message)
-            VALUES (owner, import, (entry ->> 'line')::int, problem)
+        IF problem IS NOT NULL OR entry ? 'problems' THEN
+            INSERT INTO import_failures (user_id, import_id, line, position, field, message)
+            SELECT owner, import, (entry ->> 'line')::int, p.position, p.problem ->> 'field', p.problem ->> 'message'
+            FROM jsonb_array_elements(
+                coalesce(entry -> 'problems', '[]')
+                    || CASE WHEN problem IS NULL THEN '[]' ELSE jsonb_build_array(jsonb_build_object('message', problem)) END
+            ) WITH ORDINALITY AS p (problem, position)
             ON CONFLICT DO NOTHING;
         END IF;
     END LOOP;
@@ -1646,7 +1749,7 @@ BEGIN
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
     -- A review keeps its id unless another review has it.
-    INSERT INTO reviews (user_id, book_id, id, half_stars, text, created_at, updated_at)
+    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
     SELECT
         owner,
         r.book_id,
@@ -1655,16 +1758,18 @@ BEGIN
                 THEN gen_random_uuid()
             ELSE r.id
         END,
-        2 * r.rating,
+        r.half_stars,
         r.text,
+        r.has_spoilers,
         coalesce(r.created_at, now()),
         coalesce(r.updated_at, r.created_at, now())
     FROM (
         SELECT
             b.id AS book_id,
             (w ->> 'reviewId')::uuid AS id,
-            (w ->> 'rating')::int AS rating,
+            (w ->> 'halfStars')::int AS half_stars,
             w ->> 'review' AS text,
+            coalesce((w ->> 'hasSpoilers')::boolean, false) AS has_spoilers,
             coalesce((w ->> 'reviewedAt')::timestamptz, (w ->> 'finishedAt')::timestamptz) AS created_at,
             (w ->> 'reviewUpdatedAt')::timestamptz AS updated_at,
             row_number() OVER (PARTITION BY w ->> 'reviewId') AS position
@@ -1672,6 +1777,32 @@ BEGIN
         JOIN books b ON b.user_id = owner AND b.id = listed.book_id
     ) r
     ON CONFLICT DO NOTHING;
+    -- import_reads matches each read of the library with at most one of the call, so records of the same book are in calls of
+    -- their own.
+    FOR reads IN
+        SELECT jsonb_agg(r.read || jsonb_build_object('bookId', r.book_id) ORDER BY r.record, r.number)
+        FROM (
+            SELECT
+                listed.book_id,
+                listed.record,
+                n.number,
+                n.read,
+                dense_rank() OVER (PARTITION BY listed.book_id ORDER BY listed.record) AS turn
+            FROM unnest(read_ids, read_records) WITH ORDINALITY AS listed (book_id, book, record)
+            CROSS JOIN LATERAL jsonb_array_elements(listed.book -> 'reads') WITH ORDINALITY AS n (read, number)
+            WHERE listed.book_id <> ALL(failed)
+        ) r
+        GROUP BY r.turn
+        ORDER BY r.turn
+    LOOP
+        read_changes := read_changes || import_reads(reads);
+    END LOOP;
+    IF progress <> '[]' THEN
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT owner, import, (lines ->> id::text)::int, 'The read of this entry does not exist or is full. The entry was left out.'
+        FROM unnest(import_progress(progress)) AS id
+        ON CONFLICT DO NOTHING;
+    END IF;
     INSERT INTO import_failures (user_id, import_id, line, message)
     SELECT owner, import, (lines ->> id::text)::int, 'This book cannot be stored.'
     FROM unnest(failed) AS id
@@ -1679,7 +1810,11 @@ BEGIN
     UPDATE imports i
     SET done = i.done + jsonb_array_length(records),
         created = i.created + created_count - cardinality(failed),
-        updated = i.updated + updated_count,
+        updated = i.updated + (
+            SELECT count(DISTINCT t.id)
+            FROM unnest(touched_ids || read_changes) AS t (id)
+            WHERE t.id <> ALL(created_ids)
+        ),
         updated_at = now()
     WHERE i.user_id = owner AND i.id = import
     RETURNING i.done INTO reached;
@@ -4002,6 +4137,20 @@ BEGIN
 END
 $$;
 
+-- Name: series_id(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.series_id(name text) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $_$
+DECLARE
+    folded text := regexp_replace(public.search_fold(name), '^(?:the|an?) (?=.)|(?<=.) series$', '', 'g');
+BEGIN
+    RETURN overlay(
+        overlay(md5('series ' || coalesce(nullif(folded, ''), name)) PLACING '8' FROM 13 FOR 1) PLACING '8' FROM 17 FOR 1
+    )::uuid;
+END
+$_$;
+
 -- Name: set_cover(uuid, uuid, text, public.cover_source, integer, integer, text, text, integer[], bytea[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.set_cover(user_id uuid, book_id uuid, version text, source public.cover_source, width integer, height integer, dominant_color text, blur_hash text, byte_counts integer[], hashes bytea[], unless_newer_than timestamp with time zone) RETURNS text
@@ -4249,7 +4398,8 @@ BEGIN
             "authorRoles" author_role[], "writtenAuthor" text, isbn13 text, publisher text, "publishedDate" text,
             "pageCount" int, language text, category text, genre text, description text,
             status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
-            "finishedAt" timestamptz, "updatedAt" timestamptz
+            "finishedAt" timestamptz, "updatedAt" timestamptz, binding text, "originalYear" int, "privateNotes" text,
+            moods text[], "seriesName" text, "seriesPosition" text
         )
     ), matched AS (
         SELECT m.*
@@ -4270,7 +4420,8 @@ BEGIN
     )
     INSERT INTO books (
         user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date,
-        page_count, language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at
+        page_count, language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at,
+        binding, original_year, private_notes, moods, series, series_position
     )
     SELECT
         app_user_id(),
@@ -4304,7 +4455,13 @@ BEGIN
         coalesce(g."addedAt", now()),
         g."startedAt",
         g."finishedAt",
-        coalesce(g."updatedAt", now())
+        coalesce(g."updatedAt", now()),
+        g.binding,
+        g."originalYear",
+        g."privateNotes",
+        coalesce(g.moods, '{}'),
+        g."seriesName",
+        g."seriesPosition"
     FROM given g
     LEFT JOIN editions card ON card.id = g."editionId"
     LEFT JOIN matched m ON m.book_id = g.id;
@@ -4639,8 +4796,15 @@ CREATE TABLE public.books (
     category public.book_category,
     genre public.book_genre,
     description text,
+    series public.book_series,
+    series_position public.book_series_position,
+    series_id uuid GENERATED ALWAYS AS (public.series_id((series)::text)) STORED,
     status public.reading_status DEFAULT 'WANT_TO_READ'::public.reading_status NOT NULL,
     current_page public.book_current_page,
+    binding public.book_binding,
+    original_year public.book_year,
+    moods public.book_moods DEFAULT '{}'::text[] NOT NULL,
+    private_notes public.book_private_notes,
     added_at timestamp with time zone DEFAULT now() NOT NULL,
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
@@ -4970,6 +5134,8 @@ CREATE TABLE public.import_failures (
     user_id uuid NOT NULL,
     import_id uuid NOT NULL,
     line integer NOT NULL,
+    "position" integer DEFAULT 0 NOT NULL,
+    field text,
     message text NOT NULL
 );
 
@@ -4988,6 +5154,7 @@ CREATE TABLE public.imports (
     done integer DEFAULT 0 NOT NULL,
     created integer DEFAULT 0 NOT NULL,
     updated integer DEFAULT 0 NOT NULL,
+    ignored_columns text[] DEFAULT '{}'::text[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
@@ -5071,6 +5238,7 @@ CREATE TABLE public.reviews (
     id uuid NOT NULL,
     half_stars smallint,
     text text,
+    has_spoilers boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL))),
@@ -5554,7 +5722,7 @@ ALTER TABLE ONLY public.identity_token_uses
 -- Name: import_failures import_failures_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.import_failures
-    ADD CONSTRAINT import_failures_pkey PRIMARY KEY (user_id, import_id, line);
+    ADD CONSTRAINT import_failures_pkey PRIMARY KEY (user_id, import_id, line, "position");
 
 -- Name: imports imports_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -5741,6 +5909,10 @@ CREATE INDEX books_link_keys ON public.books USING gin (public.book_link_keys((i
 -- Name: books_of_edition; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (edition_id IS NOT NULL);
+
+-- Name: books_series_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) WHERE (series_id IS NOT NULL);
 
 -- Name: deleted_books_deleted_at; Type: INDEX; Schema: public; Owner: -
 

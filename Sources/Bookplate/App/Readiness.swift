@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "7f8a25a064e24a3ba71a6384f49270e2fd5f8d8014bcf91b3cc90a467932cd21"
+    "b871f602a50169fff799ce686607a259b8e2ffe241623e214a62a2be15e2d0b4"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -71,25 +71,3 @@ extension ImportFields {
         ("zh", ["chinese", "chi", "zho"]),
     ]
 }
-
-extension ImportedBook {
-    /// Completes the reads after the status is known: the last read has the outcome that the status implies, and a read book
-    /// has been read at least once. Sets the deprecated dates of the book to those of the last read.
-    ///
-    /// - Parameter count: How often the book has been read according to the source.
-    mutating func finishReads(count: Int32? = nil) {
-        switch status {
-        case "READ":
-            readCount = max(Int(count ?? 0), reads.count, 1)
-            // A read without an end has ended on an unknown day.
-            for index in reads.indices { reads[index].outcome = .finished }
-        case "DID_NOT_FINISH":
-            if let last = reads.indices.last { reads[last].outcome = .didNotFinish }
-            readCount = reads.count { $0.outcome == .finished }
-        default:
-            readCount = max(Int(count ?? 0), reads.count { $0.outcome == .finished })
-        }
-        startedAt = reads.last?.startedOn?.start
-        finishedAt = status == "READ" ? reads.last?.finishedOn?.start : nil
-    }
-}

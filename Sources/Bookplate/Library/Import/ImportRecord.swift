@@ -9,6 +9,7 @@ struct ImportRecord: Equatable {
         case shelf(ImportedShelf)
         case swipe(ImportedSwipe)
         case profile(ImportedProfile)
+        case progress(ImportedProgress)
         case nothing
     }
 
@@ -26,6 +27,7 @@ struct ImportRecord: Equatable {
         case .shelf(let shelf): members.append(.init("shelf", shelf.json))
         case .swipe(let swipe): members.append(.init("swipe", swipe.json))
         case .profile(let profile): members.append(.init("profile", profile.json))
+        case .progress(let progress): members.append(.init("progress", progress.json))
         case .nothing: break
         }
         if !problems.isEmpty {
@@ -118,7 +120,6 @@ struct ImportedBook: Equatable {
         add("seriesName", series.map { .string($0.name) })
         add("seriesPosition", series?.position.map { .string($0) })
         add("reads", .list(reads.map(\.json)))
-        add("readCount", .int(readCount))
         if let review {
             add("reviewId", review.id.map { .string($0.description) })
             add("halfStars", review.halfStars.map { .int($0) })
@@ -159,12 +160,46 @@ struct ImportedShelf: Equatable {
 struct ImportedProfile: Equatable {
     var displayName: String?
     var preferredGenres: [String] = []
+    var timeZone: String?
 
     var json: Value {
         .object([
+            .init("timeZone", timeZone.map { .string($0) } ?? .null),
             .init("displayName", displayName.map { .string($0) } ?? .null),
             .init("preferredGenres", .list(preferredGenres.map { .string($0) })),
         ])
+    }
+}
+
+/// A point in a read of a Bookplate library.
+struct ImportedProgress: Equatable {
+    enum Position: Equatable {
+        case page(Int), percent(Double), seconds(Int)
+    }
+
+    var id: UUID
+    var readID: UUID
+    var at: Instant
+    var position: Position
+    var note: String?
+    var createdAt: Instant?
+    var updatedAt: Instant?
+
+    /// The entry as an element of the parameter of the SQL function `import_progress`.
+    var json: Value {
+        var members: [Value.Member] = [
+            .init("id", .string(id.description)), .init("readId", .string(readID.description)),
+            .init("at", .string(at.preciseText)),
+        ]
+        switch position {
+        case .page(let page): members.append(.init("page", .int(page)))
+        case .percent(let percent): members.append(.init("percent", .float(percent)))
+        case .seconds(let seconds): members.append(.init("seconds", .int(seconds)))
+        }
+        if let note { members.append(.init("note", .string(note))) }
+        if let createdAt { members.append(.init("createdAt", .string(createdAt.preciseText))) }
+        if let updatedAt { members.append(.init("updatedAt", .string(updatedAt.preciseText))) }
+        return .object(members)
     }
 }
 

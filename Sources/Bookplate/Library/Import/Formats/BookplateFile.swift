@@ -14,13 +14,13 @@ struct BookplateFile {
         self.items = items
     }
 
-    /// The records of all lists. A record comes after those that it refers to: the profile, shelves, books, and swipes. Its `line` is
+    /// The records of all lists. A record comes after those that it refers to: the profile, shelves, books, progress, and swipes. Its `line` is
     /// its position in the lists, from 1. The profile, which is in none, has the line 0.
     var records: Records { Records(items) }
 
     struct Records: Sequence, IteratorProtocol {
         private let items: JSONItems
-        private var lists: ArraySlice<String> = ["shelves", "books", "swipes"]
+        private var lists: ArraySlice<String> = ["shelves", "books", "progress", "swipes"]
         private var list: (name: String, items: JSONItems.Items)?
         private var line = 0
         private var profile: JSONItems.Member?
@@ -58,6 +58,7 @@ struct BookplateFile {
                 case "profile": profile(members)
                 case "shelves": try shelf(members)
                 case "books": try book(members)
+                case "progress": try progress(members)
                 default: try swipe(members)
                 }
             return ImportRecord(line: line, content: content, problems: members.problems)
@@ -72,7 +73,8 @@ struct BookplateFile {
                 displayName: members.text("displayName", max: Sessions.displayNameCharactersMax),
                 preferredGenres: Array(
                     members.texts("preferredGenres", max: BookCreation.labelCharactersMax)
-                        .prefix(User.preferredGenresMax))))
+                        .prefix(User.preferredGenresMax)),
+                timeZone: members.text("timeZone", max: 100)))
     }
 
     private static func shelf(
@@ -100,6 +102,21 @@ struct BookplateFile {
                 // Times in the future are clamped to the current time, as in `recordSwipes`.
                 swipedAt: Instant(
                     microseconds: min(time.microseconds, unixSecondsNow() * 1_000_000))))
+    }
+
+    private static func progress(
+        _ members: BookplateMembers
+    ) throws(ImportProblem) -> ImportRecord.Content {
+        guard let id = members.id("id"), let read = members.id("readId"),
+            let at = members.instant("at"), let position = members.position
+        else {
+            throw ImportProblem("id, readId, at, or the position is missing. The entry was left out.")
+        }
+        return .progress(
+            ImportedProgress(
+                id: id, readID: read, at: at, position: position,
+                note: members.text("note", max: ImportedRead.noteCharactersMax),
+                createdAt: members.instant("createdAt"), updatedAt: members.instant("updatedAt")))
     }
 
     private static func book(
@@ -148,6 +165,32 @@ struct BookplateFile {
             book.shelves = Array(book.shelves.prefix(BookCreation.shelvesMax))
         }
         book.review = members.review
+        book.series = members.series
+        if let reads = members.reads(of: "reads") {
+            book.reads = reads
+        } else {
+            book.readFromDates()
+        }
         return .book(book)
+    }
+}
+
+extension ImportedBook {
+    /// Adds the read that the dates of the book are those of, as in a file without a list of reads.
+    fileprivate mutating func readFromDates() {
+        let dates = [startedAt, finishedAt].map { instant in
+            instant.flatMap { try? ImportedDate.read($0.text, order: nil) }
+        }
+        switch status {
+        case "READ":
+            reads = [.init(startedOn: dates[0], finishedOn: dates[1], outcome: .finished)]
+        case "READING": reads = [.init(startedOn: dates[0], outcome: .reading)]
+        case "DID_NOT_FINISH" where dates[0] != nil:
+            reads = [.init(startedOn: dates[0], outcome: .didNotFinish)]
+        default: break
+        }
+        if let first = dates[0], let last = dates[1], last.isBefore(first) {
+            reads[0].startedOn = nil
+        }
     }
 }

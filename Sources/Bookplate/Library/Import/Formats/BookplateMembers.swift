@@ -129,4 +129,71 @@ final class BookplateMembers {
         }
         return Int((2 * stars).rounded())
     }
+
+    /// The object `series` with a name and a position.
+    var series: ImportedSeries? {
+        guard let value = member("series") else { return nil }
+        let members = BookplateMembers(value)
+        defer { problems += members.problems }
+        return members.text("name", max: ImportedSeries.nameCharactersMax).map {
+            ImportedSeries(
+                name: $0,
+                position: members.text("position", max: ImportedSeries.positionCharactersMax))
+        }
+    }
+
+    /// Returns the reads of a list; nil if there is no such list.
+    func reads(of name: String) -> [ImportedRead]? {
+        member(name)?.list?.prefix(ImportedRead.countMax).compactMap { value in
+            let members = BookplateMembers(value)
+            defer { problems += members.problems }
+            guard
+                let outcome = members.choice(
+                    "outcome", ["READING", "FINISHED", "DID_NOT_FINISH"]
+                ).flatMap(ImportedRead.Outcome.init)
+            else { return nil }
+            var read = ImportedRead(
+                id: members.id("id"), startedOn: members.date("startedOn"),
+                finishedOn: outcome == .reading ? nil : members.date("finishedOn"),
+                outcome: outcome)
+            if let first = read.startedOn, let last = read.finishedOn, last.isBefore(first) {
+                members.report("startedOn", "startedOn is after finishedOn.")
+                read.startedOn = nil
+            }
+            if members.member("format") != nil {
+                read.format = members.choice("format", ["PRINT", "EBOOK", "AUDIO"])
+                    .flatMap(ImportedRead.Format.init)
+            }
+            read.lengthSeconds = members.number("lengthSeconds", 1...Int(Int32.max))
+                .map(Int32.init)
+            read.note = members.text("note", max: ImportedRead.noteCharactersMax)
+            read.createdAt = members.instant("createdAt")
+            read.updatedAt = members.instant("updatedAt")
+            return read
+        }
+    }
+
+    private func date(_ name: String) -> ImportedDate? {
+        guard let text = text(name, max: 10) else { return nil }
+        guard BookFacts.isDate(text), let date = try? ImportedDate.read(text, order: nil) else {
+            report(name, "“\(text)” is not a date like 2021-03-14, 2021-03, or 2021.")
+            return nil
+        }
+        return date
+    }
+
+    /// The position of an entry of progress: one of `page`, `percent`, and `seconds`.
+    var position: ImportedProgress.Position? {
+        let range = 0...Int(Int32.max)
+        if member("page") != nil { return number("page", range).map { .page($0) } }
+        if member("seconds") != nil { return number("seconds", range).map { .seconds($0) } }
+        let percent: Double? =
+            switch member("percent") {
+            case .int(let number)?: Double(number)
+            case .float(let number)?: number
+            default: nil
+            }
+        guard let percent, (0...100).contains(percent) else { return nil }
+        return .percent(percent)
+    }
 }
