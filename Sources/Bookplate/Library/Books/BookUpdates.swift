@@ -96,7 +96,8 @@ struct BookUpdates {
         ("written_author", "text"), ("isbn13", "text"), ("publisher", "text"),
         ("published_date", "text"), ("page_count", "int"), ("language", "text"),
         ("category", "text"), ("genre", "text"), ("description", "text"),
-        ("status", "reading_status"), ("current_page", "int"),
+        ("binding", "text"), ("private_notes", "text"), ("status", "reading_status"),
+        ("current_page", "int"),
     ]
 
     private static let assignments = columns.map { column, type in

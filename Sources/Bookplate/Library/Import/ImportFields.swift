@@ -1,5 +1,7 @@
 import Basics
 import BookSources
+import Identity
+import Postgres
 
 /// A problem of a record, with the field that was left out because of it.
 struct ImportProblem: Error, Equatable {
@@ -164,7 +166,8 @@ final class ImportFields {
         if text.isEmpty { return nil }
         let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "," }
         let rest = text[digits.endIndex...].lowercased().filter { !$0.isWhitespace && $0 != "." }
-        guard ["", "0", "00", "p", "pp", "pg", "pgs", "page", "pages", "s", "seiten"].contains(rest),
+        guard
+            ["", "0", "00", "p", "pp", "pg", "pgs", "page", "pages", "s", "seiten"].contains(rest),
             let number = Int(digits.filter { $0 != "," }), (0...max).contains(number)
         else {
             report(name, "“\(text.prefix(40))” is not a number up to \(max). It was left out.")
@@ -188,7 +191,7 @@ final class ImportFields {
     func date(_ name: String) -> ImportedDate? { date(raw(name), of: name) }
 
     func date(_ text: some StringProtocol, of name: String) -> ImportedDate? {
-        let text = text.filter { $0 != "[" && $0 != "]" }.trimmed
+        let text = String(text.filter { $0 != "[" && $0 != "]" }).trimmed
         if text.isEmpty { return nil }
         do throws(ImportedDate.Problem) {
             return try ImportedDate.read(text, order: dayOrder)

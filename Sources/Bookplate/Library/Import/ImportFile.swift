@@ -1,3 +1,4 @@
+import Basics
 import ImageProcessing
 import Zip
 
@@ -7,6 +8,9 @@ struct ImportFile {
     /// The maximum uncompressed size of `library.json`.
     static let unpackedBytesMax = 100 << 20
     static let recordsMax = 100_000
+    /// The maximum number of reported columns, and of the characters in their names.
+    static let ignoredColumnsMax = 200
+    static let columnCharactersMax = 100
 
     let format: ImportFormat
     /// The covers of a Bookplate archive.

@@ -1,3 +1,4 @@
+import Basics
 import GraphQL
 import Identity
 import Postgres

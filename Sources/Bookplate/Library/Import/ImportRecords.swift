@@ -1,3 +1,5 @@
+import Basics
+
 /// The records of a file, read lazily.
 struct ImportRecords: Sequence, IteratorProtocol {
     private enum Source {
@@ -80,7 +82,8 @@ struct ImportRecords: Sequence, IteratorProtocol {
                 positions: positions, cells: cells, columns: columns, dayOrder: dayOrder)
             var book = try table.book(fields)
             let key = UUID.derived(
-                from: "title", book.title.lowercased(), book.authors.names.first?.lowercased() ?? "")
+                from: "title", book.title.lowercased(), book.authors.names.first?.lowercased() ?? ""
+            )
             book.readCount += readCounts[key] ?? 0
             if book.readCount > 0 { readCounts[key] = min(book.readCount, ImportedRead.countMax) }
             book.addUndatedReads()

@@ -26,7 +26,8 @@ struct ImportedDate: Hashable, Sendable {
 
     /// Midnight UTC of the first day.
     var start: Instant? {
-        Instant("\(ImportedDate(year: year, month: month ?? 1, day: day ?? 1)?.text ?? "")T00:00:00Z")
+        Instant(
+            "\(ImportedDate(year: year, month: month ?? 1, day: day ?? 1)?.text ?? "")T00:00:00Z")
     }
 
     /// Whether all of this date is before the other one.
@@ -126,12 +127,14 @@ extension ImportedDate {
     /// Reads a date with the English name of the month, such as `Sun, Mar 14th, 2021`, `14 March 2021`, or `March 2021`.
     private static func named(_ text: String) -> ImportedDate? {
         var words = text.lowercased().split { $0 == " " || $0 == "," || $0 == "." || $0 == "-" }
-        if let first = words.first, ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
-            .contains(first.prefix(3)), month(first) == nil
+        if let first = words.first,
+            ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+                .contains(first.prefix(3)), month(first) == nil
         {
             words.removeFirst()
         }
-        guard (2...3).contains(words.count), let position = words.firstIndex(where: { month($0) != nil }),
+        guard (2...3).contains(words.count),
+            let position = words.firstIndex(where: { month($0) != nil }),
             let year = words.last, year.utf8.count == 4, let year = number(year)
         else { return nil }
         let month = month(words[position])
@@ -158,6 +161,7 @@ extension ImportedDate {
     }
 
     private static func number(_ text: some StringProtocol) -> Int? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } && text.utf8.count <= 9 ? Int(text) : nil
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } && text.utf8.count <= 9
+            ? Int(text) : nil
     }
 }

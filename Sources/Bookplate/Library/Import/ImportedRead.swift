@@ -1,4 +1,6 @@
+import Basics
 import GraphQL
+import Postgres
 
 /// One reading of a book to import.
 struct ImportedRead: Equatable, Sendable {
@@ -21,7 +23,10 @@ struct ImportedRead: Equatable, Sendable {
                 (.ebook, ["kindle", "ebook", "e-book", "nook", "digital", "epub", "mobi", "azw"]),
                 (
                     .print,
-                    ["paperback", "hardcover", "hardback", "binding", "mass market", "print", "book"]
+                    [
+                        "paperback", "hardcover", "hardback", "binding", "mass market", "print",
+                        "book",
+                    ]
                 ),
             ]
             let format = known.first { _, words in words.contains { binding.contains($0) } }
@@ -85,7 +90,8 @@ extension ImportedBook {
         default: break
         }
         let finishedCount = reads.count { $0.outcome == .finished }
-        readCount = max(Int(count ?? 0), finishedCount, status == "READ" ? 1 : 0)
+        // Sources disagree on whether a reading that goes on, or was given up, counts.
+        readCount = status == "READ" ? max(Int(count ?? 0), finishedCount, 1) : finishedCount
         let format = binding.flatMap { ImportedRead.Format(binding: $0) }
         for index in reads.indices { reads[index].format = reads[index].format ?? format }
         startedAt = reads.last?.startedOn?.start
@@ -94,7 +100,8 @@ extension ImportedBook {
 
     /// Adds reads without dates until there are `readCount` finished ones.
     mutating func addUndatedReads() {
-        let missing = min(readCount, ImportedRead.countMax) - reads.count { $0.outcome == .finished }
+        let missing =
+            min(readCount, ImportedRead.countMax) - reads.count { $0.outcome == .finished }
         guard missing > 0 else { return }
         let format = binding.flatMap { ImportedRead.Format(binding: $0) }
         reads += Array(repeating: ImportedRead(outcome: .finished, format: format), count: missing)

@@ -36,7 +36,9 @@ struct JSONItems {
             try scanner.skipValue()
             members.append(Member(name: name, start: start, end: scanner.position))
         }
-        guard scanner.isAtEnd else { throw ImportProblem("There is text after the end of the object.") }
+        guard scanner.isAtEnd else {
+            throw ImportProblem("There is text after the end of the object.")
+        }
         self.members = members
         self.bytes = bytes
     }
@@ -163,7 +165,9 @@ private struct JSONScanner {
     }
 
     mutating func skipString() throws(ImportProblem) {
-        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { throw unexpected }
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+            throw unexpected
+        }
         position += 1
         while position < bytes.count {
             let byte = bytes[position]

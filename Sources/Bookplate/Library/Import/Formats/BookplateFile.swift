@@ -1,4 +1,7 @@
+import Basics
 import GraphQL
+import Identity
+import Postgres
 
 /// The file `library.json` of Bookplate's own export, which has all data of a library except its covers.
 struct BookplateFile {
@@ -33,9 +36,14 @@ struct BookplateFile {
         mutating func next() -> ImportRecord? {
             if let member = profile {
                 profile = nil
-                if let record = BookplateFile.record(of: "profile", Result { () throws(ImportProblem) in
-                    try items.value(member)
-                }, line: 0) { return record }
+                if let record = BookplateFile.record(
+                    of: "profile",
+                    Result { () throws(ImportProblem) in
+                        try items.value(member)
+                    }, line: 0)
+                {
+                    return record
+                }
             }
             while true {
                 if let name = list?.name, let item = list?.items.next() {
@@ -57,7 +65,7 @@ struct BookplateFile {
                 switch list {
                 case "profile": profile(members)
                 case "shelves": try shelf(members)
-                case "books": try book(members)
+                case "books": .book(try book(members))
                 case "progress": try progress(members)
                 default: try swipe(members)
                 }
@@ -110,7 +118,8 @@ struct BookplateFile {
         guard let id = members.id("id"), let read = members.id("readId"),
             let at = members.instant("at"), let position = members.position
         else {
-            throw ImportProblem("id, readId, at, or the position is missing. The entry was left out.")
+            throw ImportProblem(
+                "id, readId, at, or the position is missing. The entry was left out.")
         }
         return .progress(
             ImportedProgress(
@@ -119,9 +128,7 @@ struct BookplateFile {
                 createdAt: members.instant("createdAt"), updatedAt: members.instant("updatedAt")))
     }
 
-    private static func book(
-        _ members: BookplateMembers
-    ) throws(ImportProblem) -> ImportRecord.Content {
+    static func book(_ members: BookplateMembers) throws(ImportProblem) -> ImportedBook {
         guard let title = members.text("title", max: BookCreation.titleCharactersMax) else {
             throw ImportProblem("The title is missing or too long. The book was left out.")
         }
@@ -129,7 +136,7 @@ struct BookplateFile {
             id: members.id("id") ?? .derived(from: "title", title), title: title)
         book.cardID = members.id("cardId")
         book.authors = members.authors
-        if let text = members.text("isbn13", max: 200) {
+        if let text = members.text("isbn13", max: 200) ?? members.text("isbn", max: 200) {
             if case .success(let isbn) = ISBN.read(text) {
                 book.isbn = isbn
             } else {
@@ -171,7 +178,7 @@ struct BookplateFile {
         } else {
             book.readFromDates()
         }
-        return .book(book)
+        return book
     }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 import BookSources
 import GraphQL
 
@@ -97,8 +98,14 @@ final class BookplateMembers {
         return BookAuthors(authors, writtenAs: written)
     }
 
+    /// The object `review`. In the files of `readers import`, the rating may also be a member of the book, and the review a text.
     var review: ImportedReview? {
-        guard let value = member("review") else { return nil }
+        guard let value = member("review"), value.string == nil else {
+            let text = text("review", max: Review.textCharactersMax)
+            let halfStars = halfStars
+            guard halfStars != nil || text != nil else { return nil }
+            return ImportedReview(halfStars: halfStars, text: text)
+        }
         let members = BookplateMembers(value)
         defer { problems += members.problems }
         let halfStars = members.halfStars

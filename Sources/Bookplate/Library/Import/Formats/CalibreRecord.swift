@@ -20,7 +20,9 @@ enum CalibreRecord: TableFormat {
             }, key: fields.raw("uuid").trimmed, of: "calibre")
         book.isbn = fields.isbn("isbn")
         for part in fields.raw("identifiers").split(separator: ",") {
-            let (name, value) = (part.prefix { $0 != ":" }.trimmed, part.drop { $0 != ":" }.dropFirst())
+            let (name, value) = (
+                part.prefix { $0 != ":" }.trimmed, part.drop { $0 != ":" }.dropFirst()
+            )
             if name == "goodreads", !value.isEmpty,
                 value.utf8.allSatisfy({ (0x30...0x39).contains($0) })
             {

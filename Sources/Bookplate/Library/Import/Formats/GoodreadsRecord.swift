@@ -1,3 +1,4 @@
+import Basics
 import BookSources
 
 /// A record of a Goodreads export, or of the `goodreads_library_export.csv` of Bookplate's own export.

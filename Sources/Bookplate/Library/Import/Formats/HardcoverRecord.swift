@@ -21,7 +21,9 @@ enum HardcoverRecord: TableFormat {
                     names.filter { $0.role == .author } + names.filter { $0.role != .author })
             }, key: fields.raw("Hardcover Book ID").trimmed, of: "hardcover")
         book.series = ImportedSeries(numbered: fields.raw("Series"))
-        if book.series == nil, let name = fields.text("Series", max: ImportedSeries.nameCharactersMax) {
+        if book.series == nil,
+            let name = fields.text("Series", max: ImportedSeries.nameCharactersMax)
+        {
             book.series = ImportedSeries(name: name, position: nil)
         }
         book.isbn = fields.isbn("ISBN 13", "ISBN 10")

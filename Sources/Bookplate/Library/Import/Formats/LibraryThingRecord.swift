@@ -13,7 +13,8 @@ enum LibraryThingRecord: TableFormat {
 
     static func book(_ fields: ImportFields) throws(ImportProblem) -> ImportedBook {
         let others = names(
-            fields.raw("Secondary Author"), fields.raw("Secondary Author Roles") + fields.raw("Secondary Author Role"))
+            fields.raw("Secondary Author"),
+            fields.raw("Secondary Author Roles") + fields.raw("Secondary Author Role"))
         let role = fields.raw("Primary Author Role")
         var book = try fields.book(
             authors: "Primary Author",
@@ -22,7 +23,8 @@ enum LibraryThingRecord: TableFormat {
         book.separateSeries()
         book.isbn = fields.isbn("ISBN", "ISBNs")
         let publication = fields.raw("Publication")
-        let publisher = publication[..<(publication.firstIndex { "(,".contains($0) } ?? publication.endIndex)]
+        let publisher = publication[
+            ..<(publication.firstIndex { "(,".contains($0) } ?? publication.endIndex)]
         book.publisher = fields.short(
             String(publisher), "Publication", max: BookFacts.publisherCharactersMax)
         book.publishedDate = fields.date("Date")?.text
@@ -66,7 +68,8 @@ enum LibraryThingRecord: TableFormat {
     private static func reads(_ fields: ImportFields) -> [ImportedRead] {
         let started = fields.raw("Date Started").split(separator: ",")
         let read = fields.raw("Date Read").split(separator: ",")
-        return (0..<min(ImportedRead.countMax, max(started.count, read.count))).compactMap { index in
+        return (0..<min(ImportedRead.countMax, max(started.count, read.count))).compactMap {
+            index in
             fields.read(
                 from: index < started.count ? started[index] : "", "Date Started",
                 to: index < read.count ? read[index] : "", "Date Read")

@@ -44,7 +44,8 @@ enum OpenReadsRecord: TableFormat {
         }
         book.finishReads()
         book.shelves = fields.names("tags", separator: "|||||", max: Shelf.nameCharactersMax)
-        if fields.flag("favourite"), !book.shelves.contains(where: { $0.lowercased() == "favourites" })
+        if fields.flag("favourite"),
+            !book.shelves.contains(where: { $0.lowercased() == "favourites" })
         {
             book.shelves.append("Favourites")
         }
@@ -63,7 +64,8 @@ enum OpenReadsRecord: TableFormat {
         return readings.prefix(ImportedRead.countMax).compactMap { reading in
             let parts = reading.split(separator: "|", omittingEmptySubsequences: false)
             guard parts.count >= 2 else {
-                fields.report("readings", "“\(reading.prefix(40))” is not a reading. It was left out.")
+                fields.report(
+                    "readings", "“\(reading.prefix(40))” is not a reading. It was left out.")
                 return nil
             }
             return fields.read(from: parts[0], to: parts[1], of: "readings")

@@ -1,5 +1,5 @@
 /// The tables that an application exports: the columns by which they are recognized, and how a record is read.
-protocol TableFormat {
+protocol TableFormat: Sendable {
     /// The columns without which a file is not such a table.
     static var needed: [String] { get }
     /// The further columns by which a file is recognized if the client names no format.
@@ -95,7 +95,8 @@ struct ImportedSeries: Equatable {
         var numbers: [String] = []
         for part in parts {
             let part = part.trimmed
-            guard part.first?.isNumber == true, part.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
+            guard part.first?.isNumber == true,
+                part.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
                 let number = Double(part)
             else { return nil }
             numbers.append(
