@@ -56,9 +56,9 @@ struct ImportFile {
         self.content = content
     }
 
-    private static func checked<Result>(
-        _ read: () throws(ImportProblem) -> Result
-    ) throws(BookplateError) -> Result {
+    private static func checked<Value>(
+        _ read: () throws(ImportProblem) -> Value
+    ) throws(BookplateError) -> Value {
         try mappingError({ invalid($0.message) }, read)
     }
 

@@ -85,7 +85,9 @@ struct ImportRecords: Sequence, IteratorProtocol {
                 from: "title", book.title.lowercased(), book.authors.names.first?.lowercased() ?? ""
             )
             book.readCount += readCounts[key] ?? 0
-            if book.readCount > 0 { readCounts[key] = min(book.readCount, ImportedRead.countMax) }
+            if book.readCount > 0 {
+                readCounts[key] = Swift.min(book.readCount, ImportedRead.countMax)
+            }
             book.addUndatedReads()
             book.review?.createdAt = book.review?.createdAt ?? book.finishedAt ?? book.addedAt
             return ImportRecord(line: line, content: .book(book), problems: fields.problems)

@@ -90,11 +90,10 @@ extension ImportedDate {
         guard numbers.first > 0, numbers.second > 0, let either = dayFirst ?? monthFirst else {
             throw .notADate
         }
-        guard let dayFirst, let monthFirst else { return either }
-        if dayFirst == monthFirst || isDotted { return dayFirst }
-        switch order {
-        case .dayFirst?: return dayFirst
-        case .monthFirst?: return monthFirst
+        if dayFirst == nil || monthFirst == nil || dayFirst == monthFirst { return either }
+        switch isDotted ? .dayFirst : order {
+        case .dayFirst?: return dayFirst ?? either
+        case .monthFirst?: return monthFirst ?? either
         case nil: throw .ambiguous
         }
     }
@@ -129,19 +128,18 @@ extension ImportedDate {
         var words = text.lowercased().split { $0 == " " || $0 == "," || $0 == "." || $0 == "-" }
         if let first = words.first,
             ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
-                .contains(first.prefix(3)), month(first) == nil
+                .contains(first.prefix(3)), monthNumber(first) == nil
         {
             words.removeFirst()
         }
         guard (2...3).contains(words.count),
-            let position = words.firstIndex(where: { month($0) != nil }),
-            let year = words.last, year.utf8.count == 4, let year = number(year)
+            let position = words.firstIndex(where: { monthNumber($0) != nil }), position < 2,
+            let month = monthNumber(words[position]), let last = words.last, last.utf8.count == 4,
+            let year = number(last)
         else { return nil }
-        let month = month(words[position])
-        guard words.count == 3 else {
+        if words.count == 2 {
             return position == 0 ? ImportedDate(year: year, month: month) : nil
         }
-        guard position < 2 else { return nil }
         let dayWord = words[1 - position]
         guard let day = number(dayWord.prefix { $0.isNumber }), day > 0,
             ["", "st", "nd", "rd", "th"].contains(dayWord.drop { $0.isNumber })
@@ -154,7 +152,7 @@ extension ImportedDate {
         "october", "november", "december",
     ]
 
-    private static func month(_ word: Substring) -> Int? {
+    private static func monthNumber(_ word: Substring) -> Int? {
         if word == "sept" { return 9 }
         return months.firstIndex { $0 == word || word.count == 3 && $0.hasPrefix(word) }
             .map { $0 + 1 }

@@ -57,7 +57,7 @@ package struct ReadersFile: ~Copyable {
     }
 
     private mutating func fill() throws(Unreadable) {
-        let count = buffer.count
+        let (descriptor, count) = (descriptor, buffer.count)
         buffer.append(contentsOf: repeatElement(0, count: Self.chunkBytes))
         let received = buffer.withUnsafeMutableBytes { bytes in
             read(descriptor, bytes.baseAddress?.advanced(by: count), Self.chunkBytes)

@@ -36,14 +36,8 @@ struct BookplateFile {
         mutating func next() -> ImportRecord? {
             if let member = profile {
                 profile = nil
-                if let record = BookplateFile.record(
-                    of: "profile",
-                    Result { () throws(ImportProblem) in
-                        try items.value(member)
-                    }, line: 0)
-                {
-                    return record
-                }
+                let value = Result { () throws(ImportProblem) in try items.value(member) }
+                return BookplateFile.record(of: "profile", value, line: 0)
             }
             while true {
                 if let name = list?.name, let item = list?.items.next() {
@@ -58,7 +52,7 @@ struct BookplateFile {
 
     private static func record(
         of list: String, _ item: Result<Value, ImportProblem>, line: Int
-    ) -> ImportRecord? {
+    ) -> ImportRecord {
         do throws(ImportProblem) {
             let members = BookplateMembers(try item.get())
             let content: ImportRecord.Content =

@@ -151,7 +151,8 @@ final class BookplateMembers {
 
     /// Returns the reads of a list; nil if there is no such list.
     func reads(of name: String) -> [ImportedRead]? {
-        member(name)?.list?.prefix(ImportedRead.countMax).compactMap { value in
+        guard let list = member(name)?.list else { return nil }
+        return list.prefix(ImportedRead.countMax).compactMap { value -> ImportedRead? in
             let members = BookplateMembers(value)
             defer { problems += members.problems }
             guard

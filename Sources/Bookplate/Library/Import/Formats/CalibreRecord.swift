@@ -33,8 +33,9 @@ enum CalibreRecord: TableFormat {
                 book.isbn = isbn
             }
         }
+        let position = ImportedSeries.position(fields.raw("series_index"))
         book.series = fields.text("series", max: ImportedSeries.nameCharactersMax).map {
-            ImportedSeries(name: $0, position: ImportedSeries.position(fields.raw("series_index")))
+            ImportedSeries(name: $0, position: position)
         }
         book.description = fields.text("comments", max: BookFacts.descriptionCharactersMax)
         book.publisher = fields.text("publisher", max: BookFacts.publisherCharactersMax)
