@@ -105,9 +105,15 @@ struct ExportedBook: ExportedJSONItem {
             .init("privateNotes", .text(privateNotes)),
             .init(
                 "series",
-                series.map {
-                    .object([.init("name", .string($0)), .init("position", .text(seriesPosition))])
-                } ?? .null),
+                .list(
+                    series.map {
+                        [
+                            .object([
+                                .init("name", .string($0)),
+                                .init("position", .text(seriesPosition)),
+                            ])
+                        ]
+                    } ?? [])),
             .init("status", .string(status)),
             .init("currentPage", .int(currentPage)),
             .init("addedAt", .instant(addedAt)),

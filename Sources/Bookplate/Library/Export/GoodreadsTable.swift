@@ -45,11 +45,12 @@ enum GoodreadsTable {
         return "\(book.title) (\(series), #\(position))"
     }
 
-    /// Returns the last day of the last read that is finished, as far as it is known: `2021/03/14`, `2021/03`, or `2021`.
+    /// Returns the last day of the latest finished read. Other applications need the whole date.
     private static func dateRead(_ book: ExportedBook) -> String {
-        let finished = book.reads.last { $0["outcome"]?.string == "FINISHED" }
-        guard let finished else { return day(book.finishedAt) }
-        return finished["finishedOn"]?.string?.replacing("-", with: "/") ?? ""
+        let days = book.reads.filter { $0["outcome"]?.string == "FINISHED" }
+            .compactMap { $0["finishedOn"]?.string }
+        guard let last = days.last, last.utf8.count == 10 else { return "" }
+        return last.replacing("-", with: "/")
     }
 
     private static func readCount(_ book: ExportedBook) -> Int {

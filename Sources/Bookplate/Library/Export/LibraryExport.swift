@@ -103,7 +103,7 @@ package final class LibraryExport {
             if try writeItems(rows.decode(ExportedShelf.self)) { try beginBooks() }
         case .books:
             if try writeItems(rows.decode(ExportedBook.self)) {
-                try beginList("progress", .progress)
+                try beginList("progressEntries", .progress)
             }
         case .progress:
             if try writeItems(rows.decode(ExportedProgress.self)) { try beginSwipes() }

@@ -23,7 +23,7 @@ struct BookplateFile {
 
     struct Records: Sequence, IteratorProtocol {
         private let items: JSONItems
-        private var lists: ArraySlice<String> = ["shelves", "books", "progress", "swipes"]
+        private var lists: ArraySlice<String> = ["shelves", "books", "progressEntries", "swipes"]
         private var list: (name: String, items: JSONItems.Items)?
         private var line = 0
         private var profile: JSONItems.Member?
@@ -60,7 +60,7 @@ struct BookplateFile {
                 case "profile": profile(members)
                 case "shelves": try shelf(members)
                 case "books": .book(try book(members))
-                case "progress": try progress(members)
+                case "progressEntries": try progress(members)
                 default: try swipe(members)
                 }
             return ImportRecord(line: line, content: content, problems: members.problems)

@@ -137,9 +137,9 @@ final class BookplateMembers {
         return Int((2 * stars).rounded())
     }
 
-    /// The object `series` with a name and a position.
+    /// The first object of the list `series`, with a name and a position.
     var series: ImportedSeries? {
-        guard let value = member("series") else { return nil }
+        guard let value = member("series")?.list?.first else { return nil }
         let members = BookplateMembers(value)
         defer { problems += members.problems }
         return members.text("name", max: ImportedSeries.nameCharactersMax).map {
@@ -158,7 +158,7 @@ final class BookplateMembers {
             guard
                 let outcome = members.choice(
                     "outcome", ["READING", "FINISHED", "DID_NOT_FINISH"]
-                ).flatMap(ImportedRead.Outcome.init)
+                ).flatMap({ ImportedRead.Outcome(rawValue: $0) })
             else { return nil }
             var read = ImportedRead(
                 id: members.id("id"), startedOn: members.date("startedOn"),
@@ -170,7 +170,7 @@ final class BookplateMembers {
             }
             if members.member("format") != nil {
                 read.format = members.choice("format", ["PRINT", "EBOOK", "AUDIO"])
-                    .flatMap(ImportedRead.Format.init)
+                    .flatMap { ImportedRead.Format(rawValue: $0) }
             }
             read.lengthSeconds = members.number("lengthSeconds", 1...Int(Int32.max))
                 .map(Int32.init)
