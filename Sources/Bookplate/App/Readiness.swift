@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "b871f602a50169fff799ce686607a259b8e2ffe241623e214a62a2be15e2d0b4"
+    "0f18ff8534e2beb10f2d77d769eb99a763e04d8ee32806a87be3809f2195abb8"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
