@@ -89,7 +89,9 @@ struct ImportRecords: Sequence, IteratorProtocol {
                 readCounts[key] = Swift.min(book.readCount, ImportedRead.countMax)
             }
             book.addUndatedReads()
-            book.review?.createdAt = book.review?.createdAt ?? book.finishedAt ?? book.addedAt
+            if let review = book.review, review.createdAt == nil {
+                book.review?.createdAt = book.finishedAt ?? book.addedAt
+            }
             return ImportRecord(line: line, content: .book(book), problems: fields.problems)
         } catch {
             return ImportRecord(line: line, content: .nothing, problems: [error])
