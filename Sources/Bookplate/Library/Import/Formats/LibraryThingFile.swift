@@ -27,8 +27,12 @@ enum LibraryThingFile {
         var names: [String] = []
         var cells: [String] = []
         for member in members {
-            // The ids of what other members have as text, and the authors with their names in two forms.
-            if member.name.hasSuffix("_idA") || member.name == "authors" { continue }
+            // The ids and codes of what other members have as text, and the authors with their names in two forms.
+            if member.name.hasSuffix("_idA") || member.name.hasSuffix("_codeA")
+                || member.name == "authors"
+            {
+                continue
+            }
             names.append(columns[member.name] ?? member.name)
             cells.append(text(member.value))
         }
