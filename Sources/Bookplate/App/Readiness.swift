@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_205_900
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "0f18ff8534e2beb10f2d77d769eb99a763e04d8ee32806a87be3809f2195abb8"
+    "2466a14b47ee6712d9ce8d51771a2df99e04218827b44a433572da3d0b6ffbe6"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
