@@ -123,6 +123,19 @@ CREATE DOMAIN book_page_count AS int
     CONSTRAINT books_page_count_check CHECK (VALUE > 0);
 CREATE DOMAIN book_current_page AS int
     CONSTRAINT books_current_page_check CHECK (VALUE >= 0);
+CREATE DOMAIN book_binding AS text
+    CONSTRAINT books_binding_check CHECK (char_length(VALUE) BETWEEN 1 AND 100);
+CREATE DOMAIN book_private_notes AS text
+    CONSTRAINT books_private_notes_check CHECK (char_length(VALUE) BETWEEN 1 AND 100000);
+CREATE DOMAIN book_moods AS text[]
+    CONSTRAINT books_moods_check CHECK (
+        cardinality(VALUE) <= 20
+        AND array_position(VALUE, NULL) IS NULL
+        AND array_position(VALUE, '') IS NULL
+        AND char_length(array_to_string(VALUE, '')) <= 2000
+    );
+CREATE DOMAIN book_year AS int
+    CONSTRAINT books_original_year_check CHECK (VALUE BETWEEN -5000 AND 9999);
 
 CREATE TABLE books (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -158,6 +171,13 @@ CREATE TABLE books (
     status reading_status NOT NULL DEFAULT 'WANT_TO_READ',
     -- At most page_count when the reader sets one of the two. Imported books may differ.
     current_page book_current_page,
+    -- How the edition is bound, or in which format it is, in the words of the reader or of an import: Paperback, Kindle Edition.
+    binding book_binding,
+    -- The year of the first edition; negative before our era.
+    original_year book_year,
+    -- The reader's words for the moods of the book.
+    moods book_moods NOT NULL DEFAULT '{}',
+    private_notes book_private_notes,
     added_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
@@ -229,6 +249,8 @@ CREATE TABLE reviews (
     -- The rating in half stars: 8 is 4 stars. Odd numbers need tenants.half_stars, except those that were stored before.
     half_stars smallint CHECK (half_stars BETWEEN 1 AND 10),
     text text CHECK (char_length(text) BETWEEN 1 AND 100000),
+    -- Whether the text reveals the plot.
+    has_spoilers boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, book_id),

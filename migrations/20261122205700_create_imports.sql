@@ -1,6 +1,8 @@
 -- Why: readers import their library from a file of another service, which a job reads in the background.
 
-CREATE TYPE import_format AS ENUM ('GOODREADS', 'STORYGRAPH', 'BOOKPLATE');
+CREATE TYPE import_format AS ENUM (
+    'GOODREADS', 'STORYGRAPH', 'HARDCOVER', 'LIBRARYTHING', 'CALIBRE', 'OPENREADS', 'BOOKPLATE'
+);
 CREATE TYPE import_state AS ENUM ('QUEUED', 'RUNNING', 'DONE', 'FAILED');
 
 CREATE TABLE imports (
@@ -17,6 +19,8 @@ CREATE TABLE imports (
     done int NOT NULL DEFAULT 0,
     created int NOT NULL DEFAULT 0,
     updated int NOT NULL DEFAULT 0,
+    -- The columns of the file that have data which the import does not keep.
+    ignored_columns text[] NOT NULL DEFAULT '{}',
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, id)
@@ -34,8 +38,12 @@ CREATE TABLE import_failures (
     import_id uuid NOT NULL,
     -- The line of the file; 0 for a failure of the whole import.
     line int NOT NULL,
+    -- Distinguishes the failures of a line.
+    position int NOT NULL DEFAULT 0,
+    -- The column that was left out; null if the failure is that of the whole record.
+    field text,
     message text NOT NULL,
-    PRIMARY KEY (user_id, import_id, line),
+    PRIMARY KEY (user_id, import_id, line, position),
     FOREIGN KEY (user_id, import_id) REFERENCES imports ON DELETE CASCADE
 );
 ALTER TABLE import_failures ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;

@@ -45,6 +45,11 @@ CREATE DOMAIN public.book_author AS text
 CREATE DOMAIN public.book_authors AS text[]
 	CONSTRAINT books_authors_check CHECK (((cardinality(VALUE) <= 50) AND (array_position(VALUE, NULL::text) IS NULL) AND (array_position(VALUE, ''::text) IS NULL) AND (char_length(array_to_string(VALUE, ''::text)) <= 25000)));
 
+-- Name: book_binding; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_binding AS text
+	CONSTRAINT books_binding_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 100)));
+
 -- Name: book_category; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_category AS text
@@ -74,10 +79,20 @@ CREATE TYPE public.book_link AS ENUM (
     'TITLE'
 );
 
+-- Name: book_moods; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_moods AS text[]
+	CONSTRAINT books_moods_check CHECK (((cardinality(VALUE) <= 20) AND (array_position(VALUE, NULL::text) IS NULL) AND (array_position(VALUE, ''::text) IS NULL) AND (char_length(array_to_string(VALUE, ''::text)) <= 2000)));
+
 -- Name: book_page_count; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_page_count AS integer
 	CONSTRAINT books_page_count_check CHECK ((VALUE > 0));
+
+-- Name: book_private_notes; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_private_notes AS text
+	CONSTRAINT books_private_notes_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 100000)));
 
 -- Name: book_series; Type: DOMAIN; Schema: public; Owner: -
 
@@ -93,6 +108,11 @@ CREATE DOMAIN public.book_series_position AS text
 
 CREATE DOMAIN public.book_title AS text
 	CONSTRAINT books_title_check CHECK (((VALUE = btrim(VALUE)) AND ((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500))));
+
+-- Name: book_year; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_year AS integer
+	CONSTRAINT books_original_year_check CHECK (((VALUE >= '-5000'::integer) AND (VALUE <= 9999)));
 
 -- Name: change_kind; Type: TYPE; Schema: public; Owner: -
 
@@ -127,6 +147,10 @@ CREATE TYPE public.cover_status AS ENUM (
 CREATE TYPE public.import_format AS ENUM (
     'GOODREADS',
     'STORYGRAPH',
+    'HARDCOVER',
+    'LIBRARYTHING',
+    'CALIBRE',
+    'OPENREADS',
     'BOOKPLATE'
 );
 
@@ -1693,10 +1717,11 @@ BEGIN
     FROM jsonb_to_record(book) AS r (
         id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text,
         isbn13 text, publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
-        description text, series text, "seriesPosition" text, status reading_status, "currentPage" int,
-        "startedAt" timestamptz, "finishedAt" timestamptz, shelves text[], rating int, review text
+        description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
+        "finishedAt" timestamptz, shelves text[], "halfStars" int, review text, binding text, "originalYear" int,
+        "privateNotes" text, moods text[], "seriesName" text, "seriesPosition" text
     );
-    IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
+    IF given."halfStars" NOT BETWEEN 1 AND 10 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
         outcome := 'FAILED';
         problem := 'This book cannot be stored.';
         RETURN;
@@ -1749,6 +1774,12 @@ BEGIN
         merged.genre := coalesce(kept.genre, given.genre);
         merged.description := coalesce(kept.description, given.description);
         merged.current_page := coalesce(kept.current_page, given."currentPage");
+        merged.binding := coalesce(kept.binding, given.binding);
+        merged.original_year := coalesce(kept.original_year, given."originalYear");
+        merged.private_notes := coalesce(kept.private_notes, given."privateNotes");
+        IF kept.moods = '{}' THEN
+            merged.moods := coalesce(given.moods, '{}');
+        END IF;
         merged.started_at := coalesce(kept.started_at, given."startedAt");
         merged.finished_at := coalesce(kept.finished_at, given."finishedAt");
         IF status_rank(given.status) > status_rank(kept.status) THEN
@@ -1767,10 +1798,10 @@ BEGIN
             merged.linked_by := named_by;
         END IF;
         -- The series of the edition need not be stored again.
-        IF kept.series IS NULL AND given.series IS NOT NULL
-            AND NOT is_series_of_edition(merged.edition_id, given.series, given."seriesPosition")
+        IF kept.series IS NULL AND given."seriesName" IS NOT NULL
+            AND NOT is_series_of_edition(merged.edition_id, given."seriesName", given."seriesPosition")
         THEN
-            merged.series := given.series;
+            merged.series := given."seriesName";
             merged.series_position := given."seriesPosition";
         END IF;
         IF merged IS DISTINCT FROM kept THEN
@@ -1788,10 +1819,14 @@ BEGIN
                 category = merged.category,
                 genre = merged.genre,
                 description = merged.description,
-                series = merged.series,
-                series_position = merged.series_position,
                 status = merged.status,
                 current_page = merged.current_page,
+                binding = merged.binding,
+                original_year = merged.original_year,
+                private_notes = merged.private_notes,
+                moods = merged.moods,
+                series = merged.series,
+                series_position = merged.series_position,
                 started_at = merged.started_at,
                 finished_at = merged.finished_at,
                 updated_at = now()
@@ -1865,6 +1900,230 @@ BEGIN
         false
     );
     RETURN ignored;
+END
+$$;
+
+-- Name: import_readers(uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    owners uuid[];
+    owner uuid;
+    -- The accounts by their subjects, and the books of the records by their ids.
+    accounts jsonb;
+    placed jsonb;
+    new_books jsonb;
+    new_reviews jsonb;
+    new_reads jsonb;
+    new_shelves jsonb;
+    started text := current_setting('app.bulk', true);
+BEGIN
+    PERFORM set_config('app.bulk', 'on', true);
+    -- The view reads hundreds of files.
+    WITH zones AS MATERIALIZED (
+        SELECT z.name FROM pg_timezone_names z
+    ), created AS (
+        INSERT INTO users (id, tenant_id, apple_sub, display_name, email, preferred_genres, time_zone, created_at)
+        SELECT
+            gen_random_uuid(), tenant, r.subject, r."displayName", r.email,
+            ARRAY(SELECT g.name FROM genres g WHERE g.name = ANY(r."preferredGenres")),
+            coalesce((SELECT z.name FROM zones z WHERE z.name = r."timeZone"), 'UTC'),
+            coalesce(r."createdAt", now())
+        FROM jsonb_to_recordset(given) AS r (
+            subject text, "displayName" text, email text, "preferredGenres" text[], "timeZone" text,
+            "createdAt" timestamptz
+        )
+        ON CONFLICT (tenant_id, apple_sub) DO NOTHING
+        RETURNING id
+    )
+    SELECT count(*) INTO readers_created FROM created;
+    SELECT coalesce(jsonb_object_agg(u.apple_sub, u.id), '{}'), coalesce(array_agg(u.id ORDER BY u.id), '{}')
+    INTO accounts, owners
+    FROM users u
+    WHERE u.tenant_id = tenant AND u.apple_sub IN (SELECT r ->> 'subject' FROM jsonb_array_elements(given) r);
+    -- Always in the same order, so that two imports cannot wait for each other.
+    FOREACH owner IN ARRAY owners LOOP
+        PERFORM lock_user(owner);
+    END LOOP;
+
+    WITH named AS (
+        SELECT DISTINCT ON (n.user_id, lower(n.name)) n.user_id, n.name, n.reader, n.position
+        FROM (
+            SELECT (accounts ->> (r.reader ->> 'subject'))::uuid AS user_id, s.name, r.number AS reader, s.position
+            FROM jsonb_array_elements(given) WITH ORDINALITY AS r (reader, number)
+            CROSS JOIN LATERAL jsonb_array_elements_text(r.reader -> 'shelves') WITH ORDINALITY AS s (name, position)
+        ) n
+        WHERE NOT EXISTS (SELECT FROM shelves k WHERE k.user_id = n.user_id AND lower(k.name) = lower(n.name))
+        ORDER BY n.user_id, lower(n.name), n.reader, n.position
+    ), created AS (
+        INSERT INTO shelves (user_id, id, name, position)
+        SELECT n.user_id, gen_random_uuid(), n.name, n.next
+        FROM (
+            SELECT
+                n.user_id,
+                n.name,
+                k.next - 1 + row_number() OVER (PARTITION BY n.user_id ORDER BY n.reader, n.position) AS next,
+                k.existing + row_number() OVER (PARTITION BY n.user_id ORDER BY n.reader, n.position) AS total
+            FROM named n
+            CROSS JOIN LATERAL (
+                SELECT coalesce(max(s.position) + 1, 0) AS next, count(*) AS existing
+                FROM shelves s
+                WHERE s.user_id = n.user_id
+            ) k
+        ) n
+        WHERE n.total <= 500
+        ON CONFLICT DO NOTHING
+        RETURNING user_id, id
+    )
+    SELECT count(*), coalesce(jsonb_agg(to_jsonb(c)), '[]') INTO shelves_created, new_shelves FROM created c;
+
+    WITH books_given AS (
+        SELECT (accounts ->> (r ->> 'subject'))::uuid AS user_id, b.book
+        FROM jsonb_array_elements(given) r
+        CROSS JOIN LATERAL jsonb_array_elements(r -> 'books') AS b (book)
+    ), created AS (
+        INSERT INTO books (
+            user_id, id, title, authors, author_roles, written_author, isbn13, publisher, published_date, page_count,
+            language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at,
+            binding, original_year, private_notes, moods, series, series_position, edition_id, linked_by
+        )
+        SELECT
+            g.user_id, v.id, v.title, v.authors, v."authorRoles", v."writtenAuthor", v.isbn13, v.publisher,
+            v."publishedDate", v."pageCount", v.language, v.category, v.genre, v.description, v.status,
+            v."currentPage", coalesce(v."addedAt", now()), v."startedAt", v."finishedAt", coalesce(v."updatedAt", now()),
+            v.binding, v."originalYear", v."privateNotes", coalesce(v.moods, '{}'), v."seriesName", v."seriesPosition",
+            e.id, 'ISBN'
+        FROM books_given g
+        CROSS JOIN LATERAL jsonb_to_record(g.book) AS v (
+            id uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text, isbn13 text,
+            publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
+            description text, status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
+            "finishedAt" timestamptz, "updatedAt" timestamptz, binding text, "originalYear" int, "privateNotes" text,
+            moods text[], "seriesName" text, "seriesPosition" text
+        )
+        -- A book with an edition is not in the index of link keys, whose entries take most of the time.
+        LEFT JOIN editions e ON e.isbn13 = v.isbn13
+            AND NOT EXISTS (SELECT FROM books k WHERE k.user_id = g.user_id AND k.edition_id = e.id)
+        WHERE NOT EXISTS (SELECT FROM deleted_books d WHERE d.user_id = g.user_id AND d.id = v.id)
+        ON CONFLICT DO NOTHING
+        RETURNING user_id, id, edition_id
+    ), waiting AS (
+        INSERT INTO books_to_link (user_id, book_id)
+        SELECT c.user_id, c.id
+        FROM created c
+        WHERE c.edition_id IS NULL
+        ON CONFLICT DO NOTHING
+    )
+    SELECT count(*), coalesce(jsonb_agg(jsonb_build_object('user_id', c.user_id, 'id', c.id)), '[]')
+    INTO books_created, new_books
+    FROM created c;
+    IF books_created > 0 THEN
+        PERFORM enqueue_link_job();
+    END IF;
+
+    -- The book of a record has its id or its ISBN. A book that the reader has deleted is not there.
+    SELECT coalesce(jsonb_agg(jsonb_build_object('user_id', g.user_id, 'id', k.id, 'book', g.book)), '[]') INTO placed
+    FROM (
+        SELECT (accounts ->> (r ->> 'subject'))::uuid AS user_id, b.book
+        FROM jsonb_array_elements(given) r
+        CROSS JOIN LATERAL jsonb_array_elements(r -> 'books') AS b (book)
+    ) g
+    CROSS JOIN LATERAL (
+        SELECT coalesce(
+            (SELECT k.id FROM books k WHERE k.user_id = g.user_id AND k.id = (g.book ->> 'id')::uuid),
+            (SELECT k.id FROM books k WHERE k.user_id = g.user_id AND k.isbn13 = g.book ->> 'isbn13')
+        ) AS id
+    ) k
+    WHERE k.id IS NOT NULL;
+
+    WITH created AS (
+        INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
+        SELECT DISTINCT ON (p.user_id, p.id)
+            p.user_id, p.id, gen_random_uuid(), (p.book ->> 'halfStars')::smallint, p.book ->> 'review',
+            coalesce((p.book ->> 'hasSpoilers')::boolean, false),
+            coalesce((p.book ->> 'reviewedAt')::timestamptz, (p.book ->> 'finishedAt')::timestamptz, now()),
+            coalesce(
+                (p.book ->> 'reviewUpdatedAt')::timestamptz, (p.book ->> 'reviewedAt')::timestamptz,
+                (p.book ->> 'finishedAt')::timestamptz, now()
+            )
+        FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
+        WHERE p.book ?| '{halfStars, review}'
+        ON CONFLICT DO NOTHING
+        RETURNING user_id, id, book_id
+    )
+    SELECT count(*), coalesce(jsonb_agg(to_jsonb(c)), '[]') INTO reviews_created, new_reviews FROM created c;
+
+    WITH created AS (
+        INSERT INTO reads (
+            user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at
+        )
+        SELECT
+            p.user_id, v.id, p.id, v."startedOn", v."finishedOn", v.outcome, v.format, v."lengthSeconds", v.note,
+            coalesce(v."createdAt", now()), coalesce(v."updatedAt", v."createdAt", now())
+        FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
+        CROSS JOIN LATERAL jsonb_to_recordset(p.book -> 'reads') AS v (
+            id uuid, "startedOn" text, "finishedOn" text, outcome read_outcome, format read_format, "lengthSeconds" int,
+            note text, "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+        WHERE NOT EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = p.user_id AND t.id = v.id)
+            -- The reads of a book that the reader had before are the reader's own.
+            AND p.id = (p.book ->> 'id')::uuid
+        ON CONFLICT DO NOTHING
+        RETURNING user_id, id
+    )
+    SELECT count(*), coalesce(jsonb_agg(to_jsonb(c)), '[]') INTO reads_created, new_reads FROM created c;
+
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+    SELECT p.user_id, s.id, p.id, k.added_at
+    FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
+    JOIN books k ON k.user_id = p.user_id AND k.id = p.id
+    CROSS JOIN LATERAL jsonb_array_elements_text(p.book -> 'shelves') AS n (name)
+    JOIN shelves s ON s.user_id = p.user_id AND lower(s.name) = lower(n.name)
+    ON CONFLICT DO NOTHING;
+
+    INSERT INTO changes (user_id, seq, kind, typename, id, at)
+    SELECT
+        n.user_id,
+        o.last + row_number() OVER (PARTITION BY n.user_id ORDER BY n.position, n.id),
+        n.kind,
+        n.typename,
+        n.id,
+        clock_timestamp()
+    FROM (
+        SELECT s.user_id, s.id, 'CREATED'::change_kind AS kind, 'Shelf' AS typename, 1 AS position
+        FROM jsonb_to_recordset(new_shelves) AS s (user_id uuid, id uuid)
+        UNION ALL
+        SELECT b.user_id, b.id, 'CREATED', 'Book', 2
+        FROM jsonb_to_recordset(new_books) AS b (user_id uuid, id uuid)
+        UNION ALL
+        -- A review is hidden while its book is not READ.
+        SELECT v.user_id, v.id, 'CREATED', 'Review', 3
+        FROM jsonb_to_recordset(new_reviews) AS v (user_id uuid, id uuid, book_id uuid)
+        JOIN books k ON k.user_id = v.user_id AND k.id = v.book_id AND k.status = 'READ'
+        UNION ALL
+        SELECT d.user_id, d.id, 'CREATED', 'Read', 4
+        FROM jsonb_to_recordset(new_reads) AS d (user_id uuid, id uuid)
+        UNION ALL
+        -- Books that were there before have got a review.
+        SELECT v.user_id, v.book_id, 'UPDATED', 'Book', 5
+        FROM jsonb_to_recordset(new_reviews) AS v (user_id uuid, book_id uuid)
+        WHERE (v.user_id, v.book_id) NOT IN (
+            SELECT b.user_id, b.id FROM jsonb_to_recordset(new_books) AS b (user_id uuid, id uuid)
+        )
+    ) n
+    JOIN (
+        SELECT w.id, coalesce(max(c.seq), 0) AS last
+        FROM unnest(owners) AS w (id)
+        LEFT JOIN changes c ON c.user_id = w.id
+        GROUP BY w.id
+    ) o ON o.id = n.user_id;
+    UPDATE users u
+    SET signals_version = u.signals_version + 1
+    WHERE u.id = ANY(owners) AND books_created + reviews_created > 0;
+    PERFORM set_config('app.bulk', coalesce(started, ''), true);
 END
 $$;
 
@@ -1981,7 +2240,6 @@ DECLARE
     result record;
     problem text;
     created_count int := 0;
-    updated_count int := 0;
     reached int;
     known jsonb;
     shelf uuid;
@@ -1996,11 +2254,16 @@ DECLARE
     placed_on uuid[] := '{}';
     reviews_of uuid[] := '{}';
     reviewed jsonb[] := '{}';
-    same_ids uuid[] := '{}';
-    reads_given jsonb := '[]';
-    reads_changed uuid[];
-    progress_given jsonb := '[]';
-    progress_ignored uuid[];
+    -- The books with reads, and their records.
+    read_ids uuid[] := '{}';
+    read_records jsonb[] := '{}';
+    reads jsonb;
+    progress jsonb := '[]';
+    -- The books that got something new from a read.
+    read_changes uuid[] := '{}';
+    -- The existing books that the import has added something to.
+    touched_ids uuid[] := '{}';
+    created_ids uuid[] := '{}';
 BEGIN
     SELECT i.done INTO reached
     FROM imports i
@@ -2010,7 +2273,7 @@ BEGIN
         RETURN reached;
     END IF;
     FOR entry IN SELECT * FROM jsonb_array_elements(records || '[{}]') LOOP
-        problem := entry ->> 'problem';
+        problem := NULL;
         book := entry -> 'book';
         keys := ARRAY[book ->> 'id', book ->> 'isbn13', book ->> 'cardId', lower(book ->> 'title')];
         LOOP
@@ -2044,7 +2307,11 @@ BEGIN
             EXIT WHEN NOT keys && waiting_keys;
         END LOOP;
         IF book IS NOT NULL THEN
-            problem := coalesce(problem, result.problem);
+            problem := result.problem;
+            IF result.outcome <> 'FAILED' AND book -> 'reads' <> '[]' THEN
+                read_ids := read_ids || result.book_id;
+                read_records := read_records || book;
+            END IF;
             IF result.outcome = 'CREATED' THEN
                 waiting := waiting || (book || jsonb_build_object('editionId', result.card_id));
                 waiting_keys := waiting_keys || array_remove(keys, NULL);
@@ -2066,7 +2333,7 @@ BEGIN
                     END IF;
                 END IF;
             END LOOP;
-            IF result.outcome <> 'FAILED' AND book ?| '{rating, review}' AND result.book_id <> ALL(reviews_of)
+            IF result.outcome <> 'FAILED' AND book ?| '{halfStars, review}' AND result.book_id <> ALL(reviews_of)
                 AND (
                     result.outcome = 'CREATED'
                     OR NOT EXISTS (SELECT FROM reviews v WHERE v.user_id = owner AND v.book_id = result.book_id)
@@ -2078,15 +2345,11 @@ BEGIN
                     result.outcome := 'UPDATED';
                 END IF;
             END IF;
-            updated_count := updated_count + (result.outcome = 'UPDATED')::int;
-            IF result.outcome = 'SAME' THEN
-                same_ids := same_ids || result.book_id;
+            IF result.outcome = 'UPDATED' THEN
+                touched_ids := touched_ids || result.book_id;
             END IF;
-            IF result.outcome <> 'FAILED' THEN
-                reads_given := reads_given || (
-                    SELECT coalesce(jsonb_agg(r || jsonb_build_object('bookId', result.book_id)), '[]')
-                    FROM jsonb_array_elements(book -> 'reads') r
-                );
+            IF result.outcome = 'CREATED' THEN
+                created_ids := created_ids || result.book_id;
             END IF;
         ELSIF entry ? 'shelf' THEN
             PERFORM import_shelf(
@@ -2094,8 +2357,35 @@ BEGIN
                 entry -> 'shelf' ->> 'name',
                 (entry -> 'shelf' ->> 'createdAt')::timestamptz
             );
+        ELSIF entry ? 'profile' THEN
+            -- The account keeps what it has.
+            UPDATE users u
+            SET display_name = coalesce(u.display_name, fresh.display_name),
+                preferred_genres = CASE WHEN u.preferred_genres = '{}' THEN fresh.genres ELSE u.preferred_genres END,
+                time_zone = CASE WHEN u.time_zone = 'UTC' THEN fresh.time_zone ELSE u.time_zone END,
+                updated_at = now()
+            FROM (
+                SELECT
+                    entry -> 'profile' ->> 'displayName' AS display_name,
+                    ARRAY(
+                        SELECT g.name
+                        FROM jsonb_array_elements_text(entry -> 'profile' -> 'preferredGenres') WITH ORDINALITY AS p (name, position)
+                        JOIN genres g ON g.name = p.name
+                        ORDER BY p.position
+                    ) AS genres,
+                    coalesce(
+                        (SELECT z.name FROM pg_timezone_names z WHERE z.name = entry -> 'profile' ->> 'timeZone'),
+                        'UTC'
+                    ) AS time_zone
+            ) fresh
+            WHERE u.id = owner
+                AND (
+                    (u.display_name IS NULL AND fresh.display_name IS NOT NULL)
+                    OR (u.preferred_genres = '{}' AND fresh.genres <> '{}')
+                    OR (u.time_zone = 'UTC' AND fresh.time_zone <> 'UTC')
+                );
         ELSIF entry ? 'progress' THEN
-            progress_given := progress_given || (entry -> 'progress');
+            progress := progress || (entry -> 'progress');
             lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
@@ -2109,9 +2399,13 @@ BEGIN
             WHERE e.id = (entry -> 'swipe' ->> 'cardId')::uuid
             ON CONFLICT DO NOTHING;
         END IF;
-        IF problem IS NOT NULL THEN
-            INSERT INTO import_failures (user_id, import_id, line, message)
-            VALUES (owner, import, (entry ->> 'line')::int, problem)
+        IF problem IS NOT NULL OR entry ? 'problems' THEN
+            INSERT INTO import_failures (user_id, import_id, line, position, field, message)
+            SELECT owner, import, (entry ->> 'line')::int, p.position, p.problem ->> 'field', p.problem ->> 'message'
+            FROM jsonb_array_elements(
+                coalesce(entry -> 'problems', '[]')
+                    || CASE WHEN problem IS NULL THEN '[]' ELSE jsonb_build_array(jsonb_build_object('message', problem)) END
+            ) WITH ORDINALITY AS p (problem, position)
             ON CONFLICT DO NOTHING;
         END IF;
     END LOOP;
@@ -2125,17 +2419,8 @@ BEGIN
     FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
-    reads_changed := import_reads(reads_given);
-    updated_count := updated_count + (SELECT count(DISTINCT s) FROM unnest(same_ids) s WHERE s = ANY(reads_changed));
-    IF progress_given <> '[]' THEN
-        progress_ignored := import_progress(progress_given);
-        INSERT INTO import_failures (user_id, import_id, line, message)
-        SELECT owner, import, (lines ->> id::text)::int, 'The read of this progress entry does not exist, or is full.'
-        FROM unnest(progress_ignored) AS id
-        ON CONFLICT DO NOTHING;
-    END IF;
     -- A review keeps its id unless another review has it.
-    INSERT INTO reviews (user_id, book_id, id, half_stars, text, created_at, updated_at)
+    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
     SELECT
         owner,
         r.book_id,
@@ -2144,16 +2429,18 @@ BEGIN
                 THEN gen_random_uuid()
             ELSE r.id
         END,
-        2 * r.rating,
+        r.half_stars,
         r.text,
+        r.has_spoilers,
         coalesce(r.created_at, now()),
         coalesce(r.updated_at, r.created_at, now())
     FROM (
         SELECT
             b.id AS book_id,
             (w ->> 'reviewId')::uuid AS id,
-            (w ->> 'rating')::int AS rating,
+            (w ->> 'halfStars')::int AS half_stars,
             w ->> 'review' AS text,
+            coalesce((w ->> 'hasSpoilers')::boolean, false) AS has_spoilers,
             coalesce((w ->> 'reviewedAt')::timestamptz, (w ->> 'finishedAt')::timestamptz) AS created_at,
             (w ->> 'reviewUpdatedAt')::timestamptz AS updated_at,
             row_number() OVER (PARTITION BY w ->> 'reviewId') AS position
@@ -2161,6 +2448,32 @@ BEGIN
         JOIN books b ON b.user_id = owner AND b.id = listed.book_id
     ) r
     ON CONFLICT DO NOTHING;
+    -- import_reads matches each read of the library with at most one of the call, so records of the same book are in calls of
+    -- their own.
+    FOR reads IN
+        SELECT jsonb_agg(r.read || jsonb_build_object('bookId', r.book_id) ORDER BY r.record, r.number)
+        FROM (
+            SELECT
+                listed.book_id,
+                listed.record,
+                n.number,
+                n.read,
+                dense_rank() OVER (PARTITION BY listed.book_id ORDER BY listed.record) AS turn
+            FROM unnest(read_ids, read_records) WITH ORDINALITY AS listed (book_id, book, record)
+            CROSS JOIN LATERAL jsonb_array_elements(listed.book -> 'reads') WITH ORDINALITY AS n (read, number)
+            WHERE listed.book_id <> ALL(failed)
+        ) r
+        GROUP BY r.turn
+        ORDER BY r.turn
+    LOOP
+        read_changes := read_changes || import_reads(reads);
+    END LOOP;
+    IF progress <> '[]' THEN
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT owner, import, (lines ->> id::text)::int, 'The read of this entry does not exist or is full. The entry was left out.'
+        FROM unnest(import_progress(progress)) AS id
+        ON CONFLICT DO NOTHING;
+    END IF;
     INSERT INTO import_failures (user_id, import_id, line, message)
     SELECT owner, import, (lines ->> id::text)::int, 'This book cannot be stored.'
     FROM unnest(failed) AS id
@@ -2168,7 +2481,11 @@ BEGIN
     UPDATE imports i
     SET done = i.done + jsonb_array_length(records),
         created = i.created + created_count - cardinality(failed),
-        updated = i.updated + updated_count,
+        updated = i.updated + (
+            SELECT count(DISTINCT t.id)
+            FROM unnest(touched_ids || read_changes) AS t (id)
+            WHERE t.id <> ALL(created_ids)
+        ),
         updated_at = now()
     WHERE i.user_id = owner AND i.id = import
     RETURNING i.done INTO reached;
@@ -5182,9 +5499,10 @@ BEGIN
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, authors text[],
             "authorRoles" author_role[], "writtenAuthor" text, isbn13 text, publisher text, "publishedDate" text,
-            "pageCount" int, language text, category text, genre text, description text, series text,
-            "seriesPosition" text, status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
-            "finishedAt" timestamptz, "updatedAt" timestamptz
+            "pageCount" int, language text, category text, genre text, description text,
+            status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
+            "finishedAt" timestamptz, "updatedAt" timestamptz, binding text, "originalYear" int, "privateNotes" text,
+            moods text[], "seriesName" text, "seriesPosition" text
         )
     ), matched AS (
         SELECT m.*
@@ -5205,8 +5523,8 @@ BEGIN
     )
     INSERT INTO books (
         user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date,
-        page_count, language, category, genre, description, series, series_position, status, current_page, added_at,
-        started_at, finished_at, updated_at
+        page_count, language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at,
+        binding, original_year, private_notes, moods, series, series_position
     )
     SELECT
         app_user_id(),
@@ -5235,19 +5553,23 @@ BEGIN
         g.category,
         coalesce(g.genre, card.genres[1]),
         coalesce(g.description, card.description),
-        CASE WHEN own_series.is_own THEN g.series END,
-        CASE WHEN own_series.is_own THEN g."seriesPosition" END,
         g.status,
         g."currentPage",
         coalesce(g."addedAt", now()),
         g."startedAt",
         g."finishedAt",
-        coalesce(g."updatedAt", now())
+        coalesce(g."updatedAt", now()),
+        g.binding,
+        g."originalYear",
+        g."privateNotes",
+        coalesce(g.moods, '{}'),
+        CASE WHEN own_series.is_own THEN g."seriesName" END,
+        CASE WHEN own_series.is_own THEN g."seriesPosition" END
     FROM given g
     LEFT JOIN editions card ON card.id = g."editionId"
     LEFT JOIN matched m ON m.book_id = g.id
     CROSS JOIN LATERAL (
-        SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g.series, g."seriesPosition") AS is_own
+        SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g."seriesName", g."seriesPosition") AS is_own
     ) own_series;
     RETURN failed;
 EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
@@ -5658,6 +5980,10 @@ CREATE TABLE public.books (
     series_id uuid GENERATED ALWAYS AS (public.series_id((series)::text)) STORED,
     status public.reading_status DEFAULT 'WANT_TO_READ'::public.reading_status NOT NULL,
     current_page public.book_current_page,
+    binding public.book_binding,
+    original_year public.book_year,
+    moods public.book_moods DEFAULT '{}'::text[] NOT NULL,
+    private_notes public.book_private_notes,
     added_at timestamp with time zone DEFAULT now() NOT NULL,
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
@@ -5998,6 +6324,8 @@ CREATE TABLE public.import_failures (
     user_id uuid NOT NULL,
     import_id uuid NOT NULL,
     line integer NOT NULL,
+    "position" integer DEFAULT 0 NOT NULL,
+    field text,
     message text NOT NULL
 );
 
@@ -6016,6 +6344,7 @@ CREATE TABLE public.imports (
     done integer DEFAULT 0 NOT NULL,
     created integer DEFAULT 0 NOT NULL,
     updated integer DEFAULT 0 NOT NULL,
+    ignored_columns text[] DEFAULT '{}'::text[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
@@ -6099,6 +6428,7 @@ CREATE TABLE public.reviews (
     id uuid NOT NULL,
     half_stars smallint,
     text text,
+    has_spoilers boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL))),
@@ -6654,7 +6984,7 @@ ALTER TABLE ONLY public.identity_token_uses
 -- Name: import_failures import_failures_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.import_failures
-    ADD CONSTRAINT import_failures_pkey PRIMARY KEY (user_id, import_id, line);
+    ADD CONSTRAINT import_failures_pkey PRIMARY KEY (user_id, import_id, line, "position");
 
 -- Name: imports imports_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -7088,7 +7418,7 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
+CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_book();
 
 -- Name: progress_entries log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -7096,15 +7426,15 @@ CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.progress_e
 
 -- Name: reads log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reads FOR EACH ROW EXECUTE FUNCTION public.log_read();
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reads FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_read();
 
 -- Name: reviews log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.log_review();
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reviews FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_review();
 
 -- Name: shelves log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FOR EACH ROW EXECUTE FUNCTION public.log_shelf();
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_shelf();
 
 -- Name: books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -7116,7 +7446,7 @@ CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TAB
 
 -- Name: shelf_books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
+CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved_rows FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_shelf_books();
 
 -- Name: sessions notify_session_ended_on_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -7764,6 +8094,10 @@ GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app
 
 REVOKE ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) TO bookplate_app;
+
+-- Name: FUNCTION import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer) FROM PUBLIC;
 
 -- Name: FUNCTION index_changed_editions(); Type: ACL; Schema: public; Owner: -
 

@@ -23,7 +23,8 @@ struct AdminCommand: AsyncParsableCommand {
             """,
         version: "bookplate-admin \(bookplateVersion)",
         subcommands: [
-            Migrate.self, Tenant.self, Account.self, Catalog.self, Backfill.self, Jobs.self,
+            Migrate.self, Tenant.self, Account.self, Catalog.self, Readers.self, Backfill.self,
+            Jobs.self,
             Documents.self, Storage.self, Keys.self, Token.self, SchemaCommand.self, Doctor.self,
             Completions.self, Manual.self,
         ])

@@ -11,6 +11,40 @@ import Testing
         return try parseJSON(Array(outcome.output.utf8))
     }
 
+    @Test func loadedReadersFindTheirLibraryAfterSigningIn() async throws {
+        let installation = try await Installation.ready()
+        let server = try await installation.startServer()
+        // The development server issues tokens for this subject, so it is that of a reader who has signed in before.
+        let session = try await server.signIn("ada")
+        let subject = try await installation.database.withConnection { connection in
+            try connection.query("SELECT apple_sub FROM users").text(0, 0) ?? ""
+        }
+        let file = try installation.write(
+            """
+            {"sub": "\(subject)", "books": [{"title": "Dune", "status": "READ", "rating": 4.5, "isbn": "x"}]}
+            {"sub": 1}
+            """, to: "readers.jsonl")
+        let outcome = try await installation.admin(
+            "readers", "import", "--tenant", "reader", file, "--json")
+        #expect(
+            try json(outcome) == [
+                "readers": 1, "readersCreated": 0, "booksCreated": 1, "reviewsCreated": 1,
+                "readsCreated": 1, "shelvesCreated": 0, "failed": 1, "leftOut": 1,
+                "dryRun": false,
+            ])
+        #expect(
+            outcome.errors.contains("line 1: books[0].isbn13: “x” is not an ISBN. It was left out.")
+        )
+        #expect(outcome.errors.contains("line 2: `sub` is missing or too long."))
+        let books = try await server.client.execute(
+            "{ me { books(first: 5) { nodes { title review { stars } } } } }",
+            token: session["accessToken"]?.string)
+        #expect(
+            books["data", "me", "books", "nodes"] == [["title": "Dune", "review": ["stars": 4.5]]])
+        let unknown = try await installation.admin("readers", "import", "--tenant", "nobody", file)
+        #expect(unknown.code == 1 && unknown.errors.contains("there is no tenant nobody"))
+    }
+
     @Test func findsShowsExportsAndDeletesAnAccount() async throws {
         let apple = try StubAppleServer()
         apple.addGrant("code", .init(refreshToken: "grantOfApple"))

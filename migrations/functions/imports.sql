@@ -1,4 +1,4 @@
--- requires: accounts
+-- requires: accounts, reads
 -- Imports of a library from a file.
 
 -- Returns how far a status is on the way to READ. An import can move a book forward, but not back.
@@ -98,10 +98,11 @@ BEGIN
     FROM jsonb_to_record(book) AS r (
         id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text,
         isbn13 text, publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
-        description text, series text, "seriesPosition" text, status reading_status, "currentPage" int,
-        "startedAt" timestamptz, "finishedAt" timestamptz, shelves text[], rating int, review text
+        description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
+        "finishedAt" timestamptz, shelves text[], "halfStars" int, review text, binding text, "originalYear" int,
+        "privateNotes" text, moods text[], "seriesName" text, "seriesPosition" text
     );
-    IF given.rating NOT BETWEEN 1 AND 5 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
+    IF given."halfStars" NOT BETWEEN 1 AND 10 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
         outcome := 'FAILED';
         problem := 'This book cannot be stored.';
         RETURN;
@@ -154,6 +155,12 @@ BEGIN
         merged.genre := coalesce(kept.genre, given.genre);
         merged.description := coalesce(kept.description, given.description);
         merged.current_page := coalesce(kept.current_page, given."currentPage");
+        merged.binding := coalesce(kept.binding, given.binding);
+        merged.original_year := coalesce(kept.original_year, given."originalYear");
+        merged.private_notes := coalesce(kept.private_notes, given."privateNotes");
+        IF kept.moods = '{}' THEN
+            merged.moods := coalesce(given.moods, '{}');
+        END IF;
         merged.started_at := coalesce(kept.started_at, given."startedAt");
         merged.finished_at := coalesce(kept.finished_at, given."finishedAt");
         IF status_rank(given.status) > status_rank(kept.status) THEN
@@ -172,10 +179,10 @@ BEGIN
             merged.linked_by := named_by;
         END IF;
         -- The series of the edition need not be stored again.
-        IF kept.series IS NULL AND given.series IS NOT NULL
-            AND NOT is_series_of_edition(merged.edition_id, given.series, given."seriesPosition")
+        IF kept.series IS NULL AND given."seriesName" IS NOT NULL
+            AND NOT is_series_of_edition(merged.edition_id, given."seriesName", given."seriesPosition")
         THEN
-            merged.series := given.series;
+            merged.series := given."seriesName";
             merged.series_position := given."seriesPosition";
         END IF;
         IF merged IS DISTINCT FROM kept THEN
@@ -193,10 +200,14 @@ BEGIN
                 category = merged.category,
                 genre = merged.genre,
                 description = merged.description,
-                series = merged.series,
-                series_position = merged.series_position,
                 status = merged.status,
                 current_page = merged.current_page,
+                binding = merged.binding,
+                original_year = merged.original_year,
+                private_notes = merged.private_notes,
+                moods = merged.moods,
+                series = merged.series,
+                series_position = merged.series_position,
                 started_at = merged.started_at,
                 finished_at = merged.finished_at,
                 updated_at = now()
@@ -235,9 +246,10 @@ BEGIN
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, authors text[],
             "authorRoles" author_role[], "writtenAuthor" text, isbn13 text, publisher text, "publishedDate" text,
-            "pageCount" int, language text, category text, genre text, description text, series text,
-            "seriesPosition" text, status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
-            "finishedAt" timestamptz, "updatedAt" timestamptz
+            "pageCount" int, language text, category text, genre text, description text,
+            status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
+            "finishedAt" timestamptz, "updatedAt" timestamptz, binding text, "originalYear" int, "privateNotes" text,
+            moods text[], "seriesName" text, "seriesPosition" text
         )
     ), matched AS (
         SELECT m.*
@@ -258,8 +270,8 @@ BEGIN
     )
     INSERT INTO books (
         user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date,
-        page_count, language, category, genre, description, series, series_position, status, current_page, added_at,
-        started_at, finished_at, updated_at
+        page_count, language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at,
+        binding, original_year, private_notes, moods, series, series_position
     )
     SELECT
         app_user_id(),
@@ -288,19 +300,23 @@ BEGIN
         g.category,
         coalesce(g.genre, card.genres[1]),
         coalesce(g.description, card.description),
-        CASE WHEN own_series.is_own THEN g.series END,
-        CASE WHEN own_series.is_own THEN g."seriesPosition" END,
         g.status,
         g."currentPage",
         coalesce(g."addedAt", now()),
         g."startedAt",
         g."finishedAt",
-        coalesce(g."updatedAt", now())
+        coalesce(g."updatedAt", now()),
+        g.binding,
+        g."originalYear",
+        g."privateNotes",
+        coalesce(g.moods, '{}'),
+        CASE WHEN own_series.is_own THEN g."seriesName" END,
+        CASE WHEN own_series.is_own THEN g."seriesPosition" END
     FROM given g
     LEFT JOIN editions card ON card.id = g."editionId"
     LEFT JOIN matched m ON m.book_id = g.id
     CROSS JOIN LATERAL (
-        SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g.series, g."seriesPosition") AS is_own
+        SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g."seriesName", g."seriesPosition") AS is_own
     ) own_series;
     RETURN failed;
 EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
@@ -329,7 +345,6 @@ DECLARE
     result record;
     problem text;
     created_count int := 0;
-    updated_count int := 0;
     reached int;
     known jsonb;
     shelf uuid;
@@ -344,11 +359,16 @@ DECLARE
     placed_on uuid[] := '{}';
     reviews_of uuid[] := '{}';
     reviewed jsonb[] := '{}';
-    same_ids uuid[] := '{}';
-    reads_given jsonb := '[]';
-    reads_changed uuid[];
-    progress_given jsonb := '[]';
-    progress_ignored uuid[];
+    -- The books with reads, and their records.
+    read_ids uuid[] := '{}';
+    read_records jsonb[] := '{}';
+    reads jsonb;
+    progress jsonb := '[]';
+    -- The books that got something new from a read.
+    read_changes uuid[] := '{}';
+    -- The existing books that the import has added something to.
+    touched_ids uuid[] := '{}';
+    created_ids uuid[] := '{}';
 BEGIN
     SELECT i.done INTO reached
     FROM imports i
@@ -358,7 +378,7 @@ BEGIN
         RETURN reached;
     END IF;
     FOR entry IN SELECT * FROM jsonb_array_elements(records || '[{}]') LOOP
-        problem := entry ->> 'problem';
+        problem := NULL;
         book := entry -> 'book';
         keys := ARRAY[book ->> 'id', book ->> 'isbn13', book ->> 'cardId', lower(book ->> 'title')];
         LOOP
@@ -392,7 +412,11 @@ BEGIN
             EXIT WHEN NOT keys && waiting_keys;
         END LOOP;
         IF book IS NOT NULL THEN
-            problem := coalesce(problem, result.problem);
+            problem := result.problem;
+            IF result.outcome <> 'FAILED' AND book -> 'reads' <> '[]' THEN
+                read_ids := read_ids || result.book_id;
+                read_records := read_records || book;
+            END IF;
             IF result.outcome = 'CREATED' THEN
                 waiting := waiting || (book || jsonb_build_object('editionId', result.card_id));
                 waiting_keys := waiting_keys || array_remove(keys, NULL);
@@ -414,7 +438,7 @@ BEGIN
                     END IF;
                 END IF;
             END LOOP;
-            IF result.outcome <> 'FAILED' AND book ?| '{rating, review}' AND result.book_id <> ALL(reviews_of)
+            IF result.outcome <> 'FAILED' AND book ?| '{halfStars, review}' AND result.book_id <> ALL(reviews_of)
                 AND (
                     result.outcome = 'CREATED'
                     OR NOT EXISTS (SELECT FROM reviews v WHERE v.user_id = owner AND v.book_id = result.book_id)
@@ -426,15 +450,11 @@ BEGIN
                     result.outcome := 'UPDATED';
                 END IF;
             END IF;
-            updated_count := updated_count + (result.outcome = 'UPDATED')::int;
-            IF result.outcome = 'SAME' THEN
-                same_ids := same_ids || result.book_id;
+            IF result.outcome = 'UPDATED' THEN
+                touched_ids := touched_ids || result.book_id;
             END IF;
-            IF result.outcome <> 'FAILED' THEN
-                reads_given := reads_given || (
-                    SELECT coalesce(jsonb_agg(r || jsonb_build_object('bookId', result.book_id)), '[]')
-                    FROM jsonb_array_elements(book -> 'reads') r
-                );
+            IF result.outcome = 'CREATED' THEN
+                created_ids := created_ids || result.book_id;
             END IF;
         ELSIF entry ? 'shelf' THEN
             PERFORM import_shelf(
@@ -442,8 +462,35 @@ BEGIN
                 entry -> 'shelf' ->> 'name',
                 (entry -> 'shelf' ->> 'createdAt')::timestamptz
             );
+        ELSIF entry ? 'profile' THEN
+            -- The account keeps what it has.
+            UPDATE users u
+            SET display_name = coalesce(u.display_name, fresh.display_name),
+                preferred_genres = CASE WHEN u.preferred_genres = '{}' THEN fresh.genres ELSE u.preferred_genres END,
+                time_zone = CASE WHEN u.time_zone = 'UTC' THEN fresh.time_zone ELSE u.time_zone END,
+                updated_at = now()
+            FROM (
+                SELECT
+                    entry -> 'profile' ->> 'displayName' AS display_name,
+                    ARRAY(
+                        SELECT g.name
+                        FROM jsonb_array_elements_text(entry -> 'profile' -> 'preferredGenres') WITH ORDINALITY AS p (name, position)
+                        JOIN genres g ON g.name = p.name
+                        ORDER BY p.position
+                    ) AS genres,
+                    coalesce(
+                        (SELECT z.name FROM pg_timezone_names z WHERE z.name = entry -> 'profile' ->> 'timeZone'),
+                        'UTC'
+                    ) AS time_zone
+            ) fresh
+            WHERE u.id = owner
+                AND (
+                    (u.display_name IS NULL AND fresh.display_name IS NOT NULL)
+                    OR (u.preferred_genres = '{}' AND fresh.genres <> '{}')
+                    OR (u.time_zone = 'UTC' AND fresh.time_zone <> 'UTC')
+                );
         ELSIF entry ? 'progress' THEN
-            progress_given := progress_given || (entry -> 'progress');
+            progress := progress || (entry -> 'progress');
             lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
@@ -457,9 +504,13 @@ BEGIN
             WHERE e.id = (entry -> 'swipe' ->> 'cardId')::uuid
             ON CONFLICT DO NOTHING;
         END IF;
-        IF problem IS NOT NULL THEN
-            INSERT INTO import_failures (user_id, import_id, line, message)
-            VALUES (owner, import, (entry ->> 'line')::int, problem)
+        IF problem IS NOT NULL OR entry ? 'problems' THEN
+            INSERT INTO import_failures (user_id, import_id, line, position, field, message)
+            SELECT owner, import, (entry ->> 'line')::int, p.position, p.problem ->> 'field', p.problem ->> 'message'
+            FROM jsonb_array_elements(
+                coalesce(entry -> 'problems', '[]')
+                    || CASE WHEN problem IS NULL THEN '[]' ELSE jsonb_build_array(jsonb_build_object('message', problem)) END
+            ) WITH ORDINALITY AS p (problem, position)
             ON CONFLICT DO NOTHING;
         END IF;
     END LOOP;
@@ -473,17 +524,8 @@ BEGIN
     FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
-    reads_changed := import_reads(reads_given);
-    updated_count := updated_count + (SELECT count(DISTINCT s) FROM unnest(same_ids) s WHERE s = ANY(reads_changed));
-    IF progress_given <> '[]' THEN
-        progress_ignored := import_progress(progress_given);
-        INSERT INTO import_failures (user_id, import_id, line, message)
-        SELECT owner, import, (lines ->> id::text)::int, 'The read of this progress entry does not exist, or is full.'
-        FROM unnest(progress_ignored) AS id
-        ON CONFLICT DO NOTHING;
-    END IF;
     -- A review keeps its id unless another review has it.
-    INSERT INTO reviews (user_id, book_id, id, half_stars, text, created_at, updated_at)
+    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
     SELECT
         owner,
         r.book_id,
@@ -492,16 +534,18 @@ BEGIN
                 THEN gen_random_uuid()
             ELSE r.id
         END,
-        2 * r.rating,
+        r.half_stars,
         r.text,
+        r.has_spoilers,
         coalesce(r.created_at, now()),
         coalesce(r.updated_at, r.created_at, now())
     FROM (
         SELECT
             b.id AS book_id,
             (w ->> 'reviewId')::uuid AS id,
-            (w ->> 'rating')::int AS rating,
+            (w ->> 'halfStars')::int AS half_stars,
             w ->> 'review' AS text,
+            coalesce((w ->> 'hasSpoilers')::boolean, false) AS has_spoilers,
             coalesce((w ->> 'reviewedAt')::timestamptz, (w ->> 'finishedAt')::timestamptz) AS created_at,
             (w ->> 'reviewUpdatedAt')::timestamptz AS updated_at,
             row_number() OVER (PARTITION BY w ->> 'reviewId') AS position
@@ -509,6 +553,32 @@ BEGIN
         JOIN books b ON b.user_id = owner AND b.id = listed.book_id
     ) r
     ON CONFLICT DO NOTHING;
+    -- import_reads matches each read of the library with at most one of the call, so records of the same book are in calls of
+    -- their own.
+    FOR reads IN
+        SELECT jsonb_agg(r.read || jsonb_build_object('bookId', r.book_id) ORDER BY r.record, r.number)
+        FROM (
+            SELECT
+                listed.book_id,
+                listed.record,
+                n.number,
+                n.read,
+                dense_rank() OVER (PARTITION BY listed.book_id ORDER BY listed.record) AS turn
+            FROM unnest(read_ids, read_records) WITH ORDINALITY AS listed (book_id, book, record)
+            CROSS JOIN LATERAL jsonb_array_elements(listed.book -> 'reads') WITH ORDINALITY AS n (read, number)
+            WHERE listed.book_id <> ALL(failed)
+        ) r
+        GROUP BY r.turn
+        ORDER BY r.turn
+    LOOP
+        read_changes := read_changes || import_reads(reads);
+    END LOOP;
+    IF progress <> '[]' THEN
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT owner, import, (lines ->> id::text)::int, 'The read of this entry does not exist or is full. The entry was left out.'
+        FROM unnest(import_progress(progress)) AS id
+        ON CONFLICT DO NOTHING;
+    END IF;
     INSERT INTO import_failures (user_id, import_id, line, message)
     SELECT owner, import, (lines ->> id::text)::int, 'This book cannot be stored.'
     FROM unnest(failed) AS id
@@ -516,7 +586,11 @@ BEGIN
     UPDATE imports i
     SET done = i.done + jsonb_array_length(records),
         created = i.created + created_count - cardinality(failed),
-        updated = i.updated + updated_count,
+        updated = i.updated + (
+            SELECT count(DISTINCT t.id)
+            FROM unnest(touched_ids || read_changes) AS t (id)
+            WHERE t.id <> ALL(created_ids)
+        ),
         updated_at = now()
     WHERE i.user_id = owner AND i.id = import
     RETURNING i.done INTO reached;

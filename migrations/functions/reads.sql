@@ -770,9 +770,11 @@ BEGIN
 END
 $$;
 
+-- `import_readers` sets app.bulk, and logs the reads itself.
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON reads
 FOR EACH ROW
+WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
 EXECUTE FUNCTION log_read();
 
 CREATE OR REPLACE TRIGGER log_changes

@@ -106,7 +106,10 @@ private struct ResolverTable: ResolverSource {
         table["DeleteProgressPayload"] = ProgressEntry.deletePayloadFields
         table["UndoSwipePayload"] = Swipe.undoPayloadFields
         table["FetchMissingCoversPayload"] = ["queued": .property]
-        table["ExportLibraryPayload"] = ["url": .property, "expiresAt": .property]
+        table["ExportLibraryPayload"] = [
+            "url": .property, "expiresAt": .property, "parts": .load(PlainObjectsField(.many)),
+        ]
+        table["ExportPart"] = ["url": .property, "bookCount": .property]
         table["RecordSwipesPayload"] = [
             "recorded": .property, "saved": .load(RowsOfPlainObject(.many, Book.type)),
             "unknownCardIds": .property,

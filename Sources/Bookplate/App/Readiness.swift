@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "35e899ec8b0ea77aca8d82b5b20517591f00076ff11daa1203c159259f944e00"
+    "ebf010aa15cb7c1480690aea28608a9e733b23dec64011fbe8a92cae04c919d9"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

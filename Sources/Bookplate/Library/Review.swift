@@ -26,6 +26,7 @@ enum Review {
             "rating": .column(Column(rating, .integer)),
             "stars": .column(Column(stars, .float)),
             "text": .column(Column("r.text", .text)),
+            "hasSpoilers": .column(Column("r.has_spoilers", .boolean)),
             "book": .relation(
                 RowRelation(
                     .one, Book.type, key: bookID, matching: "b.id",

@@ -41,6 +41,8 @@ enum LoadBalancer: String, CaseIterable, Sendable {
             """
             user root;
             daemon off;
+            # One process, which ends with the test.
+            master_process off;
             pid nginx.pid;
             error_log stderr;
             events {}

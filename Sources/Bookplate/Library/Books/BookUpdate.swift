@@ -44,6 +44,10 @@ struct BookUpdate {
         }
         try setText("category", of: input, charactersMax: BookCreation.labelCharactersMax)
         try setText("genre", of: input, charactersMax: BookCreation.labelCharactersMax)
+        try setText("binding", of: input, charactersMax: ImportedBook.bindingCharactersMax)
+        try setText(
+            "privateNotes", as: "private_notes", of: input,
+            charactersMax: ImportedBook.notesCharactersMax)
         if input.isGiven("isbn") {
             isbn = try ISBN.optional(input.text("isbn"))
             set("isbn13", isbn?.description)
@@ -95,11 +99,11 @@ struct BookUpdate {
     }
 
     private mutating func setText(
-        _ name: String, of input: InputObject, charactersMax: Int
+        _ name: String, as column: String? = nil, of input: InputObject, charactersMax: Int
     ) throws(BookplateError) {
         guard input.isGiven(name) else { return }
         set(
-            name,
+            column ?? name,
             try TextInput.optional(input.text(name), field: name, charactersMax: charactersMax))
     }
 

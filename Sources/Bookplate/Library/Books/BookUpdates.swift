@@ -100,7 +100,8 @@ struct BookUpdates {
         ("written_author", "text"), ("isbn13", "text"), ("publisher", "text"),
         ("published_date", "text"), ("page_count", "int"), ("language", "text"),
         ("category", "text"), ("genre", "text"), ("description", "text"), ("series", "text"),
-        ("series_position", "text"), ("edition_id", "uuid"), ("linked_by", "book_link"),
+        ("series_position", "text"), ("binding", "text"), ("private_notes", "text"),
+        ("edition_id", "uuid"), ("linked_by", "book_link"),
         ("status", "reading_status"), ("current_page", "int"),
     ]
 

@@ -42,7 +42,7 @@ package final class ExportEndpoint {
         let user = link.viewer.userID
         let archive: ExportArchive
         do throws(ZipError) {
-            archive = try ExportArchive(of: user)
+            archive = try ExportArchive(of: user, part: link.part)
         } catch {
             throw internalError(error, requestID)
         }
@@ -93,7 +93,7 @@ private actor ExportArchive {
     private nonisolated let file: Int32
     private let export: LibraryExport
 
-    init(of userID: UUID) throws(ZipError) {
+    init(of userID: UUID, part: ExportPart?) throws(ZipError) {
         // mkstemp replaces the six X. The name is removed at once, so the file is deleted even if the process crashes.
         var template = Array("/var/tmp/bookplate-export-XXXXXX".utf8CString)
         let file = mkstemp(&template)
@@ -103,7 +103,8 @@ private actor ExportArchive {
         _ = fcntl(file, F_SETFD, FD_CLOEXEC)
         self.file = file
         do throws(ZipError) {
-            export = try LibraryExport(of: userID, to: file, time: unixSecondsNow())
+            export = try LibraryExport(
+                of: userID, part: part, to: file, time: unixSecondsNow())
         } catch {
             close(file)
             throw error

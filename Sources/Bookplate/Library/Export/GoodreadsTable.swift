@@ -19,20 +19,44 @@ enum GoodreadsTable {
             labeled(Contributor(name: Contributor.givenNameFirst($0.name), role: $0.role))
         }
         return bytes([
-            book.id.description, guarded(book.title), guarded(author.map(labeled) ?? ""),
+            book.id.description, guarded(title(book)), guarded(author.map(labeled) ?? ""),
             guarded(lastFirst(author?.name ?? "")), guarded(others.joined(separator: ", ")),
             // The same notation as in a Goodreads export. It keeps spreadsheets from removing leading zeros, and is safe
             // without `guarded` because an ISBN has only digits and X.
             "=\"\(book.isbn?.isbn10 ?? "")\"", "=\"\(book.isbn?.description ?? "")\"",
-            "\(book.review?.rating ?? 0)", "", guarded(book.publisher ?? ""), "",
-            book.pageCount.map { "\($0)" } ?? "", year(book.publishedDate), "",
-            dayRead(book), day(book.addedAt),
+            "\(book.review?.rating ?? 0)", "", guarded(book.publisher ?? ""),
+            guarded(book.binding ?? ""), book.pageCount.map { "\($0)" } ?? "",
+            year(book.publishedDate), book.originalYear.map { "\($0)" } ?? "",
+            dateRead(book), day(book.addedAt),
             guarded(([exclusive].filter { $0 != "read" } + shelves).joined(separator: ", ")),
             guarded(
                 shelves.enumerated().map { "\($1) (#\($0 + 1))" }.joined(separator: ", ")),
-            exclusive, guarded(html(book.review?.text ?? "")), "", "",
-            "\(readCount(book))", "0",
+            exclusive, guarded(html(book.review?.text ?? "")),
+            book.review?.hasSpoilers == true ? "true" : "",
+            guarded(html(book.privateNotes ?? "")), "\(readCount(book))", "0",
         ])
+    }
+
+    /// Returns the title with the series as Goodreads writes it: `The Hunger Games (The Hunger Games, #1)`.
+    private static func title(_ book: ExportedBook) -> String {
+        guard let series = book.series, let position = book.seriesPosition else {
+            return book.title
+        }
+        return "\(book.title) (\(series), #\(position))"
+    }
+
+    /// Returns the last day of the latest finished read. Other applications need the whole date.
+    private static func dateRead(_ book: ExportedBook) -> String {
+        let days = book.reads.filter { $0["outcome"]?.string == "FINISHED" }
+            .compactMap { $0["finishedOn"]?.string }
+        guard let last = days.last, last.utf8.count == 10 else { return "" }
+        return last.replacing("-", with: "/")
+    }
+
+    private static func readCount(_ book: ExportedBook) -> Int {
+        max(
+            book.reads.count { $0["outcome"]?.string == "FINISHED" },
+            book.status == "READ" ? 1 : 0)
     }
 
     /// Returns `Jay Rubin (Translator)` for a translator, and only the name for an author.
@@ -99,18 +123,6 @@ enum GoodreadsTable {
             return ""
         }
         return String(year)
-    }
-
-    /// Returns the last day of the latest finished read. Other applications need the whole date.
-    private static func dayRead(_ book: ExportedBook) -> String {
-        let dates = book.reads.lazy.filter { $0["outcome"]?.string == "FINISHED" }
-            .compactMap { $0["finishedOn"]?.string }.filter { $0.utf8.count == 10 }
-        return dates.first.map { $0.replacing("-", with: "/") } ?? ""
-    }
-
-    private static func readCount(_ book: ExportedBook) -> Int {
-        let finished = book.reads.count { $0["outcome"]?.string == "FINISHED" }
-        return max(finished, book.status == "READ" ? 1 : 0)
     }
 
     /// Returns a date such as `2021/03/14`.

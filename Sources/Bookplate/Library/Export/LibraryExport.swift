@@ -33,6 +33,8 @@ package final class LibraryExport {
     private static let pageMax: Int32 = 500
 
     private let userID: UUID
+    /// The part of the library; nil for all of it.
+    private let part: ExportPart?
     private let zip: ZipWriter
     /// The covers of the current page that are not yet written, in reverse order.
     private var remainingCovers: [ExportedCover] = []
@@ -40,13 +42,20 @@ package final class LibraryExport {
     private var phase = Phase.profile
     /// The id of the last row of the previous page.
     private var after: UUID?
+    private var isInList = false
     private var isFirstItem = true
 
     /// - Parameters:
     ///   - descriptor: The file to write the archive to. It is not closed.
     ///   - time: The current time in seconds since the Unix epoch.
-    package init(of userID: UUID, to descriptor: Int32, time: Int64) throws(ZipError) {
+    package convenience init(of userID: UUID, to descriptor: Int32, time: Int64) throws(ZipError) {
+        try self.init(of: userID, part: nil, to: descriptor, time: time)
+    }
+
+    /// - Parameter part: The part of the library to write; nil for all of it.
+    init(of userID: UUID, part: ExportPart?, to descriptor: Int32, time: Int64) throws(ZipError) {
         self.userID = userID
+        self.part = part
         zip = try ZipWriter(descriptor: descriptor, time: time)
         try zip.begin("library.json")
         try zip.write(
@@ -55,6 +64,7 @@ package final class LibraryExport {
                 {"format":"\(BookplateFile.name)","version":1,\
                 "exportedAt":"\(Instant(microseconds: time * 1_000_000).text)"
                 """.utf8))
+        if part?.isFirst == false { try beginBooks() }
     }
 
     /// Returns the next step; nil if the archive is complete.
@@ -68,13 +78,17 @@ package final class LibraryExport {
         case .profile: return .rows(ExportedProfile.query.statement, parameters)
         case .shelves: statement = ExportedShelf.page.statement
         case .books, .goodreadsTable: statement = ExportedBook.page.statement
-        case .progress: statement = ExportedProgressEntry.page.statement
+        case .progress: statement = ExportedProgress.page.statement
         case .swipes: statement = ExportedSwipe.page.statement
         case .covers: statement = ExportedCover.page.statement
         case .done: return nil
         }
         parameters.append(uuid: after)
         parameters.append(int32: Self.pageMax)
+        if phase != .shelves {
+            parameters.append(uuid: phase == .swipes ? part?.swipes?.last : part?.books?.last)
+        }
+        if phase == .progress { parameters.append(uuid: part?.books?.first) }
         return .rows(statement, parameters)
     }
 
@@ -86,24 +100,15 @@ package final class LibraryExport {
             try zip.write(Array(",\n\"profile\":".utf8) + Self.json(profile))
             try beginList("shelves", .shelves)
         case .shelves:
-            if try writeItems(rows.decode(ExportedShelf.self)) {
-                try beginList("books", .books, ending: true)
-            }
+            if try writeItems(rows.decode(ExportedShelf.self)) { try beginBooks() }
         case .books:
             if try writeItems(rows.decode(ExportedBook.self)) {
-                try beginList("progressEntries", .progress, ending: true)
+                try beginList("progressEntries", .progress)
             }
         case .progress:
-            if try writeItems(rows.decode(ExportedProgressEntry.self)) {
-                try beginList("swipes", .swipes, ending: true)
-            }
+            if try writeItems(rows.decode(ExportedProgress.self)) { try beginSwipes() }
         case .swipes:
-            if try writeItems(rows.decode(ExportedSwipe.self)) {
-                try zip.write(Array("\n]}\n".utf8))
-                try zip.begin("goodreads_library_export.csv")
-                try zip.write(GoodreadsTable.header)
-                enter(.goodreadsTable)
-            }
+            if try writeItems(rows.decode(ExportedSwipe.self)) { try endLibrary() }
         case .goodreadsTable:
             let books = rows.decode(ExportedBook.self)
             for book in books { try zip.write(GoodreadsTable.line(book)) }
@@ -144,8 +149,38 @@ package final class LibraryExport {
         return items.count < Int(Self.pageMax)
     }
 
-    private func beginList(_ name: String, _ phase: Phase, ending: Bool = false) throws(ZipError) {
-        try zip.write(Array("\(ending ? "\n]" : ""),\n\"\(name)\":[".utf8))
+    private func beginBooks() throws(ZipError) {
+        guard part == nil || part?.books != nil else { return try beginSwipes() }
+        try beginList("books", .books)
+        after = part?.books?.first
+    }
+
+    private func beginSwipes() throws(ZipError) {
+        guard part == nil || part?.swipes != nil else { return try endLibrary() }
+        try beginList("swipes", .swipes)
+        after = part?.swipes?.first
+    }
+
+    /// Ends `library.json` and begins what follows it. A part has no table for other applications.
+    private func endLibrary() throws(ZipError) {
+        try zip.write(Array("\(isInList ? "\n]" : "")}\n".utf8))
+        isInList = false
+        if part == nil {
+            try zip.begin("goodreads_library_export.csv")
+            try zip.write(GoodreadsTable.header)
+            return enter(.goodreadsTable)
+        }
+        enter(.covers)
+        after = part?.books?.first
+        guard part?.books == nil else { return }
+        // There are no covers without books.
+        isLastPage = true
+        try finishIfDone()
+    }
+
+    private func beginList(_ name: String, _ phase: Phase) throws(ZipError) {
+        try zip.write(Array("\(isInList ? "\n]" : ""),\n\"\(name)\":[".utf8))
+        isInList = true
         isFirstItem = true
         enter(phase)
     }

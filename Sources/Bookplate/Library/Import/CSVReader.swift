@@ -36,6 +36,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
 
     private var rest: ArraySlice<UInt8>
     private let separator: UInt8
+    private let acceptsWindows1252: Bool
     private var line = 1
     /// The number of bytes that may still be read again after damaged records. Without a limit, the time for a file that
     /// has only damaged records would be quadratic.
@@ -45,8 +46,14 @@ package struct CSVReader: Sequence, IteratorProtocol {
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// - Parameter bytes: Text in UTF-8, with or without a byte order mark.
-    package init(_ bytes: ArraySlice<UInt8>, separator: UInt8 = UInt8(ascii: ",")) {
+    /// - Parameters:
+    ///   - bytes: Text in UTF-8, with or without a byte order mark.
+    ///   - acceptsWindows1252: Whether fields that are not UTF-8 are read as Windows-1252.
+    package init(
+        _ bytes: ArraySlice<UInt8>, separator: UInt8 = UInt8(ascii: ","),
+        acceptsWindows1252: Bool = false
+    ) {
+        self.acceptsWindows1252 = acceptsWindows1252
         rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
         self.separator = separator
         bytesToReread = 4 * Swift.max(bytes.count, Self.recordBytesMax)
@@ -115,10 +122,11 @@ package struct CSVReader: Sequence, IteratorProtocol {
             line += lineCount
         }
         try take(upTo: rest.firstIndex(where: isEnd) ?? rest.endIndex)
-        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw .notText
+        if !bytes.contains(0) {
+            if let text = String(validating: bytes, as: UTF8.self) { return text }
+            if acceptsWindows1252 { return ImportText.text(bytes) }
         }
-        return text
+        throw .notText
     }
 
     private func isEnd(_ byte: UInt8) -> Bool {

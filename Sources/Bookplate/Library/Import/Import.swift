@@ -17,13 +17,14 @@ enum Import {
             "done": .column(Column("i.done", .integer)),
             "created": .column(Column("i.created", .integer)),
             "updated": .column(Column("i.updated", .integer)),
+            "ignoredColumns": .column(Column("i.ignored_columns", .texts)),
             "failed": .relation(
                 RowRelation(
                     .many, failureType, key: id, matching: "f.import_id",
                     from: """
                         import_failures f
                         WHERE f.user_id = $1 AND f.import_id = ANY($2)
-                        ORDER BY f.line
+                        ORDER BY f.line, f.position
                         """)),
         ])
 
@@ -32,6 +33,7 @@ enum Import {
         id: Column("f.import_id", .uuid),
         fields: [
             "line": .column(Column("f.line", .integer)),
+            "field": .column(Column("f.field", .text)),
             "message": .column(Column("f.message", .text)),
         ])
 

@@ -1,58 +1,136 @@
 import Basics
 import BookSources
+import Identity
+import Postgres
 
-/// The cells of one CSV record, accessed by the column names of the header.
-struct ImportFields {
-    /// The reason why a record is skipped, as a sentence.
-    struct Problem: Error, Equatable {
-        let message: String
+/// A problem of a record, with the field that was left out because of it.
+struct ImportProblem: Error, Equatable {
+    /// The name of the column or of the JSON member; nil if the record was not imported at all.
+    let field: String?
+    /// Sentences that say what is wrong and what was done.
+    let message: String
 
-        init(_ message: String) { self.message = message }
+    init(field: String? = nil, _ message: String) {
+        self.field = field
+        self.message = message
+    }
+}
+
+/// The columns of a file: which of them the format reads, and which of them contain anything.
+final class ImportColumns {
+    /// The names that the format asked for, normalized.
+    private var read: Set<String> = []
+    /// The names as the file has them, by their normalized names, of the columns that contain something.
+    private var filled: [String: String] = [:]
+    private var order: [String] = []
+
+    /// The names that columns have in common if they differ only in case, spaces, hyphens, and underscores.
+    static func normalized(_ name: some StringProtocol) -> String {
+        String(name.lowercased().filter { !$0.isWhitespace && $0 != "_" && $0 != "-" })
     }
 
-    private let columns: [String: Int]
-    private let fields: [String]
+    fileprivate func markRead(_ normalized: String) { read.insert(normalized) }
+
+    /// Records the cells of a record.
+    func fill(_ names: [String], _ cells: [String]) {
+        for (name, cell) in zip(names, cells) where Self.saysSomething(cell) {
+            let key = Self.normalized(name)
+            if filled.updateValue(name, forKey: key) == nil { order.append(key) }
+        }
+    }
+
+    /// Whether the cell has a value other than those that exports write for "none".
+    private static func saysSomething(_ cell: String) -> Bool {
+        guard cell.utf8.count <= 6 else { return true }
+        return !["", "0", "0.0", "no", "false", "{}", "[]"].contains(cell.trimmed.lowercased())
+    }
+
+    /// The names of the columns with data that the format does not read.
+    ///
+    /// - Parameter redundant: The names of columns that say the same as others.
+    func ignored(except redundant: [String]) -> [String] {
+        let known = read.union(redundant.map(Self.normalized))
+        return order.filter { !known.contains($0) }.compactMap { filled[$0] }
+    }
+}
+
+/// The cells of one record, accessed by the names of the columns. A cell that cannot be used is left out and reported in `problems`.
+final class ImportFields {
+    private let positions: [String: Int]
+    private let cells: [String]
+    private let columns: ImportColumns
+    /// Whether days or months are first in the file's dates.
+    private let dayOrder: DayOrder?
+    private(set) var problems: [ImportProblem] = []
 
     /// The maximum length of a cell with the names of authors.
     static let authorsCharactersMax = 4000
+    /// The maximum number of reported problems of a record.
+    static let problemsMax = 20
 
-    init(columns: [String: Int], fields: [String]) {
+    /// - Parameter positions: The positions of the cells by the normalized names of their columns.
+    init(
+        positions: [String: Int], cells: [String], columns: ImportColumns = ImportColumns(),
+        dayOrder: DayOrder? = nil
+    ) {
+        self.positions = positions
+        self.cells = cells
         self.columns = columns
-        self.fields = fields
+        self.dayOrder = dayOrder
+    }
+
+    /// Reports a field that was left out.
+    func report(_ field: String, _ message: String) {
+        if problems.count < Self.problemsMax { problems.append(.init(field: field, message)) }
     }
 
     /// Returns the text of a cell without the apostrophe that Bookplate's export adds (see `GoodreadsTable.guarded`). It is
     /// empty if there is no such column.
     func raw(_ name: String) -> String {
-        guard let index = columns[name], index < fields.count else { return "" }
-        return GoodreadsTable.unguarded(fields[index])
+        let name = ImportColumns.normalized(name)
+        columns.markRead(name)
+        guard let index = positions[name], index < cells.count else { return "" }
+        return GoodreadsTable.unguarded(cells[index])
     }
 
-    /// Returns the trimmed text of a cell; nil if it is empty.
-    ///
-    /// - Throws: If the text has more than `max` characters. Texts are never shortened.
-    func text(_ name: String, max: Int) throws(Problem) -> String? {
-        try mappingError({ Problem($0.message) }) { () throws(BookplateError) in
-            try TextInput.optional(raw(name), field: name, charactersMax: max)
+    /// Returns the trimmed text of a cell; nil if it is empty or, with a report, if it has more than `max` characters. Texts
+    /// are never shortened.
+    func text(_ name: String, max: Int) -> String? {
+        short(raw(name), name, max: max)
+    }
+
+    func short(_ text: String, _ name: String, max: Int) -> String? {
+        do throws(BookplateError) {
+            return try TextInput.optional(text, field: name, charactersMax: max)
+        } catch {
+            report(name, "\(error.message) It was left out.")
+            return nil
         }
     }
 
     /// Returns a book with its title and authors.
     ///
     /// - Parameters:
+    ///   - title: The name of the title's column.
     ///   - column: The name of the authors' column.
     ///   - readAuthors: Reads the authors in this column.
     ///   - key: The id that the source has given the book. If it is empty, the title and author identify the book.
     ///   - source: The name of the source, such as `goodreads`.
-    /// - Throws: If the title is missing.
+    /// - Throws: If there is no title, or if it is too long.
     func book(
-        authors column: String, as readAuthors: (String) -> BookAuthors, key: String,
-        of source: String
-    ) throws(Problem) -> ImportedBook {
-        guard let title = try text("Title", max: BookCreation.titleCharactersMax) else {
-            throw Problem("The title is missing.")
+        title titleColumn: String = "Title", authors column: String,
+        as readAuthors: (String) -> BookAuthors, key: String, of source: String
+    ) throws(ImportProblem) -> ImportedBook {
+        let title: String?
+        do throws(BookplateError) {
+            title = try TextInput.optional(
+                raw(titleColumn), field: titleColumn,
+                charactersMax: BookCreation.titleCharactersMax)
+        } catch {
+            throw ImportProblem("\(error.message) The book was left out.")
         }
-        let author = try text(column, max: Self.authorsCharactersMax)
+        guard let title else { throw ImportProblem("The title is missing. The book was left out.") }
+        let author = text(column, max: Self.authorsCharactersMax)
         var book = ImportedBook(
             id: key.isEmpty
                 ? .derived(from: "title", title.lowercased(), author?.lowercased() ?? "")
@@ -62,87 +140,149 @@ struct ImportFields {
         return book
     }
 
-    /// Adds the review to a book whose status is known. Ratings with quarters of a star are rounded, to at least one star.
-    /// A book that has not been read loses its finishing date.
-    func addReview(
-        text column: String, rating ratingColumn: String, to book: inout ImportedBook
-    ) throws(Problem) {
-        if book.status != "READ" { book.finishedAt = nil }
-        let text = plainText(ofHTML: raw(column))
-        guard text.unicodeScalars.count <= Review.textCharactersMax else {
-            throw Problem("\(column) may have at most \(Review.textCharactersMax) characters.")
+    // MARK: - Values
+
+    /// Returns the first ISBN of some columns; nil if they have none. Numbers that are not ISBNs are ignored: the ids of
+    /// electronic editions are in the same columns.
+    ///
+    /// A cell may have the form `="9780439023481"`, which keeps spreadsheets from turning the ISBN into a number, or `[9780439023481]`.
+    func isbn(_ names: String...) -> ISBN? {
+        // All columns are read, so that none of them counts as unknown.
+        let found = names.map { name -> ISBN? in
+            for part in raw(name).split(separator: ",") {
+                let digits = part.filter { !"=\"[] ".contains($0) }
+                if !digits.isEmpty, case .success(let isbn) = ISBN.read(String(digits)) {
+                    return isbn
+                }
+            }
+            return nil
         }
-        let rating = raw(ratingColumn).trimmed
-        guard let stars = rating.isEmpty ? 0 : Double(rating), (0...5).contains(stars) else {
-            throw Problem("\(ratingColumn) is not between 0 and 5: \(rating.prefix(40))")
-        }
-        guard stars > 0 || !text.isEmpty else { return }
-        book.review = ImportedReview(
-            rating: stars > 0 ? max(1, Int(stars.rounded())) : nil,
-            text: text.isEmpty ? nil : text)
-        book.review?.createdAt = book.finishedAt ?? book.addedAt
+        return found.compactMap { $0 }.first
     }
 
-    /// Returns the first ISBN of some columns; nil if they have none. Numbers that are not ISBNs are ignored.
-    ///
-    /// A cell may have the form `="9780439023481"`, which keeps spreadsheets from turning the ISBN into a number.
-    func isbn(_ names: String...) -> ISBN? {
-        for name in names {
-            var cell = raw(name)[...]
-            if cell.hasPrefix("=\""), cell.hasSuffix("\""), cell.count > 3 {
-                cell = cell.dropFirst(2).dropLast()
-            }
-            if !cell.isEmpty, case .success(let isbn) = ISBN.read(String(cell)) { return isbn }
+    /// Returns a positive number; nil for 0 and for an empty cell. `320 p.`, `320.0`, and `1,024` are understood.
+    func count(_ name: String, max: Int = Int(Int32.max)) -> Int32? {
+        let text = raw(name).trimmed
+        if text.isEmpty { return nil }
+        let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "," }
+        let rest = text[digits.endIndex...].lowercased().filter { !$0.isWhitespace && $0 != "." }
+        guard
+            ["", "0", "00", "p", "pp", "pg", "pgs", "page", "pages", "s", "seiten"].contains(rest),
+            let number = Int(digits.filter { $0 != "," }), (0...max).contains(number)
+        else {
+            report(name, "“\(text.prefix(40))” is not a number up to \(max). It was left out.")
+            return nil
+        }
+        return number > 0 ? Int32(number) : nil
+    }
+
+    /// Returns a year as text; nil for an empty cell.
+    func year(_ name: String) -> Int32? {
+        let text = raw(name).trimmed
+        if text.isEmpty || text == "0" { return nil }
+        guard let year = Int32(text.prefix { $0 != "." }), (-5000...9999).contains(year) else {
+            report(name, "“\(text.prefix(40))” is not a year. It was left out.")
+            return nil
+        }
+        return year
+    }
+
+    /// Reads a date in one of the usual forms; nil if the cell is empty or, with a report, if it is not a date.
+    func date(_ name: String) -> ImportedDate? { date(raw(name), of: name) }
+
+    func date(_ text: some StringProtocol, of name: String) -> ImportedDate? {
+        let text = String(text.filter { $0 != "[" && $0 != "]" }).trimmed
+        if text.isEmpty { return nil }
+        do throws(ImportedDate.Problem) {
+            return try ImportedDate.read(text, order: dayOrder)
+        } catch .ambiguous {
+            report(
+                name,
+                "“\(text)” may be one of two days, and no other date of the file shows which. It was left out."
+            )
+        } catch {
+            report(name, "“\(text.prefix(40))” is not a date like 2021-03-14. It was left out.")
         }
         return nil
     }
 
-    /// Returns a positive number; nil for 0 and for anything else.
-    func count(_ name: String) -> Int32? {
-        Int32(raw(name).trimmed).flatMap { $0 > 0 ? $0 : nil }
-    }
-
-    /// Reads a date such as `2021/03/14` or `2021-03-14` as midnight UTC; nil if the cell is empty.
-    func day(_ name: String) throws(Problem) -> Instant? {
-        try Self.day(raw(name), of: name)
-    }
-
-    static func day(_ text: some StringProtocol, of name: String) throws(Problem) -> Instant? {
-        let text = String(text).trimmed
-        if text.isEmpty { return nil }
-        let parts = text.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "-" }
-        func twoDigits(_ part: Substring) -> String {
-            part.count == 1 ? "0\(part)" : String(part)
+    /// Reads a day that cannot be in the future, such as that of a reading.
+    func pastDate(_ text: some StringProtocol, of name: String) -> ImportedDate? {
+        guard let date = date(text, of: name) else { return nil }
+        // A day later than today in UTC may have begun in the reader's time zone.
+        guard let start = date.start, start.microseconds / 1_000_000 <= unixSecondsNow() + 86_400
+        else {
+            report(name, "“\(date.text)” is in the future. It was left out.")
+            return nil
         }
-        guard parts.count == 3, parts[0].count == 4,
-            let instant = Instant(
-                "\(parts[0])-\(twoDigits(parts[1]))-\(twoDigits(parts[2]))T00:00:00Z")
-        else { throw Problem("\(name) is not a date like 2021/03/14: \(text.prefix(40))") }
-        return instant
+        return date
     }
 
-    /// Returns the names of a comma-separated list. Names that differ only in case are the same name.
-    func names(_ name: String, max: Int, except excluded: Set<String> = []) throws(Problem)
-        -> [String]
-    {
+    /// Returns the date and time of a cell, which is midnight UTC for a date without a time.
+    func instant(_ name: String) -> Instant? {
+        let text = raw(name).trimmed
+        if let instant = Instant(text.replacing(" ", with: "T")) { return instant }
+        return date(text, of: name)?.start
+    }
+
+    /// Returns the names of a list. Names that differ only in case are the same name.
+    func names(
+        _ name: String, separator: String = ",", max: Int, except excluded: Set<String> = []
+    ) -> [String] {
         var names: [String] = []
         var known = excluded
-        for part in raw(name).split(separator: ",") {
-            let text = try mappingError({ _ in
-                Problem("A name in \(name) may have at most \(max) characters.")
-            }) { () throws(BookplateError) in
-                try TextInput.optional(String(part), field: name, charactersMax: max)
+        for part in raw(name).split(separator: separator) {
+            if let text = short(String(part), name, max: max),
+                known.insert(text.lowercased()).inserted
+            {
+                names.append(text)
             }
-            if let text, known.insert(text.lowercased()).inserted { names.append(text) }
         }
         guard names.count <= BookCreation.shelvesMax else {
-            throw Problem("\(name) has more than \(BookCreation.shelvesMax) names.")
+            report(
+                name,
+                "Only the first \(BookCreation.shelvesMax) of \(names.count) names were kept.")
+            return Array(names.prefix(BookCreation.shelvesMax))
         }
         return names
     }
+
+    /// Whether the cell says yes.
+    func flag(_ name: String) -> Bool {
+        ["true", "yes", "1", "y"].contains(raw(name).trimmed.lowercased())
+    }
+
+    // MARK: - Reviews
+
+    /// Adds the review to a book. Ratings with quarters of a star are rounded to half stars.
+    func addReview(
+        text column: String, rating ratingColumn: String, to book: inout ImportedBook
+    ) {
+        var text = plainText(ofHTML: raw(column))
+        if text.unicodeScalars.count > Review.textCharactersMax {
+            report(
+                column,
+                "\(column) may have at most \(Review.textCharactersMax) characters. It was left out."
+            )
+            text = ""
+        }
+        let halfStars = halfStars(ratingColumn)
+        guard halfStars != nil || !text.isEmpty else { return }
+        book.review = ImportedReview(halfStars: halfStars, text: text.isEmpty ? nil : text)
+    }
+
+    private func halfStars(_ name: String) -> Int? {
+        let text = raw(name).trimmed.replacing(",", with: ".")
+        if text.isEmpty { return nil }
+        guard let stars = Double(text), (0...5).contains(stars) else {
+            report(name, "“\(text.prefix(40))” is not between 0 and 5. It was left out.")
+            return nil
+        }
+        return stars > 0 ? max(1, Int((2 * stars).rounded())) : nil
+    }
 }
 
-extension String {
+extension StringProtocol {
     /// The text without leading and trailing whitespace.
     var trimmed: String {
         guard let start = firstIndex(where: { !$0.isWhitespace }),

@@ -46,13 +46,14 @@ struct ImportLibrary: JobHandler {
         } catch {
             return try await storedImport.end(as: "FAILED", reason: error.message)
         }
-        let total = file.records().reduce(0) { count, _ in count + 1 }
-        guard total <= ImportFile.recordsMax else {
+        let survey = file.survey()
+        guard survey.total <= ImportFile.recordsMax else {
             let reason = "A file to import may have at most \(ImportFile.recordsMax) records."
             return try await storedImport.end(as: "FAILED", reason: reason)
         }
-        try await storedImport.begin(total: total)
-        try await store(file, from: Int(row.done), storedImport)
+        try await storedImport.begin(survey)
+        try await store(
+            file, file.records(dayOrder: survey.dayOrder), from: Int(row.done), storedImport)
         try await storedImport.job.write {
             $0.replaceDeckSoon(of: storedImport.user)
         }
@@ -62,10 +63,11 @@ struct ImportLibrary: JobHandler {
 
     /// Stores the records from the index `start` on, and requests covers for new books that have none in the archive.
     private func store(
-        _ file: ImportFile, from start: Int, _ storedImport: StoredImport
+        _ file: ImportFile, _ records: ImportRecords, from start: Int,
+        _ storedImport: StoredImport
     ) async throws(JobError) {
         let booksWithCovers = file.covers.map(\.book)
-        var records = file.records()
+        var records = records
         for _ in 0..<start { _ = records.next() }
         var index = start
         while true {
@@ -151,10 +153,14 @@ private struct StoredImport {
         try await job.read { $0.append(Self.select, .of(user, importID)) }.first
     }
 
-    func begin(total: Int) async throws(JobError) {
+    func begin(_ survey: ImportFile.Survey) async throws(JobError) {
         try await job.write { pipeline in
             var parameters = Parameters.of(user, importID)
-            parameters.append(int32: Int32(clamping: total))
+            parameters.append(int32: Int32(clamping: survey.total))
+            parameters.append(
+                texts: survey.ignoredColumns.prefix(ImportFile.ignoredColumnsMax).map {
+                    String($0.prefix(ImportFile.columnCharactersMax))
+                })
             pipeline.append(Self.begin, parameters)
         }
     }
@@ -198,7 +204,7 @@ private struct StoredImport {
     private static let begin = Statement(
         """
         UPDATE imports
-        SET state = 'RUNNING', total = $3, updated_at = now()
+        SET state = 'RUNNING', total = $3, ignored_columns = $4, updated_at = now()
         WHERE user_id = $1 AND id = $2 AND state IN ('QUEUED', 'RUNNING')
         """)
 

@@ -1,3 +1,4 @@
+import Basics
 import GraphQL
 import Identity
 import Postgres
@@ -8,6 +9,7 @@ struct ImportRecord: Equatable {
         case book(ImportedBook)
         case shelf(ImportedShelf)
         case swipe(ImportedSwipe)
+        case profile(ImportedProfile)
         case progress(ImportedProgress)
         case nothing
     }
@@ -15,8 +17,8 @@ struct ImportRecord: Equatable {
     /// The number of the record's line in the file, from 1.
     let line: Int
     var content: Content
-    /// A sentence if the record cannot be imported.
-    var problem: String?
+    /// Why fields were left out, or the whole record.
+    var problems: [ImportProblem] = []
 
     /// The record as an element of the parameter of the SQL function `import_records`.
     var json: Value {
@@ -25,10 +27,22 @@ struct ImportRecord: Equatable {
         case .book(let book): members.append(.init("book", book.json))
         case .shelf(let shelf): members.append(.init("shelf", shelf.json))
         case .swipe(let swipe): members.append(.init("swipe", swipe.json))
-        case .progress(let entry): members.append(.init("progress", entry.json))
+        case .profile(let profile): members.append(.init("profile", profile.json))
+        case .progress(let progress): members.append(.init("progress", progress.json))
         case .nothing: break
         }
-        if let problem { members.append(.init("problem", .string(problem))) }
+        if !problems.isEmpty {
+            members.append(
+                .init(
+                    "problems",
+                    .list(
+                        problems.map {
+                            .object([
+                                .init("field", $0.field.map { .string($0) } ?? .null),
+                                .init("message", .string($0.message)),
+                            ])
+                        })))
+        }
         return .object(members)
     }
 }
@@ -49,9 +63,6 @@ struct ImportedBook: Equatable {
     var category: String?
     var genre: String?
     var description: String?
-    /// The name of the series, and the position in it.
-    var series: String?
-    var seriesPosition: String?
     var status = "WANT_TO_READ"
     var currentPage: Int32?
     var addedAt: Instant?
@@ -60,8 +71,21 @@ struct ImportedBook: Equatable {
     var updatedAt: Instant?
     var shelves: [String] = []
     var review: ImportedReview?
-    /// Nil if the file has no reads; they follow from the status and the dates then.
-    var reads: [ImportedRead]?
+    /// How the edition is bound, or in which format it is, in the words of the source.
+    var binding: String?
+    /// The year of the first edition; negative before our era.
+    var originalYear: Int32?
+    var privateNotes: String?
+    var moods: [String] = []
+    var series: ImportedSeries?
+    /// The readings, the oldest first.
+    var reads: [ImportedRead] = []
+    /// How often the book has been read to its end, including readings that are not in `reads`.
+    var readCount = 0
+
+    static let bindingCharactersMax = 100
+    static let notesCharactersMax = 100_000
+    static let moodsMax = 20
 
     var json: Value {
         var members: [Value.Member] = []
@@ -83,8 +107,6 @@ struct ImportedBook: Equatable {
         add("category", category.map { .string($0) })
         add("genre", genre.map { .string($0) })
         add("description", description.map { .string($0) })
-        add("series", series.map { .string($0) })
-        add("seriesPosition", seriesPosition.map { .string($0) })
         add("status", .string(status))
         add("currentPage", currentPage.map { .int(Int($0)) })
         add("addedAt", addedAt.map { .string($0.preciseText) })
@@ -92,13 +114,20 @@ struct ImportedBook: Equatable {
         add("finishedAt", finishedAt.map { .string($0.preciseText) })
         add("updatedAt", updatedAt.map { .string($0.preciseText) })
         add("shelves", .list(shelves.map { .string($0) }))
-        add("reads", .list((reads ?? derivedReads).map(\.json)))
+        add("binding", binding.map { .string($0) })
+        add("originalYear", originalYear.map { .int(Int($0)) })
+        add("privateNotes", privateNotes.map { .string($0) })
+        add("moods", .list(moods.map { .string($0) }))
+        add("seriesName", series.map { .string($0.name) })
+        add("seriesPosition", series?.position.map { .string($0) })
+        add("reads", .list(reads.map(\.json)))
         if let review {
             add("reviewId", review.id.map { .string($0.description) })
-            add("rating", review.rating.map { .int($0) })
+            add("halfStars", review.halfStars.map { .int($0) })
             add("review", review.text.map { .string($0) })
             add("reviewedAt", review.createdAt.map { .string($0.preciseText) })
             add("reviewUpdatedAt", review.updatedAt.map { .string($0.preciseText) })
+            add("hasSpoilers", .boolean(review.hasSpoilers))
         }
         return .object(members)
     }
@@ -107,8 +136,10 @@ struct ImportedBook: Equatable {
 /// A review with a rating, a text, or both.
 struct ImportedReview: Equatable {
     var id: UUID?
-    var rating: Int?
+    /// From 1 to 10.
+    var halfStars: Int?
     var text: String?
+    var hasSpoilers = false
     var createdAt: Instant?
     var updatedAt: Instant?
 }
@@ -122,6 +153,53 @@ struct ImportedShelf: Equatable {
         var members: [Value.Member] = [.init("name", .string(name))]
         if let id { members.append(.init("id", .string(id.description))) }
         if let createdAt { members.append(.init("createdAt", .string(createdAt.preciseText))) }
+        return .object(members)
+    }
+}
+
+/// What an account has besides its library. It fills only what the account does not have.
+struct ImportedProfile: Equatable {
+    var displayName: String?
+    var preferredGenres: [String] = []
+    var timeZone: String?
+
+    var json: Value {
+        .object([
+            .init("timeZone", timeZone.map { .string($0) } ?? .null),
+            .init("displayName", displayName.map { .string($0) } ?? .null),
+            .init("preferredGenres", .list(preferredGenres.map { .string($0) })),
+        ])
+    }
+}
+
+/// A point in a read of a Bookplate library.
+struct ImportedProgress: Equatable {
+    enum Position: Equatable {
+        case page(Int), percent(Double), seconds(Int)
+    }
+
+    var id: UUID
+    var readID: UUID
+    var at: Instant
+    var position: Position
+    var note: String?
+    var createdAt: Instant?
+    var updatedAt: Instant?
+
+    /// The entry as an element of the parameter of the SQL function `import_progress`.
+    var json: Value {
+        var members: [Value.Member] = [
+            .init("id", .string(id.description)), .init("readId", .string(readID.description)),
+            .init("at", .string(at.preciseText)),
+        ]
+        switch position {
+        case .page(let page): members.append(.init("page", .int(page)))
+        case .percent(let percent): members.append(.init("percent", .float(percent)))
+        case .seconds(let seconds): members.append(.init("seconds", .int(seconds)))
+        }
+        if let note { members.append(.init("note", .string(note))) }
+        if let createdAt { members.append(.init("createdAt", .string(createdAt.preciseText))) }
+        if let updatedAt { members.append(.init("updatedAt", .string(updatedAt.preciseText))) }
         return .object(members)
     }
 }

@@ -1,93 +1,109 @@
+import Basics
 import GraphQL
 import Postgres
 
-/// A read of a book to import.
-struct ImportedRead: Equatable {
+/// One reading of a book to import.
+struct ImportedRead: Equatable, Sendable {
+    enum Outcome: String, Sendable {
+        case reading = "READING"
+        case finished = "FINISHED"
+        case didNotFinish = "DID_NOT_FINISH"
+    }
+
+    enum Format: String, Sendable {
+        case print = "PRINT"
+        case ebook = "EBOOK"
+        case audio = "AUDIO"
+
+        /// Returns the format of a binding such as `Paperback`, `Kindle Edition`, or `Audible Audio`; nil if it is unknown.
+        init?(binding: String) {
+            let binding = binding.lowercased()
+            let known: [(Format, [String])] = [
+                (.audio, ["audio", "audible", "mp3"]),
+                (.ebook, ["kindle", "ebook", "e-book", "nook", "digital", "epub", "mobi", "azw"]),
+                (
+                    .print,
+                    [
+                        "paperback", "hardcover", "hardback", "binding", "mass market", "print",
+                        "book",
+                    ]
+                ),
+            ]
+            let format = known.first { _, words in words.contains { binding.contains($0) } }
+            guard let format else { return nil }
+            self = format.0
+        }
+    }
+
     var id: UUID?
-    var startedOn: PartialDate?
-    var finishedOn: PartialDate?
-    var outcome: String
-    var format: String?
-    var lengthSeconds: Int?
+    var startedOn: ImportedDate?
+    var finishedOn: ImportedDate?
+    var outcome: Outcome
+    var format: Format?
+    /// The length of an audiobook.
+    var lengthSeconds: Int32?
     var note: String?
     var createdAt: Instant?
     var updatedAt: Instant?
 
     /// The read as an element of the parameter of the SQL function `import_reads`, without its book.
     var json: Value {
-        var members: [Value.Member] = [.init("outcome", .string(outcome))]
+        var members: [Value.Member] = [.init("outcome", .string(outcome.rawValue))]
         func add(_ name: String, _ value: Value?) {
             if let value { members.append(.init(name, value)) }
         }
         add("id", id.map { .string($0.description) })
         add("startedOn", startedOn.map { .string($0.text) })
         add("finishedOn", finishedOn.map { .string($0.text) })
-        add("format", format.map { .string($0) })
-        add("lengthSeconds", lengthSeconds.map { .int($0) })
+        add("format", format.map { .string($0.rawValue) })
+        add("lengthSeconds", lengthSeconds.map { .int(Int($0)) })
         add("note", note.map { .string($0) })
         add("createdAt", createdAt.map { .string($0.preciseText) })
         add("updatedAt", updatedAt.map { .string($0.preciseText) })
         return .object(members)
     }
+
+    /// The maximum number of reads of a book.
+    static let countMax = 200
+    static let noteCharactersMax = 10_000
 }
 
 extension ImportedBook {
-    /// The reads that the status and the dates stand for, in a file that has no reads.
+    /// Completes the reads after the status is known: the last read has the outcome that the status implies, and a read book
+    /// has been read at least once. Sets the dates of the book to those of the last read.
     ///
-    /// A book that is READING and has an end was read before.
-    var derivedReads: [ImportedRead] {
-        let started = startedAt.flatMap { PartialDate(String($0.text.prefix(10))) }
-        let finished = finishedAt.flatMap { PartialDate(String($0.text.prefix(10))) }
-        func read(_ outcome: String, _ start: PartialDate?, _ end: PartialDate?) -> ImportedRead {
-            var read = ImportedRead(outcome: outcome)
-            // The id is the same each time, so that a second import finds the read.
-            read.id = .derived(from: "read", id.description, outcome, end?.text ?? "")
-            read.startedOn = start
-            read.finishedOn = end
-            return read
+    /// - Parameter count: How often the book has been read according to the source.
+    mutating func finishReads(count: Int32? = nil) {
+        reads.sort { first, second in
+            guard let end = second.finishedOn ?? second.startedOn else { return false }
+            return (first.finishedOn ?? first.startedOn)?.isBefore(end) ?? true
         }
+        let hasOpenRead = reads.contains { $0.outcome == .reading }
         switch status {
         case "READ":
-            let isReversed = started.flatMap { start in finished?.isBefore(start) } ?? false
-            return [read("FINISHED", isReversed ? nil : started, finished)]
+            // A read without an end has ended on an unknown day.
+            for index in reads.indices { reads[index].outcome = .finished }
         case "DID_NOT_FINISH":
-            return (finished.map { [read("FINISHED", nil, $0)] } ?? [])
-                + [read("DID_NOT_FINISH", started, nil)]
-        default:
-            let isOpen = status == "READING" || (started != nil && finished == nil)
-            return (finished.map { [read("FINISHED", nil, $0)] } ?? [])
-                + (isOpen ? [read("READING", started, nil)] : [])
+            if let last = reads.indices.last { reads[last].outcome = .didNotFinish }
+        case "WANT_TO_READ" where hasOpenRead: status = "READING"
+        case "READING" where !hasOpenRead: reads.append(ImportedRead(outcome: .reading))
+        default: break
         }
+        let finishedCount = reads.count { $0.outcome == .finished }
+        // Sources disagree on whether a reading that goes on, or was given up, counts.
+        readCount = status == "READ" ? max(Int(count ?? 0), finishedCount, 1) : finishedCount
+        let format = binding.flatMap { ImportedRead.Format(binding: $0) }
+        for index in reads.indices { reads[index].format = reads[index].format ?? format }
+        startedAt = reads.last?.startedOn?.start
+        finishedAt = status == "READ" ? reads.last?.finishedOn?.start : nil
     }
-}
 
-/// A progress entry to import.
-struct ImportedProgress: Equatable {
-    var id: UUID
-    var readID: UUID
-    var at: Instant
-    var page: Int?
-    var percent: Double?
-    var seconds: Int?
-    var note: String?
-    var createdAt: Instant?
-    var updatedAt: Instant?
-
-    /// The entry as an element of the parameter of the SQL function `import_progress`.
-    var json: Value {
-        var members: [Value.Member] = [
-            .init("id", .string(id.description)), .init("readId", .string(readID.description)),
-            .init("at", .string(at.preciseText)),
-        ]
-        func add(_ name: String, _ value: Value?) {
-            if let value { members.append(.init(name, value)) }
-        }
-        add("page", page.map { .int($0) })
-        add("percent", percent.map { .float($0) })
-        add("seconds", seconds.map { .int($0) })
-        add("note", note.map { .string($0) })
-        add("createdAt", createdAt.map { .string($0.preciseText) })
-        add("updatedAt", updatedAt.map { .string($0.preciseText) })
-        return .object(members)
+    /// Adds reads without dates until there are `readCount` finished ones.
+    mutating func addUndatedReads() {
+        let missing =
+            min(readCount, ImportedRead.countMax) - reads.count { $0.outcome == .finished }
+        guard missing > 0 else { return }
+        let format = binding.flatMap { ImportedRead.Format(binding: $0) }
+        reads += Array(repeating: ImportedRead(outcome: .finished, format: format), count: missing)
     }
 }

@@ -1,0 +1,207 @@
+import Basics
+import BookSources
+import GraphQL
+
+/// The members of a JSON object in `library.json`. A member that cannot be used is left out and reported in `problems`.
+final class BookplateMembers {
+    private let value: Value
+    private(set) var problems: [ImportProblem] = []
+
+    init(_ value: Value) { self.value = value }
+
+    func report(_ field: String, _ message: String) {
+        if problems.count < ImportFields.problemsMax {
+            problems.append(.init(field: field, "\(message) It was left out."))
+        }
+    }
+
+    /// Returns a member; nil if it is absent or null.
+    private func member(_ name: String) -> Value? {
+        value[name].flatMap { $0.isNull ? nil : $0 }
+    }
+
+    func text(_ name: String, max: Int) -> String? {
+        member(name).flatMap { text($0, name, max: max) }
+    }
+
+    private func text(_ value: Value, _ name: String, max: Int) -> String? {
+        guard let text = value.string else {
+            report(name, "\(name) is not text.")
+            return nil
+        }
+        do throws(BookplateError) {
+            return try TextInput.optional(text, field: name, charactersMax: max)
+        } catch {
+            report(name, error.message)
+            return nil
+        }
+    }
+
+    func texts(_ name: String, max: Int) -> [String] {
+        (member(name)?.list ?? []).compactMap { text($0, name, max: max) }
+    }
+
+    func id(_ name: String) -> UUID? {
+        guard let value = member(name) else { return nil }
+        guard let id = value.string.flatMap({ UUID($0) }) else {
+            report(name, "\(name) is not a UUID.")
+            return nil
+        }
+        return id
+    }
+
+    func number(_ name: String, _ range: ClosedRange<Int>) -> Int? {
+        guard let value = member(name) else { return nil }
+        guard let number = value.int, range.contains(number) else {
+            report(name, "\(name) is not between \(range.lowerBound) and \(range.upperBound).")
+            return nil
+        }
+        return number
+    }
+
+    func instant(_ name: String) -> Instant? {
+        guard let value = member(name) else { return nil }
+        guard let instant = value.string.flatMap({ Instant($0) }) else {
+            report(name, "\(name) is not a date and time like 2026-01-31T12:00:00Z.")
+            return nil
+        }
+        return instant
+    }
+
+    func choice(_ name: String, _ choices: [String]) -> String? {
+        guard let text = member(name)?.string, choices.contains(text) else {
+            report(name, "\(name) is not one of \(choices.joined(separator: ", ")).")
+            return nil
+        }
+        return text
+    }
+
+    /// The list `authors` or, in a file without it, the text `author`.
+    var authors: BookAuthors {
+        let nameMax = ImportFields.authorsCharactersMax
+        let written = text("author", max: nameMax)
+        guard let list = member("authors")?.list else {
+            return BookAuthors(written.map(Contributor.authors) ?? [], writtenAs: written)
+        }
+        let authors = list.prefix(BookAuthors.storedMax).compactMap { author -> Contributor? in
+            guard let name = author["name"].flatMap({ text($0, "authors", max: nameMax) }) else {
+                report("authors", "An author has no name.")
+                return nil
+            }
+            return Contributor(
+                name: name,
+                // A newer server may have written a role that this one does not know.
+                role: author["role"].map {
+                    AuthorRole(rawValue: $0.string ?? "") ?? .contributor
+                } ?? .author)
+        }
+        return BookAuthors(authors, writtenAs: written)
+    }
+
+    /// The object `review`. In the files of `readers import`, the rating may also be a member of the book, and the review a text.
+    var review: ImportedReview? {
+        guard let value = member("review"), value.string == nil else {
+            let text = text("review", max: Review.textCharactersMax)
+            let halfStars = halfStars
+            guard halfStars != nil || text != nil else { return nil }
+            return ImportedReview(halfStars: halfStars, text: text)
+        }
+        let members = BookplateMembers(value)
+        defer { problems += members.problems }
+        let halfStars = members.halfStars
+        let text = members.text("text", max: Review.textCharactersMax)
+        guard halfStars != nil || text != nil else {
+            report("review", "The review has no rating and no text.")
+            return nil
+        }
+        return ImportedReview(
+            id: members.id("id"), halfStars: halfStars, text: text,
+            hasSpoilers: members.member("hasSpoilers")?.boolean ?? false,
+            createdAt: members.instant("createdAt"), updatedAt: members.instant("updatedAt"))
+    }
+
+    /// The rating: `stars` or, in a file without it, the whole stars of `rating`.
+    private var halfStars: Int? {
+        let name = member("stars") == nil ? "rating" : "stars"
+        let stars: Double
+        switch member(name) {
+        case nil: return nil
+        case .int(let number)?: stars = Double(number)
+        case .float(let number)?: stars = number
+        default: stars = -1
+        }
+        guard (0.5...5).contains(stars) else {
+            report(name, "\(name) is not between 0.5 and 5.")
+            return nil
+        }
+        return Int((2 * stars).rounded())
+    }
+
+    /// The first object of the list `series`, with a name and a position.
+    var series: ImportedSeries? {
+        guard let value = member("series")?.list?.first else { return nil }
+        let members = BookplateMembers(value)
+        defer { problems += members.problems }
+        return members.text("name", max: ImportedSeries.nameCharactersMax).map {
+            ImportedSeries(
+                name: $0,
+                position: members.text("position", max: ImportedSeries.positionCharactersMax))
+        }
+    }
+
+    /// Returns the reads of a list; nil if there is no such list.
+    func reads(of name: String) -> [ImportedRead]? {
+        guard let list = member(name)?.list else { return nil }
+        return list.prefix(ImportedRead.countMax).compactMap { value -> ImportedRead? in
+            let members = BookplateMembers(value)
+            defer { problems += members.problems }
+            guard
+                let outcome = members.choice(
+                    "outcome", ["READING", "FINISHED", "DID_NOT_FINISH"]
+                ).flatMap({ ImportedRead.Outcome(rawValue: $0) })
+            else { return nil }
+            var read = ImportedRead(
+                id: members.id("id"), startedOn: members.date("startedOn"),
+                finishedOn: outcome == .reading ? nil : members.date("finishedOn"),
+                outcome: outcome)
+            if let first = read.startedOn, let last = read.finishedOn, last.isBefore(first) {
+                members.report("startedOn", "startedOn is after finishedOn.")
+                read.startedOn = nil
+            }
+            if members.member("format") != nil {
+                read.format = members.choice("format", ["PRINT", "EBOOK", "AUDIO"])
+                    .flatMap { ImportedRead.Format(rawValue: $0) }
+            }
+            read.lengthSeconds = members.number("lengthSeconds", 1...Int(Int32.max))
+                .map(Int32.init)
+            read.note = members.text("note", max: ImportedRead.noteCharactersMax)
+            read.createdAt = members.instant("createdAt")
+            read.updatedAt = members.instant("updatedAt")
+            return read
+        }
+    }
+
+    private func date(_ name: String) -> ImportedDate? {
+        guard let text = text(name, max: 10) else { return nil }
+        guard BookFacts.isDate(text), let date = try? ImportedDate.read(text, order: nil) else {
+            report(name, "“\(text)” is not a date like 2021-03-14, 2021-03, or 2021.")
+            return nil
+        }
+        return date
+    }
+
+    /// The position of an entry of progress: one of `page`, `percent`, and `seconds`.
+    var position: ImportedProgress.Position? {
+        let range = 0...Int(Int32.max)
+        if member("page") != nil { return number("page", range).map { .page($0) } }
+        if member("seconds") != nil { return number("seconds", range).map { .seconds($0) } }
+        let percent: Double? =
+            switch member("percent") {
+            case .int(let number)?: Double(number)
+            case .float(let number)?: number
+            default: nil
+            }
+        guard let percent, (0...100).contains(percent) else { return nil }
+        return .percent(percent)
+    }
+}

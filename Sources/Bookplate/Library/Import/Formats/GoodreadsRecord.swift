@@ -1,0 +1,66 @@
+import Basics
+import BookSources
+
+/// A record of a Goodreads export, or of the `goodreads_library_export.csv` of Bookplate's own export.
+enum GoodreadsRecord: TableFormat {
+    static let needed = ["Title", "Author", "Exclusive Shelf"]
+    static let redundant = ["Author l-f", "Bookshelves with positions", "ISBN"]
+
+    /// The statuses by the name of the exclusive shelf. Goodreads itself only has `to-read`, `currently-reading`, and `read`;
+    /// the others are common names of shelves that readers add.
+    private static let statuses = [
+        "to-read": "WANT_TO_READ", "currently-reading": "READING", "read": "READ",
+        "did-not-finish": "DID_NOT_FINISH", "dnf": "DID_NOT_FINISH", "abandoned": "DID_NOT_FINISH",
+        "paused": "PAUSED", "on-hold": "PAUSED", "on-pause": "PAUSED",
+    ]
+
+    static func book(_ fields: ImportFields) throws(ImportProblem) -> ImportedBook {
+        let key = fields.raw("Book Id").trimmed
+        // Bookplate's export adds the roles of translators and others in parentheses.
+        let others = fields.text("Additional Authors", max: ImportFields.authorsCharactersMax)
+        var book = try fields.book(
+            authors: "Author",
+            as: { BookAuthors([Contributor(labeled: $0)] + Contributor.list(others ?? "")) },
+            key: key, of: "goodreads")
+        // Bookplate's own export has Bookplate's ids.
+        if let id = UUID(key) {
+            book.id = id
+        } else if !key.isEmpty, key.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            book.goodreadsID = key
+        }
+        book.separateSeries()
+        book.isbn = fields.isbn("ISBN13", "ISBN")
+        book.publisher = fields.text("Publisher", max: BookFacts.publisherCharactersMax)
+        book.publishedDate = fields.year("Year Published").map { String($0) }
+        book.originalYear = fields.year("Original Publication Year")
+        book.pageCount = fields.count("Number of Pages")
+        book.binding = fields.text("Binding", max: ImportedBook.bindingCharactersMax)
+        book.privateNotes = fields.notes("Private Notes")
+        book.addedAt = fields.instant("Date Added")
+        let read = fields.pastDate(fields.raw("Date Read"), of: "Date Read")
+        setStatus(of: &book, fields, isRead: read != nil)
+        if let read { book.reads = [.init(finishedOn: read, outcome: .finished)] }
+        book.finishReads(count: fields.count("Read Count", max: ImportedRead.countMax))
+        fields.addReview(text: "My Review", rating: "My Rating", to: &book)
+        book.review?.hasSpoilers = fields.flag("Spoiler")
+        return book
+    }
+
+    private static func setStatus(
+        of book: inout ImportedBook, _ fields: ImportFields, isRead: Bool
+    ) {
+        let exclusive = fields.raw("Exclusive Shelf").trimmed.lowercased()
+        book.shelves = fields.names(
+            "Bookshelves", max: Shelf.nameCharactersMax, except: Set(statuses.keys))
+        if let status = statuses[exclusive] {
+            book.status = status
+            return
+        }
+        // The reader's own exclusive shelf does not show the status, but a book with a finishing date has been read.
+        book.status = isRead ? "READ" : "WANT_TO_READ"
+        let shelf = fields.text("Exclusive Shelf", max: Shelf.nameCharactersMax)
+        if let shelf, !book.shelves.contains(where: { $0.lowercased() == exclusive }) {
+            book.shelves.append(shelf)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import BookSources
+
+/// A record of the CSV file that Hardcover exports.
+enum HardcoverRecord: TableFormat {
+    static let needed = ["Title", "Author", "Status"]
+    static let distinctive = ["Hardcover Book ID"]
+    static let redundant = ["Hardcover Edition ID", "ISBN 10", "Review Slate"]
+
+    private static let statuses = [
+        "want to read": "WANT_TO_READ", "currently reading": "READING", "read": "READ",
+        "paused": "PAUSED", "did not finish": "DID_NOT_FINISH", "stopped": "DID_NOT_FINISH",
+    ]
+
+    static func book(_ fields: ImportFields) throws(ImportProblem) -> ImportedBook {
+        var book = try fields.book(
+            authors: "Author",
+            as: { text in
+                // The names are in any order: `Helena Fraga (Translator), Dan Simmons`.
+                let names = Contributor.list(text)
+                return BookAuthors(
+                    names.filter { $0.role == .author } + names.filter { $0.role != .author })
+            }, key: fields.raw("Hardcover Book ID").trimmed, of: "hardcover")
+        book.series = ImportedSeries(numbered: fields.raw("Series"))
+        if book.series == nil,
+            let name = fields.text("Series", max: ImportedSeries.nameCharactersMax)
+        {
+            book.series = ImportedSeries(name: name, position: nil)
+        }
+        book.isbn = fields.isbn("ISBN 13", "ISBN 10")
+        let media = fields.text("Media", max: ImportedBook.bindingCharactersMax)
+        book.binding = fields.text("Binding", max: ImportedBook.bindingCharactersMax) ?? media
+        book.language = fields.language("Language Code")
+        book.pageCount = fields.count("Pages")
+        book.publishedDate = fields.date("Publish Date")?.text
+        book.publisher = fields.text("Publisher", max: BookFacts.publisherCharactersMax)
+        book.genre = fields.names("Genres", max: BookCreation.labelCharactersMax).first
+        book.moods = fields.moods("Moods")
+        book.privateNotes = fields.notes("Private Notes")
+        book.addedAt = fields.instant("Date Added")
+        setStatus(of: &book, fields)
+        // A list in which the book has a number is written as `To discuss (#19)`.
+        book.shelves = fields.names("Tags", max: Shelf.nameCharactersMax)
+        for list in fields.names("Lists", max: Shelf.nameCharactersMax) {
+            let name = withoutNumber(list)
+            if !book.shelves.contains(where: { $0.lowercased() == name.lowercased() }) {
+                book.shelves.append(name)
+            }
+        }
+        fields.addReview(text: "Review", rating: "Rating", to: &book)
+        book.review?.hasSpoilers = fields.flag("Review Contains Spoilers")
+        book.review?.createdAt = fields.instant("Review Date")
+        return book
+    }
+
+    private static func setStatus(of book: inout ImportedBook, _ fields: ImportFields) {
+        let read = fields.read(
+            from: fields.raw("Date Started"), "Date Started", to: fields.raw("Date Finished"),
+            "Date Finished")
+        let status = fields.raw("Status").trimmed
+        if let known = statuses[status.lowercased()] {
+            book.status = known
+        } else {
+            fields.report("Status", "“\(status.prefix(40))” is unknown. It was left out.")
+            book.status = read?.finishedOn == nil ? "WANT_TO_READ" : "READ"
+        }
+        book.reads = read.map { [$0] } ?? []
+        book.finishReads()
+    }
+
+    private static func withoutNumber(_ list: String) -> String {
+        guard list.last == ")", let open = list.range(of: " (#") else { return list }
+        return list[..<open.lowerBound].trimmed
+    }
+}
+
+extension StringProtocol {
+    fileprivate func range(of text: String) -> Range<Index>? { ranges(of: text).last }
+}

@@ -1,0 +1,133 @@
+import FoundationEssentials
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// Loading existing readers with `bookplate-admin readers import`.
+@Suite struct ReadersImportTests {
+    private static let lines = """
+        {"sub": "001.ada", "displayName": "Ada", "email": "ada@example.com", "createdAt": "2020-01-31T12:00:00Z", \
+        "shelves": ["Favorites", "Empty"], "preferredGenres": ["Fantasy", "No such genre"], "timeZone": "Europe/Oslo", "books": [\
+        {"title": "Dune", "authors": [{"name": "Frank Herbert"}], "isbn": "9780441013593", "status": "READ", "rating": 4.5, \
+        "review": "Spice.", "shelves": ["favorites"], "reads": [\
+        {"startedOn": "2019-05", "finishedOn": "2019-06-01", "outcome": "FINISHED"}, {"finishedOn": "2021", "outcome": "FINISHED"}]}, \
+        {"title": "Emma", "author": "Jane Austen", "status": "READING", "rating": 9}]}
+
+        {"sub": "bo", "issuer": "https://id.example.com", "books": [{"title": "Emma", "status": "READ"}]}
+        {"displayName": "nobody"}
+        not JSON
+        {"sub": "001.ada", "books": [{"title": "Dune", "isbn": "9780441013593", "status": "READ", "rating": 1}, {}]}
+        """
+
+    private func run(
+        _ app: TestApp, _ text: String, isDryRun: Bool = false
+    ) async throws -> (ReadersImport.Summary, [String]) {
+        let path = "/tmp/readers-\(UUID.version7()).jsonl"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let tenant = try await app.database.withConnection { connection in
+            try connection.query("SELECT slug FROM tenants LIMIT 1").text(0, 0) ?? ""
+        }
+        return try await app.database.withConnection { connection in
+            var problems: [String] = []
+            let summary = try ReadersImport(connection).run(
+                try ReadersFile(path: path), tenant: tenant, isDryRun: isDryRun
+            ) { problems.append("\($0): \($1)") }
+            return (summary, problems)
+        }
+    }
+
+    @Test func readersAreLoadedOnce() async throws {
+        let app = try await TestApp.start()
+        let before = try await app.database.count("SELECT count(*) FROM users")
+        let (dry, _) = try await run(app, Self.lines, isDryRun: true)
+        #expect(try await app.database.count("SELECT count(*) FROM users") == before)
+        let (summary, problems) = try await run(app, Self.lines)
+        #expect(dry == summary)
+        #expect(
+            summary
+                == .init(
+                    readers: 3, readersCreated: 2, booksCreated: 3, reviewsCreated: 1,
+                    readsCreated: 4, shelvesCreated: 2, failed: 2, leftOut: 2))
+        #expect(
+            problems == [
+                "1: books[1].rating: rating is not between 0.5 and 5. It was left out.",
+                "4: `sub` is missing or too long.",
+                "5: JSON has an unexpected character at byte 0.",
+                "6: books[1]: The title is missing or too long. The book was left out.",
+            ])
+        #expect(
+            try await app.database.count(
+                """
+                SELECT count(*) FROM users
+                WHERE apple_sub = '001.ada' AND display_name = 'Ada' AND email = 'ada@example.com'
+                  AND preferred_genres = ARRAY['Fantasy'] AND time_zone = 'Europe/Oslo' AND created_at = '2020-01-31T12:00:00Z'
+                """) == 1)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM users WHERE apple_sub = E'https://id.example.com\\x1Fbo'")
+                == 1)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM reviews WHERE half_stars = 9 AND text = 'Spice.'") == 1)
+        #expect(
+            try await app.database.count(
+                """
+                SELECT count(*) FROM books
+                WHERE title = 'Dune' AND started_at IS NULL AND finished_at = '2021-01-01T00:00:00Z'
+                """) == 1)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM reads WHERE started_on = '2019-05' AND finished_on = '2019-06-01'"
+            ) == 1)
+        // Each created object is logged once, in the order of the numbers.
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM changes WHERE typename IN ('Book', 'Read', 'Review', 'Shelf')"
+            ) == 10)
+        #expect(
+            try await app.database.count("SELECT count(*) FROM books_to_link") == 3)
+
+        let (again, _) = try await run(app, Self.lines)
+        #expect(
+            again == .init(readers: 3, failed: 2, leftOut: 2), "nothing is created a second time")
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM changes WHERE typename IN ('Book', 'Read', 'Review', 'Shelf')"
+            ) == 10)
+    }
+
+    @Test func deletedBooksStayDeleted() async throws {
+        let app = try await TestApp.start(catalog: [])
+        _ = try await run(app, Self.lines)
+        _ = try await app.database.withConnection { connection in
+            try connection.query(
+                "SELECT delete_books(b.user_id, ARRAY[b.id]) FROM books b WHERE b.title = 'Dune'")
+        }
+        let (summary, _) = try await run(app, Self.lines)
+        #expect(summary.booksCreated == 0 && summary.reviewsCreated == 0)
+        #expect(
+            try await app.database.count("SELECT count(*) FROM books WHERE title = 'Dune'") == 0)
+    }
+
+    /// With random damage, each line is a reader or a problem.
+    @Test(arguments: Array(UInt64(1)...20))
+    func damagedLinesAreReported(seed: UInt64) {
+        var random = SeededGenerator(seed)
+        for line in Self.lines.split(separator: "\n") {
+            var bytes = Array(line.utf8)
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] =
+                    "{}[]\":,0a\\".utf8.randomElement(using: &random) ?? 0
+            }
+            do throws(ImportProblem) {
+                let reader = try ReaderRecord(bytes)
+                #expect(!reader.subject.isEmpty)
+            } catch {
+                #expect(!error.message.isEmpty)
+            }
+        }
+    }
+}
