@@ -98,7 +98,7 @@ import Testing
         let reads = book.derivedReads
         #expect(
             reads.map { read in
-                "\(read.outcome) \(read.startedOn?.text ?? "-") \(read.finishedOn?.text ?? "-")"
+                "\(read.outcome.rawValue) \(read.startedOn?.text ?? "-") \(read.finishedOn?.text ?? "-")"
             } == expected)
         // A second import finds the reads.
         #expect(reads.map(\.id) == book.derivedReads.map(\.id))

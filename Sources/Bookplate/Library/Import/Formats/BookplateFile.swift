@@ -167,31 +167,40 @@ struct BookplateFile {
         }
         book.review = members.review
         book.series = members.series
-        if let reads = members.reads(of: "reads") {
-            book.reads = reads
-        } else {
-            book.readFromDates()
-        }
+        book.reads = members.reads(of: "reads") ?? book.derivedReads
         return book
     }
 }
 
 extension ImportedBook {
-    /// Adds the read that the dates of the book are those of, as in a file without a list of reads.
-    fileprivate mutating func readFromDates() {
-        let dates = [startedAt, finishedAt].map { instant in
-            instant.flatMap { try? ImportedDate.read($0.text, order: nil) }
+    /// The reads that the status and the dates stand for, in a file that has no list of reads.
+    ///
+    /// A book that is READING and has an end was read before.
+    var derivedReads: [ImportedRead] {
+        let started = Self.date(startedAt)
+        let finished = Self.date(finishedAt)
+        func read(
+            _ outcome: ImportedRead.Outcome, _ start: ImportedDate?, _ end: ImportedDate?
+        ) -> ImportedRead {
+            ImportedRead(
+                // The id is the same each time, so that a second import finds the read.
+                id: .derived(from: "read", id.description, outcome.rawValue, end?.text ?? ""),
+                startedOn: start, finishedOn: end, outcome: outcome)
         }
+        let earlier = finished.map { [read(.finished, nil, $0)] } ?? []
         switch status {
         case "READ":
-            reads = [.init(startedOn: dates[0], finishedOn: dates[1], outcome: .finished)]
-        case "READING": reads = [.init(startedOn: dates[0], outcome: .reading)]
-        case "DID_NOT_FINISH" where dates[0] != nil:
-            reads = [.init(startedOn: dates[0], outcome: .didNotFinish)]
-        default: break
+            let isReversed = started.flatMap { start in finished?.isBefore(start) } ?? false
+            return [read(.finished, isReversed ? nil : started, finished)]
+        case "DID_NOT_FINISH":
+            return earlier + [read(.didNotFinish, started, nil)]
+        default:
+            let isOpen = status == "READING" || (started != nil && finished == nil)
+            return earlier + (isOpen ? [read(.reading, started, nil)] : [])
         }
-        if let first = dates[0], let last = dates[1], last.isBefore(first) {
-            reads[0].startedOn = nil
-        }
+    }
+
+    private static func date(_ instant: Instant?) -> ImportedDate? {
+        instant.flatMap { try? ImportedDate.read($0.text, order: nil) }
     }
 }
