@@ -1,4 +1,5 @@
 import GraphQL
+import Identity
 import Postgres
 import TestSupport
 import Testing
