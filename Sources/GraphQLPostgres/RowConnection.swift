@@ -161,7 +161,7 @@ package struct RowConnection: RowLoader {
             guard pages.count > 1 else { return pages.joined() }
             return """
                 SELECT \(alias).*
-                FROM ((\(pages.joined(separator: ") UNION ALL ("))) \(alias)
+                FROM ((\(pages.joined(separator: ") UNION ALL (")))) \(alias)
                 ORDER BY \(order.sql)
                 LIMIT $3
                 """

@@ -10,7 +10,7 @@ WITH card AS (
   WHERE false
 ), taken AS MATERIALIZED (
   SELECT
-  WHERE $14 AND ($1 = $2 OR EXISTS (
+  WHERE ($14 AND ($1 = $2 OR EXISTS (
     SELECT
     FROM editions
     WHERE id = $2
@@ -26,7 +26,31 @@ WITH card AS (
     SELECT
     FROM imports
     WHERE user_id = $1 AND id = $2
-  ))
+  ) OR EXISTS (
+    SELECT
+    FROM reads
+    WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM progress_entries
+    WHERE user_id = $1 AND id = $2
+  ))) OR EXISTS (
+    SELECT
+    FROM jsonb_to_recordset($22) AS g (id uuid, "isIDChosen" boolean)
+    WHERE g."isIDChosen" AND ( g.id = $2 OR is_other_object($1, g.id) OR EXISTS (
+      SELECT
+      FROM reads r
+      WHERE r.user_id = $1 AND r.id = g.id AND r.book_id <> $2
+    ) OR EXISTS (
+      SELECT
+      FROM progress_entries p
+      WHERE p.user_id = $1 AND p.id = g.id
+    ) OR EXISTS (
+      SELECT
+      FROM reading_tombstones t
+      WHERE t.user_id = $1 AND t.id = g.id
+    ) )
+  )
 ), matched AS (
   SELECT m.edition_id, m.linked_by
   FROM match_books( ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[author_text($6, $7::author_role[])], NULL ) m
@@ -51,6 +75,10 @@ WITH card AS (
   )
   ON CONFLICT DO NOTHING
   RETURNING id, added_at
+), added_reads AS (
+  INSERT INTO reads (user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note)
+  SELECT $1, g.id, created.id, CASE WHEN g."startsToday" THEN reader_today($1) ELSE g."startedOn" END, CASE WHEN g."endsToday" THEN reader_today($1) ELSE g."finishedOn" END, g.outcome, g.format, g."lengthSeconds", g.note
+  FROM created, jsonb_to_recordset($22) AS g ( id uuid, "startsToday" boolean, "startedOn" text, "endsToday" boolean, "finishedOn" text, outcome read_outcome, format read_format, "lengthSeconds" int, note text )
 )
 SELECT (
   SELECT id
@@ -95,8 +123,15 @@ WHERE id = $1;
 
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 
-SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.isbn13, b.started_at
+SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.isbn13
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
 
 SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT r.book_id, r.started_on
+FROM reads r
+WHERE r.user_id = $1 AND r.book_id = $2 AND r.outcome = 'READING';

@@ -10,7 +10,7 @@ WITH card AS (
   WHERE false
 ), taken AS MATERIALIZED (
   SELECT
-  WHERE $14 AND ($1 = $2 OR EXISTS (
+  WHERE ($14 AND ($1 = $2 OR EXISTS (
     SELECT
     FROM editions
     WHERE id = $2
@@ -26,7 +26,15 @@ WITH card AS (
     SELECT
     FROM imports
     WHERE user_id = $1 AND id = $2
-  ))
+  ) OR EXISTS (
+    SELECT
+    FROM reads
+    WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM progress_entries
+    WHERE user_id = $1 AND id = $2
+  )))
 ), matched AS (
   SELECT m.edition_id, m.linked_by
   FROM match_books( ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[author_text($6, $7::author_role[])], NULL ) m

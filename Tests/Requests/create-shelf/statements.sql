@@ -25,6 +25,14 @@ HAVING count(*) < 500 AND NOT ($1 = $2 OR EXISTS (
   SELECT
   FROM imports
   WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
+  FROM reads
+  WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
+  FROM progress_entries
+  WHERE user_id = $1 AND id = $2
 ))
 ON CONFLICT DO NOTHING;
 

@@ -9,7 +9,13 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT d.id, d.book ->> 'title', d.deleted_at, d.deleted_at + restorable_for(), k.n
+SELECT d.id, d.book ->> 'title', ARRAY(
+  SELECT jsonb_array_elements_text(d.book -> 'authors')
+), ARRAY(
+  SELECT jsonb_array_elements_text(d.book -> 'author_roles')
+), (ARRAY(
+  SELECT jsonb_array_elements_text(d.book -> 'author_ids')
+))::uuid[], d.deleted_at, d.deleted_at + restorable_for(), k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT d.*

@@ -58,9 +58,9 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 
 SELECT y.user_id, y.year, y.books
 FROM (
-  SELECT user_id, extract(year FROM finished_at AT TIME ZONE 'UTC')::int AS year, count(*) AS books
-  FROM books
-  WHERE user_id = $1 AND status = 'READ' AND finished_at IS NOT NULL
+  SELECT user_id, left(finished_on, 4)::int AS year, count(*) AS books
+  FROM reads
+  WHERE user_id = $1 AND outcome = 'FINISHED' AND finished_on IS NOT NULL
   GROUP BY user_id, 2
 ) y
 WHERE y.user_id = $2

@@ -18,6 +18,14 @@ FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
 
 SELECT r.id
+FROM reads r
+WHERE r.user_id = $1 AND r.id = ANY($2);
+
+SELECT p.id
+FROM progress_entries p
+WHERE p.user_id = $1 AND p.id = ANY($2);
+
+SELECT r.id
 FROM reviews r
 WHERE r.user_id = $1 AND EXISTS (
   SELECT
@@ -50,6 +58,6 @@ SELECT s.id
 FROM series s
 WHERE true AND s.id = ANY($2);
 
-SELECT i.id, i.state, i.total, i.done, i.created, i.updated
+SELECT i.id, i.state, i.total, i.done, i.created, i.updated, i.ignored_columns
 FROM imports i
 WHERE i.user_id = $1 AND i.id = ANY($2);

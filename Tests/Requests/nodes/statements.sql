@@ -22,6 +22,14 @@ FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
 
 SELECT r.id
+FROM reads r
+WHERE r.user_id = $1 AND r.id = ANY($2);
+
+SELECT p.id
+FROM progress_entries p
+WHERE p.user_id = $1 AND p.id = ANY($2);
+
+SELECT r.id
 FROM reviews r
 WHERE r.user_id = $1 AND EXISTS (
   SELECT

@@ -3,7 +3,7 @@ SELECT begin_request($1, $2, $3, $4);
 
 UPDATE books b
 SET series = $3, series_position = $4, updated_at = now()
-WHERE user_id = $1 AND id = $2
+WHERE b.user_id = $1 AND b.id = $2
 RETURNING b.id;
 
 SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

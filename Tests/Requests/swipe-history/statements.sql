@@ -9,12 +9,20 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT s.edition_id, s.action, least(s.swiped_at, s.recorded_at), s.undone_at, s.saved_book_id, s.swiped_at, k.n
+SELECT md5(concat_ws(' ', s.user_id, s.edition_id, (extract(epoch FROM s.swiped_at) * 1000000)::int8))::uuid, s.edition_id, s.action, s.store, least(s.swiped_at, s.recorded_at), s.undone_at, s.saved_book_id, s.swiped_at, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT s.*
-  FROM swipes s
-  WHERE s.user_id = $1 AND s.action::text = ANY($5)
-  ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.edition_id DESC, s.swiped_at DESC
-  LIMIT $3
-) s;
+  FROM ((
+    SELECT s.*
+    FROM swipes s
+    WHERE s.user_id = $1 AND s.action = 'LIKE'
+    ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.edition_id DESC, s.swiped_at DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT s.*
+    FROM swipes s
+    WHERE s.user_id = $1 AND s.action = 'BUY'
+    ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.edition_id DESC, s.swiped_at DESC
+    LIMIT $3
+  ) s ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.edition_id DESC, s.swiped_at DESC LIMIT $3 ) s;

@@ -31,6 +31,14 @@ SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.status, b.curre
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
 
+SELECT r.id
+FROM reads r
+WHERE r.user_id = $1 AND r.id = ANY($2);
+
+SELECT p.id
+FROM progress_entries p
+WHERE p.user_id = $1 AND p.id = ANY($2);
+
 SELECT r.id, (r.half_stars + 1) / 2, r.text, r.book_id
 FROM reviews r
 WHERE r.user_id = $1 AND EXISTS (

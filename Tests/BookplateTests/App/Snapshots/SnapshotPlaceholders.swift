@@ -1,4 +1,6 @@
 import GraphQL
+import Identity
+import Postgres
 import TestSupport
 
 /// Replaces the values of a response that differ in each run.
@@ -6,6 +8,8 @@ struct SnapshotPlaceholders {
     /// The placeholders of known ids.
     let names: [String: String]
     private var ids: [String: Int] = [:]
+    private let today = String(
+        Instant(microseconds: unixSecondsNow() * 1_000_000).text.prefix(10))
 
     init(names: [String: String]) { self.names = names }
 
@@ -23,6 +27,8 @@ struct SnapshotPlaceholders {
             switch name {
             case "cursor", "startCursor", "endCursor": return "<cursor>"
             case "accessToken", "refreshToken": return "<token>"
+            case "startedOn" where text == today, "finishedOn" where text == today:
+                return "<today>"
             default: return .string(replacing(text))
             }
         default: return value

@@ -1,0 +1,53 @@
+-- round trip 1
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
+
+(
+  SELECT (u.id)::uuid, 0
+  FROM users u
+  WHERE u.id = $1 AND u.id = $2
+)
+UNION ALL (
+  SELECT (t.user_id)::uuid, 1
+  FROM (
+    SELECT $1 AS user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
+    FROM books
+    WHERE user_id = $1
+  ) t, (
+    SELECT count(*) AS reviews, avg(r.half_stars)::float8 / 2 AS average_rating
+    FROM reviews r
+    JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
+    WHERE r.user_id = $1 AND b.status = 'READ'
+  ) v
+  WHERE t.user_id = $2
+);
+
+SELECT r.finished_on, r.outcome, r.book_id, r.sorted_on, r.created_at, r.id, k.n
+FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+CROSS JOIN LATERAL (
+  SELECT r.*
+  FROM reads r
+  WHERE r.user_id = $1 AND left(r.finished_on, 4) = $5
+  ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+  LIMIT $3
+) r;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT y.user_id, y.year, y.books
+FROM (
+  SELECT user_id, left(finished_on, 4)::int AS year, count(*) AS books
+  FROM reads
+  WHERE user_id = $1 AND outcome = 'FINISHED' AND finished_on IS NOT NULL
+  GROUP BY user_id, 2
+) y
+WHERE y.user_id = $2
+ORDER BY y.year DESC;
+
+SELECT b.id, b.title
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);

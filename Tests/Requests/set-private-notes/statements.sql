@@ -1,0 +1,9 @@
+-- round trip 1
+SELECT begin_request($1, $2, $3, $4);
+
+UPDATE books b
+SET binding = $3, private_notes = $4, updated_at = now()
+WHERE b.user_id = $1 AND b.id = $2
+RETURNING b.id, b.binding, b.private_notes, b.moods, b.original_year;
+
+SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
