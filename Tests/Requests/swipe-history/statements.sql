@@ -25,4 +25,7 @@ CROSS JOIN LATERAL (
     WHERE s.user_id = $1 AND s.action = 'BUY'
     ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.edition_id DESC, s.swiped_at DESC
     LIMIT $3
-  ) s ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.edition_id DESC, s.swiped_at DESC LIMIT $3 ) s;
+  )) s
+  ORDER BY least(s.swiped_at, s.recorded_at) DESC, s.edition_id DESC, s.swiped_at DESC
+  LIMIT $3
+) s;

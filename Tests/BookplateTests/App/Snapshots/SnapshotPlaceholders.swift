@@ -1,6 +1,6 @@
+import Bookplate
 import GraphQL
 import Identity
-import Postgres
 import TestSupport
 
 /// Replaces the values of a response that differ in each run.
