@@ -70,6 +70,10 @@ extension BookplateError {
         ),
         "books_series_position_check": .badUserInput(
             field: "series", "A position in a series must have 1 to 20 characters."),
+        "books_binding_check": .badUserInput(
+            field: "binding", "A binding must have 1 to 100 characters."),
+        "books_private_notes_check": .badUserInput(
+            field: "privateNotes", "Private notes must have 1 to 100,000 characters."),
         "books_current_page_check": .badUserInput(
             field: "currentPage", "Send a whole number of at least 0."),
         "reviews_half_stars_check": .badUserInput(

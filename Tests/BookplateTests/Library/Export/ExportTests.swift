@@ -126,7 +126,7 @@ import Zip
         _ = try await reader.requireValue(
             """
             mutation($card: ID!) {
-              recordSwipes(inputs: [{cardId: $card, action: BUY, store: "bookshop.org"}]) { recorded }
+              recordSwipes(inputs: [{cardId: $card, action: BUY, bookstoreId: "bookshop.org"}]) { recorded }
             }
             """, ["card": cards[0]["id"] ?? .null], "recordSwipes")
     }
