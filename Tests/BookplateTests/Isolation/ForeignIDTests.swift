@@ -10,7 +10,7 @@ import Testing
 
     private static let absent = "0198c0de-0000-7000-8000-00000000dead"
 
-    /// Operations with a `$shelf`, `$book`, `$review`, or `$user` of another user. `$myShelf` and `$myBook` belong to the
+    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, or `$user` of another user. `$myShelf` and `$myBook` belong to the
     /// caller.
     static let operations = [
         "query($shelf: ID!) { shelf(id: $shelf) { id name bookCount books { totalCount } } }",
@@ -68,6 +68,20 @@ import Testing
         "mutation($book: ID!) { undoSwipe(input: {cardId: $book}) { card { id } } }",
         #"mutation($book: ID!) { setCover(id: $book, input: {url: "http://127.0.0.1:1/"}) { id } }"#,
         "mutation($book: ID!) { removeCover(id: $book) { id coverUrl } }",
+        "query($read: ID!) { node(id: $read) { __typename id ... on Read { note } } }",
+        "query($entry: ID!) { node(id: $entry) { __typename id ... on ProgressEntry { note } } }",
+        "mutation($book: ID!) { startRead(id: $book) { id outcome } }",
+        #"mutation($myBook: ID!, $read: ID!) { startRead(id: $myBook, input: {id: $read}) { outcome } }"#,
+        #"mutation($read: ID!) { updateRead(id: $read, input: {note: "Mine"}) { id note } }"#,
+        "mutation($read: ID!) { finishRead(id: $read) { id note } }",
+        "mutation($read: ID!) { deleteRead(id: $read) { id book { id } } }",
+        """
+        mutation($read: ID!, $entry: ID!) { logProgress(inputs: [
+          {readId: $read, percent: 7} {id: $entry, readId: $read, percent: 7}
+        ]) { entry { id note } error { code message field } } }
+        """,
+        #"mutation($entry: ID!) { updateProgress(id: $entry, input: {note: "Mine"}) { id note } }"#,
+        "mutation($entry: ID!) { deleteProgress(id: $entry) { id read { id } } }",
         "mutation($user: String!) { deleteAccount(confirm: $user) { id } }",
     ]
 
@@ -89,7 +103,8 @@ import Testing
         let before = try await victim.everything()
         let foreign: [String: Value] = [
             "shelf": victim.shelf, "book": victim.book, "review": victim.review,
-            "user": victim.reader.id, "session": victim.session,
+            "user": victim.reader.id, "session": victim.session, "read": victim.read,
+            "entry": victim.entry,
         ]
         let absent = foreign.mapValues { _ in Value.string(Self.absent) }
         let seen = try await execute(operation, foreign)

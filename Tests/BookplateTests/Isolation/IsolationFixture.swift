@@ -9,6 +9,8 @@ struct IsolationFixture {
     let review: Value
     let card: Value
     let session: Value
+    let read: Value
+    let entry: Value
 
     @discardableResult
     static func fill(_ reader: TestReader) async throws -> IsolationFixture {
@@ -19,14 +21,15 @@ struct IsolationFixture {
             "series": [["name": "Secret series", "position": "1"]],
         ])
         let review = try await reader.review(book, rating: 1, text: "Secret words")
+        var (read, entry) = (Value.null, Value.null)
         for isDeleted in [true, false] {
-            let read = try await reader.requireValue(
+            read = try await reader.requireValue(
                 """
                 mutation($book: ID!) {
                   startRead(id: $book, input: {finishedOn: "2019", note: "Secret read"}) { id }
                 }
                 """, ["book": book], "startRead", "id")
-            let entry = try await reader.requireValue(
+            entry = try await reader.requireValue(
                 """
                 mutation($read: ID!) {
                   logProgress(inputs: [{readId: $read, percent: 5, note: "Secret progress"}]) { entry { id } }
@@ -63,7 +66,8 @@ struct IsolationFixture {
         let session = try await reader.requireValue(
             "{ me { sessions { id } } }", .null, "me", "sessions", 0, "id")
         return IsolationFixture(
-            reader: reader, shelf: shelf, book: book, review: review, card: card, session: session)
+            reader: reader, shelf: shelf, book: book, review: review, card: card, session: session,
+            read: read, entry: entry)
     }
 
     /// Returns all of the user's objects, to compare them before and after a test.

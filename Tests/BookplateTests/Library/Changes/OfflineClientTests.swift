@@ -228,7 +228,7 @@ import Testing
             while true {
                 let page = try await reader.requireValue(
                     """
-                    query($after: String) { me { \(field)(first: 100, after: $after) {
+                    query($after: String) { me { \(field)(first: 30, after: $after) {
                       nodes { \(selection) } pageInfo { hasNextPage endCursor } } } }
                     """, ["after": cursor], "me", .name(field))
                 for object in page["nodes"]?.list ?? [] {

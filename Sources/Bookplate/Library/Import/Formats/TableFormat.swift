@@ -70,10 +70,10 @@ struct ImportedSeries: Equatable {
         return (rest, series)
     }
 
-    /// Reads `The Hunger Games, #1` or `Discworld #1-3`; nil for a text without a number.
+    /// Reads `The Hunger Games, #1`, `Sprawl (#2.0)`, or `Discworld #1-3`; nil for a text without a number.
     init?(numbered text: some StringProtocol) {
         guard let mark = text.lastIndex(of: "#") else { return nil }
-        let number = text[text.index(after: mark)...].trimmed
+        let number = text[text.index(after: mark)...].prefix { $0 != ")" }.trimmed
         let name = String(text[..<mark].trimmed.reversed().drop { ", (:".contains($0) }.reversed())
         guard !name.isEmpty, name.unicodeScalars.count <= Self.nameCharactersMax,
             let position = Self.position(number)
