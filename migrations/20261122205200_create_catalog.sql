@@ -610,8 +610,8 @@ $$;
 -- The triggers find the other records of a work by this index.
 CREATE INDEX editions_work_key ON editions (work_key(title, authors));
 
--- What sources say about the works of editions: an edition has at most one work at each source. Editions with the same key are
--- records of one work.
+-- The ids of works at sources. An edition has at most one id at each source. Editions with the same source and key are records
+-- of one work.
 CREATE TABLE edition_work_keys (
     edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
     source text NOT NULL CHECK (source ~ '^[a-z_]{1,32}$'),
@@ -620,7 +620,7 @@ CREATE TABLE edition_work_keys (
 );
 CREATE INDEX edition_work_keys_key ON edition_work_keys (source, key);
 
--- What operators have decided about works. The editions of a merge are records of one work. The editions of a split are a work
+-- The operators' decisions about works. The editions of a merge are records of one work. The editions of a split are a work
 -- of their own: their titles, their keys at sources, and earlier decisions no longer count.
 CREATE TYPE work_decision_kind AS ENUM ('MERGE', 'SPLIT');
 CREATE TABLE work_decisions (

@@ -175,7 +175,7 @@ CREATE TABLE books (
     binding book_binding,
     -- The year of the first edition; negative before our era.
     original_year book_year,
-    -- The reader's words for the moods of the book.
+    -- The moods of the book, in the words of an import.
     moods book_moods NOT NULL DEFAULT '{}',
     private_notes book_private_notes,
     added_at timestamptz NOT NULL DEFAULT now(),

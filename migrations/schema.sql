@@ -2007,7 +2007,11 @@ BEGIN
         -- A book with an edition is not in the index of link keys, whose entries take most of the time.
         LEFT JOIN editions e ON e.isbn13 = v.isbn13
             AND NOT EXISTS (SELECT FROM books k WHERE k.user_id = g.user_id AND k.edition_id = e.id)
-        WHERE NOT EXISTS (SELECT FROM deleted_books d WHERE d.user_id = g.user_id AND d.id = v.id)
+        WHERE NOT EXISTS (
+            SELECT
+            FROM deleted_books d
+            WHERE d.user_id = g.user_id AND (d.id = v.id OR d.book ->> 'isbn13' = v.isbn13)
+        )
         ON CONFLICT DO NOTHING
         RETURNING user_id, id, edition_id
     ), waiting AS (

@@ -1,8 +1,8 @@
 import NIOCore
 import Version
 
-/// `/health/live` reports that the process runs. `/health/ready` reports whether it can serve requests: with status 503
-/// and the reason when it cannot, and from a stop signal to the end of the process. Both bodies of `/health/ready` contain the version.
+/// `/health/live` reports that the process runs. `/health/ready` reports whether it can serve requests. It returns status 503
+/// and the reason if it cannot, and after a stop signal. Both bodies of `/health/ready` contain the version.
 func healthRoutes(
     _ shutdown: ShutdownState, _ readiness: @escaping () async -> ReadinessStatus
 ) -> [Route] {

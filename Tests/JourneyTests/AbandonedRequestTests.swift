@@ -68,7 +68,7 @@ import Testing
                 #"bookplate_operations_abandoned_total{kind="query"} 1"#)
         }
         let metrics = try await server.client.send("GET", "/metrics").body
-        #expect(!metrics.contains("INTERNAL_SERVER_ERROR"))
+        #expect(metrics.contains(#"bookplate_errors_total{code="INTERNAL_SERVER_ERROR"} 0"#))
         #expect(!metrics.contains("CLIENT_CLOSED_REQUEST"))
         let isHTTP = [.http, .eventStream, .multipart].contains(transport)
         #expect(

@@ -349,7 +349,7 @@ BEGIN
 END
 $$;
 
--- Records that an id was deleted. Each call also removes a few records that no device repeats a request for.
+-- Records that an id was deleted. Each call also removes up to 20 records that are older than a year.
 CREATE OR REPLACE FUNCTION bury(owner uuid, deleted uuid) RETURNS void
 LANGUAGE sql
 AS $$

@@ -1,8 +1,8 @@
 -- requires: works, library
 -- The series of the catalog and of the readers' books.
 
--- Returns the number with which a position in a series starts, such as 2.5. Null for other positions, such as the range "1-3" of a
--- collected edition.
+-- Returns the position in a series as a number, such as 2.5. Null if it is not a number, such as the range "1-3" of a collected
+-- edition.
 CREATE OR REPLACE FUNCTION series_number(position_text text) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "ebf010aa15cb7c1480690aea28608a9e733b23dec64011fbe8a92cae04c919d9"
+    "601c8e2f484792697566b0e329e0ff678eb2a4897dcb8f0bdb1601d70430366a"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -14,7 +14,7 @@ struct BookCreation {
     private let cardID: UUID?
     private let shelfIDs: [UUID]
     private let status: String
-    /// Those of the input, and the one that the status stands for.
+    /// The reads of the input, and the read that the status adds.
     private let reads: [ReadInput]
     /// Whether the input has reads, which may have dates of any time.
     private let hasGivenReads: Bool

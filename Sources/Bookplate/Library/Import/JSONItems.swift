@@ -178,6 +178,6 @@ private struct JSONScanner {
     }
 
     private var unexpected: ImportProblem {
-        ImportProblem("The text at byte \(min(position, bytes.count)) is not expected.")
+        ImportProblem("The text at byte \(min(position, bytes.count)) is not valid JSON.")
     }
 }

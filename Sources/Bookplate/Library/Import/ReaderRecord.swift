@@ -86,7 +86,8 @@ struct ReaderRecord {
         return email
     }
 
-    /// Reads a book in the form of `library.json`, in which `review` may be a text with a `rating` beside it. A book without an id gets one that is the same each time, and so do its reads.
+    /// Reads a book in the form of `library.json`, in which `review` may be a text with a `rating` beside it. A book without an
+    /// id gets one that is the same each time, and so do its reads.
     private static func book(
         _ value: Value, of subject: String
     ) throws(ImportProblem) -> (ImportedBook, [ImportProblem]) {
@@ -96,6 +97,8 @@ struct ReaderRecord {
             book.id = .derived(
                 from: "reader", subject, book.isbn?.description ?? "", book.title.lowercased(),
                 book.authors.names.first?.lowercased() ?? "")
+            // Their ids follow from that of the book.
+            if value["reads"]?.list == nil { book.reads = book.derivedReads }
         }
         if let last = book.reads.last {
             book.startedAt = book.startedAt ?? last.startedOn?.start

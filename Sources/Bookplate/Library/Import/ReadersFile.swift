@@ -19,7 +19,7 @@ package struct ReadersFile: ~Copyable {
     /// - Throws: If the file cannot be opened.
     package init(path: String) throws(Unreadable) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Unreadable(message: "\(path) cannot be read") }
+        guard descriptor >= 0 else { throw Unreadable(message: "cannot be opened: errno \(errno)") }
     }
 
     deinit { close(descriptor) }

@@ -33,7 +33,8 @@ extension Read {
         case nil: changes.append(.init("outcome", .string("FINISHED")))
         case "READING":
             throw .badUserInput(
-                field: "outcome", "A finished read is FINISHED or DID_NOT_FINISH.")
+                field: "outcome",
+                "The outcome must be FINISHED or DID_NOT_FINISH. Use updateRead to reopen a read.")
         default: break
         }
         return try await change(read, id, request, to: input.text("outcome")) { pipeline, viewer in

@@ -19,7 +19,7 @@ import Testing
         let response = try await app.execute(
             """
             mutation($token: String!, $device: String) {
-              signInWithApple(input: {identityToken: $token}, deviceName: $device) {
+              signIn(input: {apple: {identityToken: $token}}, deviceName: $device) {
                 accessToken refreshToken user { id sessions { deviceName isCurrent } }
               }
             }

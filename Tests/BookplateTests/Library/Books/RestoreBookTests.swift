@@ -222,7 +222,10 @@ import Testing
         #expect(
             log == [
                 ["kind": "CREATED", "typename": "Book"], ["kind": "CREATED", "typename": "Review"],
+                ["kind": "CREATED", "typename": "Read"], ["kind": "CREATED", "typename": "Read"],
+                ["kind": "CREATED", "typename": "ProgressEntry"],
                 ["kind": "UPDATED", "typename": "Shelf"], ["kind": "CREATED", "typename": "Book"],
+                ["kind": "CREATED", "typename": "Read"],
             ])
     }
 

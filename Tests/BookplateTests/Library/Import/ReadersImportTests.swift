@@ -55,7 +55,7 @@ import Testing
             problems == [
                 "1: books[1].rating: rating is not between 0.5 and 5. It was left out.",
                 "4: `sub` is missing or too long.",
-                "5: JSON has an unexpected character at byte 0.",
+                "5: JSON has an unexpected character at byte 1.",
                 "6: books[1]: The title is missing or too long. The book was left out.",
             ])
         #expect(

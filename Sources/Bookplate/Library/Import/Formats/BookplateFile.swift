@@ -162,7 +162,9 @@ struct BookplateFile {
         book.updatedAt = members.instant("updatedAt")
         book.shelves = members.texts("shelves", max: Shelf.nameCharactersMax)
         if book.shelves.count > BookCreation.shelvesMax {
-            members.report("shelves", "Only the first \(BookCreation.shelvesMax) were kept.")
+            members.report(
+                "shelves", "The book is on too many shelves.",
+                effect: "Only the first \(BookCreation.shelvesMax) were kept.")
             book.shelves = Array(book.shelves.prefix(BookCreation.shelvesMax))
         }
         book.review = members.review
@@ -173,9 +175,9 @@ struct BookplateFile {
 }
 
 extension ImportedBook {
-    /// The reads that the status and the dates stand for, in a file that has no list of reads.
+    /// The reads that follow from the status and the dates of the book. For files without a list of reads.
     ///
-    /// A book that is READING and has an end was read before.
+    /// A finishing date of a book that is READING belongs to an earlier read.
     var derivedReads: [ImportedRead] {
         let started = Self.date(startedAt)
         let finished = Self.date(finishedAt)

@@ -9,9 +9,9 @@ final class BookplateMembers {
 
     init(_ value: Value) { self.value = value }
 
-    func report(_ field: String, _ message: String) {
+    func report(_ field: String, _ message: String, effect: String = "It was left out.") {
         if problems.count < ImportFields.problemsMax {
-            problems.append(.init(field: field, "\(message) It was left out."))
+            problems.append(.init(field: field, "\(message) \(effect)"))
         }
     }
 

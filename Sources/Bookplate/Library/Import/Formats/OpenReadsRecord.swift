@@ -24,7 +24,7 @@ enum OpenReadsRecord: TableFormat {
             if whole.unicodeScalars.count <= BookCreation.titleCharactersMax {
                 book.title = whole
             } else {
-                fields.report("subtitle", "The title would be too long. It was left out.")
+                fields.report("subtitle", "The title is too long with it. It was left out.")
             }
         }
         book.description = fields.text("description", max: BookFacts.descriptionCharactersMax)
