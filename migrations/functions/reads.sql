@@ -450,8 +450,10 @@ BEGIN
         owner,
         ARRAY(
             SELECT DISTINCT r.book_id
-            FROM jsonb_to_recordset(given) AS i ("readId" uuid)
-            JOIN reads r ON r.user_id = owner AND r.id = i."readId"
+            -- Entries that were refused change nothing.
+            FROM jsonb_to_recordset(given) AS i (id uuid)
+            JOIN progress_entries p ON p.user_id = owner AND p.id = i.id
+            JOIN reads r ON r.user_id = owner AND r.id = p.read_id
             WHERE r.outcome = 'READING'
         ),
         true
@@ -538,7 +540,14 @@ BEGIN
             note_changed_at = changed.note_changed_at,
             updated_at = now()
         WHERE p.user_id = owner AND p.id = entry;
-        PERFORM refresh_read_books(owner, ARRAY[book], true);
+        IF (changed.at, changed.page, changed.percent, changed.seconds)
+                IS DISTINCT FROM (kept.at, kept.page, kept.percent, kept.seconds)
+            AND EXISTS (
+                SELECT FROM reads r WHERE r.user_id = owner AND r.id = kept.read_id AND r.outcome = 'READING'
+            )
+        THEN
+            PERFORM refresh_read_books(owner, ARRAY[book], true);
+        END IF;
     END IF;
 END
 $$;
@@ -570,12 +579,13 @@ $$;
 -- Adds reads to books of the caller's library, and returns the ids of the books that got something new. `given` is an array of
 -- objects: {"bookId": "…", "id": "…", "startedOn": "2019-05", "finishedOn": "2019-06-01", "outcome": "FINISHED",
 -- "format": "PRINT", "lengthSeconds": 3600, "note": "…", "createdAt": "…", "updatedAt": "…"}. Only `bookId` and `outcome` are
--- required. The status of the books stays as it is.
+-- required. A book that still has an open read is not READ or DID_NOT_FINISH afterwards, but READING.
 --
 -- A read is in the library already if its id is, or if a read of the book has the same outcome and the same dates; null then
 -- equals any date. Such a read gets the values that it lacks. Each read of the library is matched only once, so that several
 -- reads without dates stay several reads. A read that ended after the open read began is the end of the open read. A second
--- open read of a book is ignored, as are reads after the two-hundredth.
+-- open read of a book is ignored, as are an open read of a book that is READ or DID_NOT_FINISH, reads after the two-hundredth,
+-- and dates with which a read would end before it starts. The reads of a book follow one another in `given`.
 CREATE OR REPLACE FUNCTION import_reads(given jsonb) RETURNS uuid[]
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -584,7 +594,11 @@ DECLARE
     owner uuid := app_user_id();
     entry record;
     kept reads;
-    -- The reads that earlier entries have matched or added.
+    -- The first and the last day that the read gets.
+    first_date text;
+    last_date text;
+    -- The book of the previous entry, and its reads that earlier entries have matched or added.
+    book uuid;
     used uuid[] := ARRAY[]::uuid[];
     changed uuid[] := ARRAY[]::uuid[];
 BEGIN
@@ -595,6 +609,10 @@ BEGIN
             "lengthSeconds" int, note text, "createdAt" timestamptz, "updatedAt" timestamptz
         )
     LOOP
+        IF entry."bookId" IS DISTINCT FROM book THEN
+            book := entry."bookId";
+            used := '{}';
+        END IF;
         SELECT r.* INTO kept
         FROM reads r
         WHERE r.user_id = owner AND r.id = entry.id;
@@ -605,19 +623,23 @@ BEGIN
                 AND r.book_id = entry."bookId"
                 AND r.id <> ALL(used)
                 AND coalesce(r.started_on = entry."startedOn", true)
+                AND is_in_order(
+                    coalesce(r.started_on, entry."startedOn"), coalesce(r.finished_on, entry."finishedOn")
+                )
                 AND (
                     (r.outcome = entry.outcome AND coalesce(r.finished_on = entry."finishedOn", true))
                     OR (
                         r.outcome = 'READING'
-                        AND coalesce(
-                            r.started_on <= entry."finishedOn",
+                        AND CASE
+                            WHEN r.started_on IS NOT NULL AND entry."finishedOn" IS NOT NULL
+                            THEN is_in_order(r.started_on, entry."finishedOn")
                             -- The import has just changed the status.
-                            EXISTS (
+                            ELSE EXISTS (
                                 SELECT
                                 FROM books b
                                 WHERE b.user_id = owner AND b.id = r.book_id AND b.status IN ('READ', 'DID_NOT_FINISH')
                             )
-                        )
+                        END
                     )
                 )
             ORDER BY
@@ -628,12 +650,18 @@ BEGIN
         END IF;
         IF kept.id IS NOT NULL THEN
             used := used || kept.id;
+            first_date := coalesce(kept.started_on, entry."startedOn");
+            last_date := CASE
+                WHEN entry.outcome <> 'READING' THEN coalesce(kept.finished_on, entry."finishedOn")
+                ELSE kept.finished_on
+            END;
+            IF NOT is_in_order(first_date, last_date) THEN
+                first_date := kept.started_on;
+                last_date := kept.finished_on;
+            END IF;
             UPDATE reads r
-            SET started_on = coalesce(r.started_on, entry."startedOn"),
-                finished_on = CASE
-                    WHEN entry.outcome <> 'READING' THEN coalesce(r.finished_on, entry."finishedOn")
-                    ELSE r.finished_on
-                END,
+            SET started_on = first_date,
+                finished_on = last_date,
                 outcome = CASE WHEN r.outcome = 'READING' THEN entry.outcome ELSE r.outcome END,
                 format = coalesce(r.format, entry.format),
                 length_seconds = coalesce(r.length_seconds, entry."lengthSeconds"),
@@ -643,8 +671,8 @@ BEGIN
                 AND r.id = kept.id
                 AND (
                     (r.outcome = 'READING' AND entry.outcome <> 'READING')
-                    OR (r.started_on IS NULL AND entry."startedOn" IS NOT NULL)
-                    OR (r.finished_on IS NULL AND entry."finishedOn" IS NOT NULL AND entry.outcome <> 'READING')
+                    OR r.started_on IS DISTINCT FROM first_date
+                    OR r.finished_on IS DISTINCT FROM last_date
                     OR (r.format IS NULL AND entry.format IS NOT NULL)
                     OR (r.length_seconds IS NULL AND entry."lengthSeconds" IS NOT NULL)
                     OR (r.note IS NULL AND entry.note IS NOT NULL)
@@ -656,12 +684,18 @@ BEGIN
                 user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at
             )
             SELECT
-                owner, entry.id, b.id, entry."startedOn", entry."finishedOn", entry.outcome,
+                owner,
+                entry.id,
+                b.id,
+                CASE WHEN is_in_order(entry."startedOn", entry."finishedOn") THEN entry."startedOn" END,
+                entry."finishedOn",
+                entry.outcome,
                 entry.format, entry."lengthSeconds", entry.note, coalesce(entry."createdAt", now()),
                 coalesce(entry."updatedAt", entry."createdAt", now())
             FROM books b
             WHERE b.user_id = owner
                 AND b.id = entry."bookId"
+                AND (entry.outcome <> 'READING' OR b.status NOT IN ('READ', 'DID_NOT_FINISH'))
                 AND (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id) < 200
             ON CONFLICT DO NOTHING;
         END IF;
@@ -669,6 +703,14 @@ BEGIN
             changed := changed || coalesce(kept.book_id, entry."bookId");
         END IF;
     END LOOP;
+    -- The import has moved the status because of an earlier reading.
+    UPDATE books b
+    SET status = 'READING',
+        updated_at = now()
+    WHERE b.user_id = owner
+        AND b.id = ANY(ARRAY(SELECT DISTINCT (g ->> 'bookId')::uuid FROM jsonb_array_elements(given) g))
+        AND b.status IN ('READ', 'DID_NOT_FINISH')
+        AND EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.book_id = b.id AND r.outcome = 'READING');
     PERFORM refresh_read_books(owner, changed, false);
     RETURN changed;
 END
@@ -686,11 +728,19 @@ DECLARE
     ignored uuid[];
 BEGIN
     WITH entries AS MATERIALIZED (
-        SELECT p.*, row_number() OVER (PARTITION BY p."readId" ORDER BY p.at, p.id) AS position
-        FROM jsonb_to_recordset(given) AS p (
-            id uuid, "readId" uuid, at timestamptz, page int, percent float8, seconds int, note text,
-            "createdAt" timestamptz, "updatedAt" timestamptz
-        )
+        -- `position` counts only the entries that are new.
+        SELECT
+            n.*,
+            count(*) FILTER (WHERE n.is_new) OVER (PARTITION BY n."readId" ORDER BY n.at, n.id) AS position
+        FROM (
+            SELECT
+                p.*,
+                NOT EXISTS (SELECT FROM progress_entries e WHERE e.user_id = owner AND e.id = p.id) AS is_new
+            FROM jsonb_to_recordset(given) AS p (
+                id uuid, "readId" uuid, at timestamptz, page int, percent float8, seconds int, note text,
+                "createdAt" timestamptz, "updatedAt" timestamptz
+            )
+        ) n
     ), allowed AS MATERIALIZED (
         SELECT e.*
         FROM entries e
@@ -701,7 +751,7 @@ BEGIN
             FROM reads r
             WHERE r.user_id = owner AND r.id IN (SELECT e."readId" FROM entries e)
         ) r ON r.id = e."readId"
-        WHERE r.entry_count + e.position <= 10000
+        WHERE e.is_new AND r.entry_count + e.position <= 10000
     ), stored AS (
         INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note, created_at, updated_at)
         SELECT

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "601c8e2f484792697566b0e329e0ff678eb2a4897dcb8f0bdb1601d70430366a"
+    "86cdb1af0f60c0d2ff5a335b175e034935c2b777f64a8fc632faf0674beb0491"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -13,6 +13,8 @@ struct ImportLibrary: JobHandler {
 
     /// The number of records stored in one transaction.
     static let batchMax = 100
+    /// A batch ends after the record with which it has this many reads.
+    private static let batchReadsMax = 1_000
 
     let covers: Covers
     /// Whether any source of covers is configured, so that covers of new books can be searched.
@@ -73,8 +75,12 @@ struct ImportLibrary: JobHandler {
         while true {
             if Task.isCancelled { throw .retry("The server stopped.") }
             var batch: [Value] = []
-            while batch.count < Self.batchMax, let record = records.next() {
+            var readCount = 0
+            while batch.count < Self.batchMax, readCount < Self.batchReadsMax,
+                let record = records.next()
+            {
                 batch.append(record.json)
+                if case .book(let book) = record.content { readCount += book.reads.count }
             }
             if batch.isEmpty { return }
             var json = ResponseWriter()

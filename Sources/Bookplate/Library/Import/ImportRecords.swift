@@ -81,14 +81,14 @@ struct ImportRecords: Sequence, IteratorProtocol {
             let fields = ImportFields(
                 positions: positions, cells: cells, columns: columns, dayOrder: dayOrder)
             var book = try table.book(fields)
-            let key = UUID.derived(
-                from: "title", book.title.lowercased(), book.authors.names.first?.lowercased() ?? ""
-            )
-            book.readCount += readCounts[key] ?? 0
-            if book.readCount > 0 {
+            if book.status == "READ" {
+                let key = UUID.derived(
+                    from: "title", book.title.lowercased(),
+                    book.authors.names.first?.lowercased() ?? "", book.isbn?.description ?? "")
+                book.readCount += readCounts[key] ?? 0
                 readCounts[key] = Swift.min(book.readCount, ImportedRead.countMax)
+                book.addUndatedReads()
             }
-            book.addUndatedReads()
             if let review = book.review, review.createdAt == nil {
                 book.review?.createdAt = book.finishedAt ?? book.addedAt
             }

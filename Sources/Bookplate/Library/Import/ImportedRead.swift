@@ -64,8 +64,8 @@ struct ImportedRead: Equatable, Sendable {
     }
 
     /// The maximum number of reads of a book.
-    static let countMax = 200
-    static let noteCharactersMax = 10_000
+    static let countMax = Read.ofBookMax
+    static let noteCharactersMax = Read.noteCharactersMax
 }
 
 extension ImportedBook {
@@ -84,7 +84,10 @@ extension ImportedBook {
             // A read without an end has ended on an unknown day.
             for index in reads.indices { reads[index].outcome = .finished }
         case "DID_NOT_FINISH":
-            if let last = reads.indices.last { reads[last].outcome = .didNotFinish }
+            for index in reads.indices
+            where reads[index].outcome == .reading || index == reads.indices.last {
+                reads[index].outcome = .didNotFinish
+            }
         case "WANT_TO_READ" where hasOpenRead: status = "READING"
         case "READING" where !hasOpenRead: reads.append(ImportedRead(outcome: .reading))
         default: break

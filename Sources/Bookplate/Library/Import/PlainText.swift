@@ -1,3 +1,6 @@
+/// The maximum length of a tag. A longer search for its end, at each `<`, would take too long.
+private let tagCharactersMax = 1_000
+
 /// Returns the text that a browser would show: line breaks are kept, other tags are removed, and character references are
 /// decoded.
 func plainText(ofHTML html: String) -> String {
@@ -6,7 +9,9 @@ func plainText(ofHTML html: String) -> String {
     while let next = rest.firstIndex(where: { $0 == "<" || $0 == "&" }) {
         text += rest[..<next]
         rest = rest[next...]
-        if rest.first == "<", let end = rest.firstIndex(of: ">"), isTag(rest[..<end]) {
+        if rest.first == "<", let end = rest.prefix(tagCharactersMax).firstIndex(of: ">"),
+            isTag(rest[..<end])
+        {
             let name = rest[..<end].dropFirst().lowercased()
             if name.hasPrefix("br") { text += "\n" }
             if name.hasPrefix("/p") || name.hasPrefix("/blockquote") { text += "\n\n" }

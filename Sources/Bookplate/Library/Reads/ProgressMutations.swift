@@ -151,8 +151,8 @@ struct ProgressInput {
         if input.isGiven("note") {
             members.append(.init("note", try input.note().map { .string($0) } ?? .null))
         }
-        if let changedAt = input.text("changedAt") {
-            members.append(.init("changedAt", .string(changedAt)))
+        if let changedAt = input.text("changedAt").flatMap({ Instant($0) }) {
+            members.append(.init("changedAt", .string(changedAt.preciseText)))
         }
         return .object(members)
     }

@@ -313,6 +313,55 @@ import Testing
                 "SELECT count(*) FROM changes WHERE typename = 'Book'") == 300)
     }
 
+    private static let readOfBook = """
+        query($book: ID!) { book(id: $book) { status finishedAt currentRead { id }
+          reads { nodes { startedOn finishedOn outcome } } } }
+        """
+
+    /// The file was exported while the book was being read. Since then it was finished in the app.
+    @Test func oldFileDoesNotReopenFinishedBooks() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let file = Array(
+            """
+            Book Id,Title,Author,My Rating,Exclusive Shelf,Date Added
+            1,Dune,Frank Herbert,0,currently-reading,2021/01/01
+            """.utf8)
+        #expect(try await imported(reader, file)["created"] == 1)
+        let book = try await reader.requireValue(
+            "{ me { books { nodes { id } } } }", .null, "me", "books", "nodes", 0, "id")
+        _ = try await reader.execute(
+            UpdateBookTests.update, ["id": book, "input": ["status": "READ"]])
+        let before = try await reader.requireValue(Self.readOfBook, ["book": book], "book")
+        #expect(before["currentRead"] == .null && before["finishedAt"] != .null)
+        let again = try await imported(reader, file)
+        #expect(again["created"] == 0 && again["updated"] == 0, "\(again)")
+        #expect(try await reader.requireValue(Self.readOfBook, ["book": book], "book") == before)
+    }
+
+    @Test func readingOfThePastDoesNotEndTheCurrentOne() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let book = try await reader.requireValue(
+            """
+            mutation { createBook(input: {title: "Dune", authors: [{name: "Frank Herbert"}],
+              reads: [{startedOn: "2024-10-01", outcome: READING}]}) { id } }
+            """, .null, "createBook", "id")
+        let file = Array(
+            """
+            Book Id,Title,Author,My Rating,Exclusive Shelf,Date Read
+            1,Dune,Frank Herbert,0,read,2019/03/01
+            """.utf8)
+        _ = try await imported(reader, file)
+        let merged = try await reader.requireValue(Self.readOfBook, ["book": book], "book")
+        #expect(merged["status"] == "READING")
+        #expect(
+            merged["reads", "nodes"] == [
+                ["startedOn": "2024-10-01", "finishedOn": .null, "outcome": "READING"],
+                ["startedOn": .null, "finishedOn": "2019-03-01", "outcome": "FINISHED"],
+            ])
+    }
+
     /// Records of one book are in one transaction and in the next. The first creates the book, the others complete it. Only
     /// the one in the next transaction counts as an update.
     @Test func recordsOfTheSameBookAreMerged() async throws {

@@ -33,7 +33,7 @@ enum LibraryThingFile {
             {
                 continue
             }
-            names.append(columns[member.name] ?? member.name)
+            names.append(columns[member.name] ?? text(.string(member.name)))
             cells.append(text(member.value))
         }
         return (names, cells)
@@ -43,7 +43,8 @@ enum LibraryThingFile {
     /// `{"code": …, "text": …}`.
     private static func text(_ value: Value) -> String {
         switch value {
-        case .string(let text): text
+        // PostgreSQL stores no null characters.
+        case .string(let text): text.replacing("\0", with: "")
         case .int(let number): String(number)
         case .float(let number): String(number)
         case .boolean(let flag): String(flag)

@@ -55,8 +55,8 @@ struct ImportedSeries: Equatable {
     /// Such as `1`, `2.5`, or `1-3`.
     var position: String?
 
-    static let nameCharactersMax = 200
-    static let positionCharactersMax = 20
+    static let nameCharactersMax = SeriesInput.nameCharactersMax
+    static let positionCharactersMax = SeriesInput.positionCharactersMax
 
     /// Splits a title that ends with a series in parentheses. Of several series, the first counts.
     static func split(_ title: String) -> (title: String, series: ImportedSeries)? {
