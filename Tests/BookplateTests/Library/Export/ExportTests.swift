@@ -13,11 +13,11 @@ import Zip
 @Suite struct ExportTests {
     private static let library = """
         { me { shelves { id name position createdAt bookCount }
-          books(orderBy: TITLE_ASC, first: 100) { nodes {
+          books(orderBy: TITLE_ASC, first: 10) { nodes {
             id title author authors { id name role } isbn13 publisher publishedDate pageCount language category genre description status
             series { series { id name } position } currentPage addedAt startedAt finishedAt card { id }
-            reads { nodes { id startedOn finishedOn outcome format lengthSeconds note createdAt
-              progressEntries { nodes { id at page percent seconds given note } } } }
+            reads(first: 10) { nodes { id startedOn finishedOn outcome format lengthSeconds note createdAt
+              progressEntries(first: 10) { nodes { id at page percent seconds given note } } } }
             shelves { id } review { id rating stars text createdAt updatedAt } } } } }
         """
 
