@@ -3262,8 +3262,10 @@ DECLARE
 BEGIN
     FOR owner, ids IN
         SELECT b.user_id, array_agg(b.id)
-        FROM books b
-        WHERE (b.user_id, b.id) IN (SELECT m.user_id, m.book_id FROM moved_rows m)
+        FROM (SELECT DISTINCT m.user_id, m.book_id FROM moved_rows m) m
+        CROSS JOIN LATERAL (
+            SELECT b.user_id, b.id FROM books b WHERE b.user_id = m.user_id AND b.id = m.book_id OFFSET 0
+        ) b
         GROUP BY b.user_id
         ORDER BY b.user_id
     LOOP
@@ -3271,8 +3273,10 @@ BEGIN
     END LOOP;
     FOR owner, ids IN
         SELECT s.user_id, array_agg(s.id)
-        FROM shelves s
-        WHERE (s.user_id, s.id) IN (SELECT m.user_id, m.shelf_id FROM moved_rows m)
+        FROM (SELECT DISTINCT m.user_id, m.shelf_id FROM moved_rows m) m
+        CROSS JOIN LATERAL (
+            SELECT s.user_id, s.id FROM shelves s WHERE s.user_id = m.user_id AND s.id = m.shelf_id OFFSET 0
+        ) s
         GROUP BY s.user_id
         ORDER BY s.user_id
     LOOP

@@ -231,7 +231,8 @@ $$;
 -- once per statement: a shelf can contain thousands of books, and all of them change when it is deleted.
 CREATE OR REPLACE FUNCTION log_shelf_books() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
--- The planner has no statistics of transition tables.
+-- The planner has no statistics of transition tables, and a session keeps the plan of its first statement, which may have changed
+-- one row. OFFSET 0 makes each plan look up the books and shelves by their keys.
 SET enable_seqscan = off
 AS $$
 DECLARE
@@ -241,8 +242,10 @@ DECLARE
 BEGIN
     FOR owner, ids IN
         SELECT b.user_id, array_agg(b.id)
-        FROM books b
-        WHERE (b.user_id, b.id) IN (SELECT m.user_id, m.book_id FROM moved_rows m)
+        FROM (SELECT DISTINCT m.user_id, m.book_id FROM moved_rows m) m
+        CROSS JOIN LATERAL (
+            SELECT b.user_id, b.id FROM books b WHERE b.user_id = m.user_id AND b.id = m.book_id OFFSET 0
+        ) b
         GROUP BY b.user_id
         ORDER BY b.user_id
     LOOP
@@ -250,8 +253,10 @@ BEGIN
     END LOOP;
     FOR owner, ids IN
         SELECT s.user_id, array_agg(s.id)
-        FROM shelves s
-        WHERE (s.user_id, s.id) IN (SELECT m.user_id, m.shelf_id FROM moved_rows m)
+        FROM (SELECT DISTINCT m.user_id, m.shelf_id FROM moved_rows m) m
+        CROSS JOIN LATERAL (
+            SELECT s.user_id, s.id FROM shelves s WHERE s.user_id = m.user_id AND s.id = m.shelf_id OFFSET 0
+        ) s
         GROUP BY s.user_id
         ORDER BY s.user_id
     LOOP

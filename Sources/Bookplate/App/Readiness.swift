@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "86cdb1af0f60c0d2ff5a335b175e034935c2b777f64a8fc632faf0674beb0491"
+    "028a29863bc52f3ab672550dce68fd4c1f1eb9b5865b776f58923515ef0bffd1"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
