@@ -112,9 +112,11 @@ import Testing
                     """)
         }
 
+        /// Waits until a job has run and is scheduled again. A job that has not run yet may also seem to be due later: it is due
+        /// at the time of the transaction that created it, which may be later than the `now()` of a query that sees it.
         func waitUntilScheduled(_ kind: String) async throws {
             try await waitUntilJob(
-                kind, "is scheduled", where: "state = 'READY' AND run_at > now()")
+                kind, "is scheduled", where: "state = 'READY' AND fence > 0 AND run_at > now()")
         }
 
         func waitUntilDone(_ kind: String) async throws {
