@@ -3260,23 +3260,21 @@ DECLARE
     owner uuid;
     ids uuid[];
 BEGIN
-    FOR owner, ids IN
+    -- EXECUTE plans the query each time. Otherwise a session keeps the plan of a time when the libraries were small, which reads
+    -- all books of the reader for each row.
+    FOR owner, ids IN EXECUTE '
         SELECT b.user_id, array_agg(b.id)
         FROM (SELECT DISTINCT m.user_id, m.book_id FROM moved_rows m) m
-        CROSS JOIN LATERAL (
-            SELECT b.user_id, b.id FROM books b WHERE b.user_id = m.user_id AND b.id = m.book_id OFFSET 0
-        ) b
+        JOIN books b ON b.user_id = m.user_id AND b.id = m.book_id
         GROUP BY b.user_id
-        ORDER BY b.user_id
+        ORDER BY b.user_id'
     LOOP
         ignored := append_changes(owner, 'UPDATED', 'Book', ids);
     END LOOP;
     FOR owner, ids IN
         SELECT s.user_id, array_agg(s.id)
         FROM (SELECT DISTINCT m.user_id, m.shelf_id FROM moved_rows m) m
-        CROSS JOIN LATERAL (
-            SELECT s.user_id, s.id FROM shelves s WHERE s.user_id = m.user_id AND s.id = m.shelf_id OFFSET 0
-        ) s
+        JOIN shelves s ON s.user_id = m.user_id AND s.id = m.shelf_id
         GROUP BY s.user_id
         ORDER BY s.user_id
     LOOP

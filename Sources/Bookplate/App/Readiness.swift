@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "028a29863bc52f3ab672550dce68fd4c1f1eb9b5865b776f58923515ef0bffd1"
+    "b1533929797f616fca119dc27d871063443c02b91fb6f87dba0a177fcfee0df5"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
