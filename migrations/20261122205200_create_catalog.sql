@@ -649,8 +649,8 @@ CREATE TABLE work_records (
 );
 CREATE INDEX work_records_work ON work_records (founder_id, rank) INCLUDE (edition_id);
 
--- For an edition that was deleted from a work with several records, another record of that work. Ids of works that were computed
--- from the deleted edition lead to it.
+-- Editions that were deleted, if their work has other editions. `survivor_id` is one of those: an id of a work that was computed
+-- from the deleted edition returns the work of the survivor.
 CREATE TABLE removed_editions (
     id uuid PRIMARY KEY,
     survivor_id uuid NOT NULL

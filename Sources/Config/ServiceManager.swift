@@ -7,7 +7,8 @@ extension Configuration {
         /// The time after which the service manager kills a process that has not reported that it works; nil for never.
         package var watchdogMicroseconds: Int64?
 
-        /// Returns nil if the process was started in another way. Malformed values are ignored, because systemd sets them, not the operator.
+        /// Returns nil if the process was started in another way. Malformed values are ignored, because systemd sets them,
+        /// not the operator.
         init?(_ variables: [String: String]) {
             guard let socket = variables["NOTIFY_SOCKET"],
                 socket.hasPrefix("/") || socket.hasPrefix("@")

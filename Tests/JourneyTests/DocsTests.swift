@@ -330,8 +330,8 @@ private struct PageUser {
         ]
     }
 
-    /// Returns a block's variables with the placeholders replaced. Those that start with `new` become new ids
-    /// each time.
+    /// Returns a block's variables with the placeholders replaced. A placeholder that starts with `new` becomes a
+    /// new id each time.
     func filled(_ text: String) -> String {
         var text = text
         for (name, value) in values { text = text.replacing("{\(name)}", with: value) }

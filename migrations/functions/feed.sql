@@ -231,9 +231,9 @@ $$;
 
 -- MARK: Learning
 
--- The signals of all readers, without their names: one row for each reader, with 10 bytes for each signal (the number of the
--- work's founder as int8, the weight in hundredths as int2). At most the newest two million signals, and the newest 2,000 of each reader and
--- edition.
+-- The signals of all readers, without their names: one row for each reader, with 10 bytes for each signal (the number of
+-- the work's founder as int8, the weight in hundredths as int2). At most the newest two million signals, and the newest
+-- 2,000 of each reader and edition.
 CREATE OR REPLACE FUNCTION signals_of_readers() RETURNS TABLE (signals bytea)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -480,8 +480,8 @@ AS $$
         );
 $$;
 
--- Updates the popularity of the editions: their ratings in the catalog, and the readers' positive signals about the work. 5,000 signals weigh as
--- much as the whole catalog, and new ones up to three times as much. Small changes are not written.
+-- Updates the popularity of the editions: their ratings in the catalog, and the readers' positive signals about the work.
+-- 5,000 signals weigh as much as the whole catalog, and new ones up to three times as much. Small changes are not written.
 CREATE OR REPLACE FUNCTION refresh_popularity(half_life_days float8 DEFAULT 14) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

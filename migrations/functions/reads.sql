@@ -369,8 +369,9 @@ $$;
 
 -- MARK: Mutations of progress
 
--- Stores those entries of `given` that are valid, and returns for each, in order: what is wrong with it, or null; and the length
--- of the book. `given` is an array as for `import_progress`, in which `at` is optional. The problems are READ, TAKEN, DELETED, FULL, PAGE, and SECONDS.
+-- Stores those entries of `given` that are valid, and returns for each, in order: what is wrong with it, or null; and the
+-- length of the book. `given` is an array as for `import_progress`, in which `at` is optional. The problems are READ,
+-- TAKEN, DELETED, FULL, PAGE, and SECONDS.
 --
 -- An entry whose id is in the library already is not stored again.
 CREATE OR REPLACE FUNCTION log_progress(owner uuid, given jsonb)

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "b1533929797f616fca119dc27d871063443c02b91fb6f87dba0a177fcfee0df5"
+    "5551404ac1520b8feb36add219e9f80551c310ed94659ff38bc04b62999b986b"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

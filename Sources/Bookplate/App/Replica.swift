@@ -4,11 +4,11 @@ import Telemetry
 
 /// A streaming replica that serves queries, and the state that decides which callers may read from it.
 ///
-/// A replica lags behind the primary. After a change, the affected user and session read from the primary until the
-/// replica has replayed the change. To find out, the primary's WAL position is recorded every `interval` and compared
-/// with the position that the replica has replayed. After a failover, the positions of a replica that still follows the
-/// old primary mean nothing; it does not know the mark of the new primary's timeline, and is not used. The `Hub` reports changes by other servers and by jobs. While the
-/// hub is disconnected, all queries use the primary.
+/// A replica lags behind the primary. After a change, the affected user and session read from the primary until the replica
+/// has replayed the change. To find out, the primary's WAL position is recorded every `interval` and compared with the
+/// position that the replica has replayed. After a failover, the positions of a replica that still follows the old primary
+/// mean nothing; it does not know the mark of the new primary's timeline, and is not used. The `Hub` reports changes by
+/// other servers and by jobs. While the hub is disconnected, all queries use the primary.
 package final class Replica: Sendable {
     private struct State {
         /// The primary's WAL positions and the times before they were read, oldest first.

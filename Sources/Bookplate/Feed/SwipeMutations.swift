@@ -114,13 +114,15 @@ enum Swipe {
     /// Stores the swipes of a batch that are not stored yet, and adds the books of liked and bought cards to the library.
     /// Returns one row for each liked or bought card, but at least one row.
     ///
-    /// The parameters are `$1` the reader, `$2` the cards, `$3` the actions, `$4` the times or NULL, `$5` whether covers are
-    /// searched, and `$6` the bookstores or NULL. No book is added if the library has one of the work, whatever its edition. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
+    /// The parameters are `$1` the reader, `$2` the cards, `$3` the actions, `$4` the times or NULL, `$5` whether covers
+    /// are searched, and `$6` the bookstores or NULL. No book is added if the library has one of the work, whatever its
+    /// edition. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
     /// swipes of a card with the same time, the last one counts, because the rows are inserted newest first. Only the
     /// current swipe of a card saves a book, not one that arrives late.
     ///
-    /// Relies on this plan: for each swipe, the edition by its key, the swipes of the card by the prefix of their key, the other
-    /// records of its work by their keys, and the books by `books_edition_id`. Neither the number of swipes nor the size of the library matters.
+    /// Relies on this plan: for each swipe, the edition by its key, the swipes of the card by the prefix of their key, the
+    /// other records of its work by their keys, and the books by `books_edition_id`. Neither the number of swipes nor the
+    /// size of the library matters.
     private static let recordSwipes = TypedStatement<Outcome>(
         """
         WITH input AS MATERIALIZED (

@@ -10,8 +10,8 @@ import Testing
 
     private static let absent = "0198c0de-0000-7000-8000-00000000dead"
 
-    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, or `$user` of another user. `$myShelf` and `$myBook` belong to the
-    /// caller.
+    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, or `$user` of another user. `$myShelf` and
+    /// `$myBook` belong to the caller.
     static let operations = [
         "query($shelf: ID!) { shelf(id: $shelf) { id name bookCount books { totalCount } } }",
         "query($book: ID!) { book(id: $book) { id title review { rating } shelves { name } } }",

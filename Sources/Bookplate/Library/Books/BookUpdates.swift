@@ -128,7 +128,8 @@ struct BookUpdates {
     /// no other one can add a book or remove a shelf between the checks and the update. An ISBN or an edition that a book of the
     /// batch gives up is free after the batch.
     ///
-    /// Relies on this plan: for each entry, the book by its key, by its ISBN, and by its edition. The size of the library does not matter.
+    /// Relies on this plan: for each entry, the book by its key, by its ISBN, and by its edition. The size of the library
+    /// does not matter.
     private static let update = TypedStatement<Outcome>(
         """
         WITH input AS MATERIALIZED (

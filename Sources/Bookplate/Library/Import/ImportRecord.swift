@@ -157,7 +157,7 @@ struct ImportedShelf: Equatable {
     }
 }
 
-/// What an account has besides its library. It fills only what the account does not have.
+/// The profile of an account. The import sets only values that the account does not have.
 struct ImportedProfile: Equatable {
     var displayName: String?
     var preferredGenres: [String] = []

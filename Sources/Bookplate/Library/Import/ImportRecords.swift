@@ -100,7 +100,7 @@ struct ImportRecords: Sequence, IteratorProtocol {
 }
 
 extension ImportFile {
-    /// What is known about a file after all of its records have been read once.
+    /// The results of reading all records of a file once, before the first one is stored.
     struct Survey: Equatable {
         /// The number of records.
         var total = 0

@@ -96,7 +96,7 @@ struct JSONItems {
     }
 }
 
-/// Finds the ends of JSON values by their brackets and quotes. What is between them is left to the parser.
+/// Finds the ends of JSON values by their brackets and quotes. Does not check the values themselves; the parser does.
 private struct JSONScanner {
     let bytes: [UInt8]
     private(set) var position: Int

@@ -7,7 +7,7 @@ struct ReaderRecord {
     /// The reader as an element of the parameter of the SQL function `import_readers`.
     let json: Value
     let bookCount: Int
-    /// What was left out, as sentences.
+    /// A sentence for each value that was left out.
     let problems: [String]
 
     static let booksMax = 50_000

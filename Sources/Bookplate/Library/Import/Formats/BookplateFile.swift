@@ -17,8 +17,8 @@ struct BookplateFile {
         self.items = items
     }
 
-    /// The records of all lists. A record comes after those that it refers to: the profile, shelves, books, progress, and swipes. Its `line` is
-    /// its position in the lists, from 1. The profile, which is in none, has the line 0.
+    /// The records of all lists. A record comes after those that it refers to: the profile, shelves, books, progress, and
+    /// swipes. Its `line` is its position in the lists, from 1. The profile, which is in none, has the line 0.
     var records: Records { Records(items) }
 
     struct Records: Sequence, IteratorProtocol {
@@ -175,7 +175,7 @@ struct BookplateFile {
 }
 
 extension ImportedBook {
-    /// The reads that follow from the status and the dates of the book. For files without a list of reads.
+    /// The reads that follow from the status and the dates of the book. A file without a list of reads means these.
     ///
     /// A finishing date of a book that is READING belongs to an earlier read.
     var derivedReads: [ImportedRead] {
