@@ -1277,10 +1277,15 @@ DECLARE
     book uuid;
 BEGIN
     FOR owner IN
-        SELECT DISTINCT b.user_id
-        FROM books b
-        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - greatest(1, seconds) * interval '1 second'
-        LIMIT users_max
+        -- In the order of books_cover_requested_at. For distinct users, the planner would read the primary key of all books.
+        SELECT DISTINCT overdue.user_id
+        FROM (
+            SELECT b.user_id
+            FROM books b
+            WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - greatest(1, seconds) * interval '1 second'
+            ORDER BY b.cover_requested_at
+            LIMIT users_max
+        ) overdue
     LOOP
         -- The lock of lock_user.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(owner::text, 0));
@@ -2039,10 +2044,6 @@ BEGIN
     SELECT count(*), coalesce(jsonb_agg(jsonb_build_object('user_id', c.user_id, 'id', c.id)), '[]')
     INTO books_created, new_books
     FROM created c;
-    IF books_created > 0 THEN
-        PERFORM enqueue_link_job();
-    END IF;
-
     -- The book of a record has its id or its ISBN. A book that the reader has deleted is not there.
     SELECT coalesce(jsonb_agg(jsonb_build_object('user_id', g.user_id, 'id', k.id, 'book', g.book)), '[]') INTO placed
     FROM (
@@ -2142,6 +2143,10 @@ BEGIN
     UPDATE users u
     SET signals_version = u.signals_version + 1
     WHERE u.id = ANY(owners) AND books_created + reviews_created > 0;
+    -- Last, because every import updates the same job, and the next one waits until this transaction ends.
+    IF books_created > 0 THEN
+        PERFORM enqueue_link_job();
+    END IF;
     PERFORM set_config('app.bulk', coalesce(started, ''), true);
 END
 $$;
@@ -2283,6 +2288,7 @@ $$;
 CREATE FUNCTION public.import_records(import uuid, start integer, records jsonb) RETURNS integer
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
+    SET enable_indexonlyscan TO 'off'
     AS $$
 DECLARE
     owner uuid := app_user_id();
@@ -2470,7 +2476,9 @@ BEGIN
     FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
-    -- A review keeps its id unless another review has it.
+    -- A review keeps its id unless another review has it. The trigger would compare each review with all earlier entries of the
+    -- transaction.
+    PERFORM set_config('app.bulk', 'on', true);
     INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
     SELECT
         owner,
@@ -2499,6 +2507,10 @@ BEGIN
         JOIN books b ON b.user_id = owner AND b.id = listed.book_id
     ) r
     ON CONFLICT DO NOTHING;
+    PERFORM set_config('app.bulk', '', true);
+    IF reviews_of <> '{}' THEN
+        PERFORM log_imported_reviews(reviews_of);
+    END IF;
     -- import_reads matches each read of the library with at most one of the call, so records of the same book are in calls of
     -- their own.
     FOR reads IN
@@ -2924,6 +2936,8 @@ BEGIN
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
     FROM unnest(changed_readers) AS reader
+    -- Others get a deck when they return: an import of readers does not build one for each.
+    WHERE EXISTS (SELECT FROM sessions s WHERE s.user_id = reader AND s.rotated_at > now() - interval '30 days')
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET run_at = least(j.run_at, excluded.run_at), again = (j.state = 'RUNNING');
 END
@@ -3056,6 +3070,29 @@ BEGIN
         ignored := append_changes(owner, 'DELETED', 'Book', ids);
     END LOOP;
     RETURN NULL;
+END
+$$;
+
+-- Name: log_imported_reviews(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM append_changes(
+        app_user_id(),
+        'CREATED',
+        'Review',
+        ARRAY(
+            SELECT v.id
+            FROM unnest(books_of_reviews) WITH ORDINALITY AS listed (book_id, position)
+            JOIN reviews v ON v.user_id = app_user_id() AND v.book_id = listed.book_id
+            JOIN books b ON b.user_id = v.user_id AND b.id = v.book_id AND b.status = 'READ'
+            ORDER BY listed.position
+        )
+    );
+    PERFORM append_changes(app_user_id(), 'UPDATED', 'Book', books_of_reviews);
 END
 $$;
 
@@ -8192,6 +8229,11 @@ REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 -- Name: FUNCTION log_deleted_books(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_deleted_books() FROM PUBLIC;
+
+-- Name: FUNCTION log_imported_reviews(books_of_reviews uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) TO bookplate_app;
 
 -- Name: FUNCTION log_progress_entry(); Type: ACL; Schema: public; Owner: -
 

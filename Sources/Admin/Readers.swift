@@ -28,14 +28,25 @@ struct Readers: ParsableCommand {
         var file: String
         @Option(help: "The slug of the tenant.")
         var tenant: String
+        @Option(help: "How many batches the database stores at the same time, 1 to 16.")
+        var connections = 4
         @Flag(help: "Import the file and roll the changes back.")
         var dryRun = false
 
         /// The maximum number of problems that are printed individually.
         private static let printedProblemsMax = 100
 
+        func validate() throws {
+            guard (1...ReadersImport.connectionsMax).contains(connections) else {
+                throw ValidationError(
+                    "--connections must be from 1 to \(ReadersImport.connectionsMax).")
+            }
+        }
+
         func run() throws {
-            let readers = ReadersImport(try connect(try loadConfiguration()))
+            let configuration = try loadConfiguration()
+            let readers = ReadersImport(
+                try (0..<connections).map { _ in try connect(configuration) })
             var problemCount = 0
             let summary: ReadersImport.Summary
             do throws(ReadersImport.Failure) {

@@ -91,8 +91,10 @@ package struct UUID: Hashable, Sendable, Comparable, CustomStringConvertible {
         }
     }
 
+    /// Writes the 36 characters of the text form as UTF-8.
+    ///
     /// - Precondition: `text` holds at least 36 bytes.
-    private func writeText(to text: UnsafeMutableRawBufferPointer) {
+    package func writeText(to text: UnsafeMutableRawBufferPointer) {
         var position = 0
         for shift in stride(from: 124, through: 0, by: -4) {
             let word = shift >= 64 ? high >> UInt64(shift - 64) : low >> UInt64(shift)

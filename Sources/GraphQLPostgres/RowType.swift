@@ -257,8 +257,8 @@ package final class RowBatch: ObjectBatch {
         RowBatch(rows, layout, selecting: selected)
     }
 
-    /// Returns whether a relation of the selection needs the column, so that `cell` can return it.
-    package func contains(_ column: Column) -> Bool { layout.index(of: column) != nil }
+    /// Returns the index of a column that a relation needs; nil if none needs it.
+    package func index(of column: Column) -> Int? { layout.index(of: column) }
 
     /// Returns the cell of a column that a relation needs.
     package func cell(_ column: Column, of object: Int) -> UnsafeRawBufferPointer? {

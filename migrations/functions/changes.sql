@@ -227,6 +227,27 @@ BEGIN
 END
 $$;
 
+-- Logs the reviews of books of the current user that were added with app.bulk, as `log_review` would.
+CREATE OR REPLACE FUNCTION log_imported_reviews(books_of_reviews uuid[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    PERFORM append_changes(
+        app_user_id(),
+        'CREATED',
+        'Review',
+        ARRAY(
+            SELECT v.id
+            FROM unnest(books_of_reviews) WITH ORDINALITY AS listed (book_id, position)
+            JOIN reviews v ON v.user_id = app_user_id() AND v.book_id = listed.book_id
+            JOIN books b ON b.user_id = v.user_id AND b.id = v.book_id AND b.status = 'READ'
+            ORDER BY listed.position
+        )
+    );
+    PERFORM append_changes(app_user_id(), 'UPDATED', 'Book', books_of_reviews);
+END
+$$;
+
 -- Logs the books and the shelves of added and removed rows of shelf_books, unless the book or the shelf was deleted. Runs
 -- once per statement: a shelf can contain thousands of books, and all of them change when it is deleted.
 CREATE OR REPLACE FUNCTION log_shelf_books() RETURNS trigger
@@ -274,7 +295,7 @@ BEGIN
 END
 $$;
 
--- Rows, not statements: an update of one book takes half the time without transition tables. `import_readers` sets app.bulk, and logs
+-- Rows, not statements: an update of one book takes half the time without transition tables. Imports set app.bulk, and log
 -- its changes itself.
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON shelves
@@ -480,6 +501,6 @@ GRANT SELECT, INSERT ON events TO bookplate_app;
 REVOKE ALL ON FUNCTION append_changes, append_change, log_shelf, log_book, log_deleted_books, log_review, log_shelf_books, delete_changes
     FROM PUBLIC;
 REVOKE ALL ON FUNCTION prune_changes, pending_events, take_events, release_events, mark_events_delivered, prune_events,
-    library_positions FROM PUBLIC;
+    library_positions, log_imported_reviews FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION prune_changes, take_events, release_events, mark_events_delivered, prune_events,
-    library_positions TO bookplate_app;
+    library_positions, log_imported_reviews TO bookplate_app;

@@ -457,10 +457,15 @@ DECLARE
     book uuid;
 BEGIN
     FOR owner IN
-        SELECT DISTINCT b.user_id
-        FROM books b
-        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - greatest(1, seconds) * interval '1 second'
-        LIMIT users_max
+        -- In the order of books_cover_requested_at. For distinct users, the planner would read the primary key of all books.
+        SELECT DISTINCT overdue.user_id
+        FROM (
+            SELECT b.user_id
+            FROM books b
+            WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - greatest(1, seconds) * interval '1 second'
+            ORDER BY b.cover_requested_at
+            LIMIT users_max
+        ) overdue
     LOOP
         -- The lock of lock_user.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(owner::text, 0));

@@ -335,8 +335,11 @@ $$;
 --
 -- New books wait, so that one statement stores many, and the change log has one entry for each. They are stored early if
 -- a later record may be about one of them.
+--
+-- A library that was empty when the table was last analyzed looks small to the planner. It would then find a book by its id in
+-- another index with all the columns that it needs, where it reads the entries of the whole library.
 CREATE OR REPLACE FUNCTION import_records(import uuid, start int, records jsonb) RETURNS int
-LANGUAGE plpgsql SET enable_seqscan = off
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_indexonlyscan = off
 AS $$
 DECLARE
     owner uuid := app_user_id();
@@ -524,7 +527,9 @@ BEGIN
     FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
-    -- A review keeps its id unless another review has it.
+    -- A review keeps its id unless another review has it. The trigger would compare each review with all earlier entries of the
+    -- transaction.
+    PERFORM set_config('app.bulk', 'on', true);
     INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
     SELECT
         owner,
@@ -553,6 +558,10 @@ BEGIN
         JOIN books b ON b.user_id = owner AND b.id = listed.book_id
     ) r
     ON CONFLICT DO NOTHING;
+    PERFORM set_config('app.bulk', '', true);
+    IF reviews_of <> '{}' THEN
+        PERFORM log_imported_reviews(reviews_of);
+    END IF;
     -- import_reads matches each read of the library with at most one of the call, so records of the same book are in calls of
     -- their own.
     FOR reads IN

@@ -135,10 +135,6 @@ BEGIN
     SELECT count(*), coalesce(jsonb_agg(jsonb_build_object('user_id', c.user_id, 'id', c.id)), '[]')
     INTO books_created, new_books
     FROM created c;
-    IF books_created > 0 THEN
-        PERFORM enqueue_link_job();
-    END IF;
-
     -- The book of a record has its id or its ISBN. A book that the reader has deleted is not there.
     SELECT coalesce(jsonb_agg(jsonb_build_object('user_id', g.user_id, 'id', k.id, 'book', g.book)), '[]') INTO placed
     FROM (
@@ -238,6 +234,10 @@ BEGIN
     UPDATE users u
     SET signals_version = u.signals_version + 1
     WHERE u.id = ANY(owners) AND books_created + reviews_created > 0;
+    -- Last, because every import updates the same job, and the next one waits until this transaction ends.
+    IF books_created > 0 THEN
+        PERFORM enqueue_link_job();
+    END IF;
     PERFORM set_config('app.bulk', coalesce(started, ''), true);
 END
 $$;

@@ -458,8 +458,8 @@ BEGIN
 END
 $$;
 
--- Links the next books of `books_to_link`. The links are signals, so the decks with which the readers' scrolls start are
--- replaced, as `replaceDeckSoon` in PrepareDeck.swift does. Returns the number of books that were looked at, where 0 means that
+-- Links the next books of `books_to_link`. The links are signals, so the decks with which the scrolls of active readers start
+-- are replaced, as `replaceDeckSoon` in PrepareDeck.swift does. Returns the number of books that were looked at, where 0 means that
 -- none is left, and the readers whose books changed.
 CREATE OR REPLACE FUNCTION link_waiting_books(count int, OUT looked_at int, OUT changed_readers uuid[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -491,6 +491,8 @@ BEGIN
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
     FROM unnest(changed_readers) AS reader
+    -- Others get a deck when they return: an import of readers does not build one for each.
+    WHERE EXISTS (SELECT FROM sessions s WHERE s.user_id = reader AND s.rotated_at > now() - interval '30 days')
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET run_at = least(j.run_at, excluded.run_at), again = (j.state = 'RUNNING');
 END

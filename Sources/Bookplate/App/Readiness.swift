@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "5551404ac1520b8feb36add219e9f80551c310ed94659ff38bc04b62999b986b"
+    "e19d95a6a900e95bdb602d508f5067fc48acc94e62a1de2d5f115fb1ef3d8ba8"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -133,18 +133,23 @@ struct ShownImage {
 
     init(_ cell: UnsafeRawBufferPointer?) { self.cell = cell }
 
-    func text(_ element: Element) -> String? {
+    /// Returns the UTF-8 of an element; nil for NULL. It is valid as long as the cell.
+    func bytes(_ element: Element) -> UnsafeRawBufferPointer? {
         var index = 0
-        var found: String?
+        var found: UnsafeRawBufferPointer?
         _ = cell?.forEachArrayElement { bytes in
             if index == element.rawValue {
-                found = bytes.map { String(decoding: $0, as: UTF8.self) }
+                found = bytes
                 return false
             }
             index += 1
             return true
         }
         return found
+    }
+
+    func text(_ element: Element) -> String? {
+        bytes(element).map { String(decoding: $0, as: UTF8.self) }
     }
 
     func number(_ element: Element) -> Int? { text(element).flatMap { Int($0) } }

@@ -33,75 +33,101 @@ struct ImageURL: RowLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             guard let rows = parents as? RowBatch else { return .needsParents }
-            let urls = request.services.covers.urls
             let size = (arguments["size"]?.string).flatMap { ImageURL.variants[$0] } ?? .full
-            // The columns of the rows show what the parents are.
-            let url =
-                if rows.contains(Image.shown) {
-                    urlOfBook
-                } else if rows.contains(Cover.version) {
-                    urlOfCover
-                } else {
-                    urlOfEdition
-                }
-            let values = (0..<rows.count).map { object -> Value in
-                url(ParentRow(rows: rows, object: object), urls, size).map { .string($0) } ?? .null
+            guard let batch = URLBatch(rows, request.services.covers.urls, size) else {
+                return .needsParents
             }
-            return .ready(.each(of: LeafBatch(values)))
+            return .ready(.each(of: batch))
         }
     }
 
-    private struct ParentRow {
-        let rows: RowBatch
-        let object: Int
+    /// The indices of the cells that URLs consist of.
+    private enum Cells {
+        case cover(user: Int, book: Int, version: Int)
+        case book(user: Int, id: Int, shown: Int, title: Int, author: Int, genre: Int)
+        case edition(id: Int, version: Int, title: Int, author: Int, genre: Int)
 
-        func cell(_ column: Column) -> UnsafeRawBufferPointer? { rows.cell(column, of: object) }
-        func uuid(_ column: Column) -> UUID? { cell(column).flatMap { UUID(bytes: $0) } }
-        func text(_ column: Column) -> String? {
-            cell(column).map { String(decoding: $0, as: UTF8.self) }
+        /// The columns of the rows show what the parents are.
+        init?(_ rows: RowBatch) {
+            if let user = rows.index(of: userID), let id = rows.index(of: Book.id),
+                let shown = rows.index(of: Image.shown), let title = rows.index(of: titleOfBook),
+                let author = rows.index(of: authorOfBook),
+                let genre = rows.index(of: Image.genreOfBook)
+            {
+                self = .book(
+                    user: user, id: id, shown: shown, title: title, author: author, genre: genre)
+            } else if let user = rows.index(of: Cover.userID),
+                let book = rows.index(of: Cover.bookID),
+                let version = rows.index(of: Cover.version)
+            {
+                self = .cover(user: user, book: book, version: version)
+            } else if let id = rows.index(of: FeedCard.id),
+                let version = rows.index(of: FeedCard.coverVersion),
+                let title = rows.index(of: FeedCard.title),
+                let author = rows.index(of: FeedCard.author),
+                let genre = rows.index(of: FeedCard.genre)
+            {
+                self = .edition(
+                    id: id, version: version, title: title, author: author, genre: genre)
+            } else {
+                return nil
+            }
         }
     }
 
-    private static func urlOfCover(
-        _ row: ParentRow, _ urls: ImageURLBuilder, _ size: ObjectVariant
-    ) -> String? {
-        guard let user = row.uuid(Cover.userID), let book = row.uuid(Cover.bookID),
-            let version = row.text(Cover.version)
-        else { return nil }
-        return urls.cover(user, book, version, size)
-    }
+    /// One URL for each parent, which is written directly from the cells of the parent's row.
+    private final class URLBatch: ObjectBatch {
+        private let parents: RowBatch
+        private let urls: ImageURLBuilder
+        private let size: ObjectVariant
+        private let cells: Cells
 
-    private static func urlOfBook(
-        _ row: ParentRow, _ urls: ImageURLBuilder, _ size: ObjectVariant
-    ) -> String? {
-        guard let user = row.uuid(userID), let book = row.uuid(Book.id),
-            let title = row.text(titleOfBook)
-        else { return nil }
-        let shown = ShownImage(row.cell(Image.shown))
-        let edition = shown.text(.edition).flatMap { UUID($0) }
-        if let version = shown.text(.version) {
-            return edition.map { urls.cover(ofEdition: $0, version, size) }
-                ?? urls.cover(user, book, version, size)
+        init?(_ parents: RowBatch, _ urls: ImageURLBuilder, _ size: ObjectVariant) {
+            guard let cells = Cells(parents) else { return nil }
+            self.parents = parents
+            self.urls = urls
+            self.size = size
+            self.cells = cells
         }
-        var card = TitleCard(
-            title: title, author: row.text(authorOfBook), genre: row.text(Image.genreOfBook))
-        guard let edition else { return urls.titleCard(of: book, user, card, size) }
-        // The book has the title and the genre of the edition. Its author may be the text of several authors.
-        card.author = shown.text(.author)
-        return urls.titleCard(of: edition, card, size)
-    }
 
-    private static func urlOfEdition(
-        _ row: ParentRow, _ urls: ImageURLBuilder, _ size: ObjectVariant
-    ) -> String? {
-        guard let id = row.uuid(FeedCard.id), let title = row.text(FeedCard.title) else {
-            return nil
+        var count: Int { parents.count }
+
+        func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
+            let row = parents.row(of: object)
+            guard let address = address(row) else { return .null }
+            urls.write(address, size, to: &writer)
+            return .value
         }
-        if let version = row.text(FeedCard.coverVersion) {
-            return urls.cover(ofEdition: id, version, size)
+
+        private func address(_ row: Int) -> ImageAddress? {
+            func cell(_ index: Int) -> UnsafeRawBufferPointer? { parents.rows.bytes(row, index) }
+            func uuid(_ index: Int) -> UUID? { parents.rows.uuid(row, index) }
+            switch cells {
+            case .cover(let user, let book, let version):
+                guard let user = uuid(user), let book = uuid(book), let version = cell(version)
+                else { return nil }
+                return .cover(user, book, version)
+            case .edition(let id, let version, let title, let author, let genre):
+                guard let id = uuid(id), let title = cell(title) else { return nil }
+                if let version = cell(version) { return .cover(ofEdition: id, version) }
+                return .titleCard(of: id, TitleCard.version(title, cell(author), cell(genre)))
+            case .book(let user, let id, let shown, let title, let author, let genre):
+                guard let user = uuid(user), let book = uuid(id), let title = cell(title)
+                else { return nil }
+                let shown = ShownImage(cell(shown))
+                let edition = shown.bytes(.edition).flatMap { UUID(text: $0) }
+                if let version = shown.bytes(.version) {
+                    return edition.map { .cover(ofEdition: $0, version) }
+                        ?? .cover(user, book, version)
+                }
+                guard let edition else {
+                    return .titleCard(
+                        of: book, user, TitleCard.version(title, cell(author), cell(genre)))
+                }
+                // The book has the title and the genre of the edition. Its author may be the text of several authors.
+                return .titleCard(
+                    of: edition, TitleCard.version(title, shown.bytes(.author), cell(genre)))
+            }
         }
-        let card = TitleCard(
-            title: title, author: row.text(FeedCard.author), genre: row.text(FeedCard.genre))
-        return urls.titleCard(of: id, card, size)
     }
 }

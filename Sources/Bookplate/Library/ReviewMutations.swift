@@ -9,7 +9,8 @@ extension Review {
         let book = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
         let input = InputObject(arguments["input"])
         let rating = try GivenRating(input)
-        guard rating != nil || input.isGiven("text") else { throw isEmpty }
+        let hasSpoilers = input["hasSpoilers"]
+        guard rating != nil || input.isGiven("text") || hasSpoilers != nil else { throw isEmpty }
         let text = try TextInput.optional(
             input.text("text"), field: "text", charactersMax: textCharactersMax)
         let (results, statusKey) = try await request.write { pipeline, viewer in
@@ -20,6 +21,7 @@ extension Review {
             parameters.append(bool: input.isGiven("text"))
             parameters.append(bool: rating?.isWhole ?? false)
             parameters.append(uuid: viewer.tenantID)
+            parameters.append(bool: hasSpoilers.map { $0.boolean ?? false })
             let status = pipeline.append(upsert, parameters)
             pipeline.replaceDeckSoon(of: viewer.userID)
             review.append([book], to: &pipeline, for: viewer)
@@ -115,7 +117,8 @@ extension Review {
 
     /// Writes the review if the book's status is READ, the rating is allowed, and the review is not empty. The rating and the
     /// text are unchanged if the input does not have them (`$6` and `$7` are false), and removed if they are null. A rating in
-    /// whole stars (`$8`) is unchanged, too, if the app shows the stars of the review as this rating.
+    /// whole stars (`$8`) is unchanged, too, if the app shows the stars of the review as this rating. The mark of spoilers is
+    /// unchanged if `$10` is null.
     private static let upsert = TypedStatement<Outcome>(
         """
         WITH given AS (
@@ -127,18 +130,23 @@ extension Review {
               WHEN $6 AND NOT ($8 AND \(rating) IS NOT DISTINCT FROM $4 / 2) THEN $4::smallint
               ELSE r.half_stars
             END AS half_stars,
-            CASE WHEN $7 THEN $5 ELSE r.text END AS text
+            CASE WHEN $7 THEN $5 ELSE r.text END AS text,
+            coalesce($10, r.has_spoilers, false) AS has_spoilers
           FROM books b
           JOIN tenants t ON t.id = $9
           LEFT JOIN reviews r ON r.user_id = b.user_id AND r.book_id = b.id
           WHERE b.user_id = $1 AND b.id = $2
         ), review AS (
-          INSERT INTO reviews AS r (user_id, book_id, id, half_stars, text)
-          SELECT $1, id, $3, half_stars, text
+          INSERT INTO reviews AS r (user_id, book_id, id, half_stars, text, has_spoilers)
+          SELECT $1, id, $3, half_stars, text, has_spoilers
           FROM given
           WHERE is_read AND is_allowed AND (half_stars IS NOT NULL OR text IS NOT NULL)
           ON CONFLICT (user_id, book_id) DO UPDATE
-          SET half_stars = excluded.half_stars, text = excluded.text, updated_at = now()
+          SET
+            half_stars = excluded.half_stars,
+            text = excluded.text,
+            has_spoilers = excluded.has_spoilers,
+            updated_at = now()
         )
         SELECT is_read, is_allowed, half_stars IS NOT NULL OR text IS NOT NULL FROM given
         """)

@@ -38,12 +38,19 @@ package func constantTimeEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
 
 /// Returns the bytes in hexadecimal, two lower-case digits per byte.
 package func lowercaseHex(_ bytes: some Collection<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
+    String(decoding: lowercaseHexDigits(bytes), as: UTF8.self)
+}
+
+/// Returns two hexadecimal digits for each byte, as UTF-8.
+package func lowercaseHexDigits(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+    }
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)
     for byte in bytes {
-        text.append(digits[Int(byte >> 4)])
-        text.append(digits[Int(byte & 15)])
+        text.append(digit(byte >> 4))
+        text.append(digit(byte & 15))
     }
-    return String(decoding: text, as: UTF8.self)
+    return text
 }

@@ -38,6 +38,20 @@ package final class AdminConnection {
         Rows(try checked(scratch.run(sql, parameters, on: connection)))
     }
 
+    /// Sends one statement, whose rows `receive` returns. The server runs it while this thread continues.
+    package func send(_ sql: String, _ parameters: Parameters) throws(PostgresError) {
+        guard scratch.send(sql, parameters, on: connection) else {
+            throw .connectionLost(errorMessage(connection))
+        }
+    }
+
+    /// Waits for the statement of the last `send`, and returns its rows.
+    package func receive() throws(PostgresError) -> Rows {
+        let rows = Rows(try checked(PQgetResult(connection)))
+        drain()
+        return rows
+    }
+
     /// Runs a `COPY ... FROM STDIN` with the concatenated bytes of all chunks.
     ///
     /// - Returns: The number of rows copied.

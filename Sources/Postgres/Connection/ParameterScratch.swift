@@ -38,6 +38,19 @@ struct ParameterScratch {
         }
     }
 
+    /// Sends a statement without preparing it; results are binary.
+    ///
+    /// - Returns: False if libpq could not send it.
+    mutating func send(
+        _ text: String, _ parameters: Parameters, on connection: OpaquePointer
+    ) -> Bool {
+        parameters.bytes.withUnsafeBytes { bytes in
+            fill(parameters, bytes)
+            return PQsendQueryParams(
+                connection, text, Int32(parameters.count), types, values, lengths, formats, 1) == 1
+        }
+    }
+
     /// Queues the preparation of a statement for parameters of these types; the values are not used.
     ///
     /// - Returns: False if libpq refused it, after which the connection must be closed.

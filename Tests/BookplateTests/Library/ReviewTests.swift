@@ -51,6 +51,28 @@ import Testing
         #expect(response["reviewBook", "text"] == (expected.map { .string($0) } ?? .null))
     }
 
+    @Test func markOfSpoilersIsKeptUnlessGiven() async throws {
+        let reader = try await Self.app().makeReader()
+        let book = try await reader.makeBook("Book", status: "READ")
+        let write = """
+            mutation($book: ID!, $input: ReviewInput!) {
+              reviewBook(id: $book, input: $input) { hasSpoilers text }
+            }
+            """
+        for (input, expected) in [
+            (["text": "It was the butler."], false), (["hasSpoilers": true], true),
+            (["text": "The butler."], true), (["hasSpoilers": .null], false),
+        ] as [(Value, Value)] {
+            let response = try await reader.execute(write, ["book": book, "input": input])
+            #expect(response["reviewBook", "hasSpoilers"] == expected)
+        }
+        // A mark alone is no review.
+        let other = try await reader.makeBook("Other", status: "READ")
+        let alone = try await reader.execute(
+            write, ["book": other, "input": ["hasSpoilers": true]])
+        #expect(alone.code == "BAD_USER_INPUT" && alone.field == "rating")
+    }
+
     // MARK: - Reviews without a rating
 
     static let writeStars = """

@@ -37,31 +37,12 @@ struct BookFacts {
         guard
             let text = try TextInput.optional(text, field: "publishedDate", charactersMax: 100)
         else { return nil }
-        guard isDate(text) else {
+        guard PartialDate(text, years: 1...9999) != nil else {
             throw .badUserInput(
                 field: "publishedDate",
                 "Send a year, a month, or a day, such as 1965, 1965-08, or 1965-08-01.")
         }
         return text
-    }
-
-    /// Whether a text is a year, a month, or a day of the Gregorian calendar in ISO 8601 format.
-    static func isDate(_ text: String) -> Bool {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard (1...3).contains(parts.count), parts[0].utf8.count == 4,
-            parts.dropFirst().allSatisfy({ $0.utf8.count == 2 }),
-            parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
-        else { return false }
-        let numbers = parts.compactMap { Int($0) }
-        let year = numbers[0]
-        guard year > 0 else { return false }
-        guard numbers.count > 1 else { return true }
-        let month = numbers[1]
-        guard (1...12).contains(month) else { return false }
-        guard numbers.count > 2 else { return true }
-        let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let days = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        return (1...days[month - 1]).contains(numbers[2])
     }
 
     private static func language(_ text: String?) throws(BookplateError) -> String? {

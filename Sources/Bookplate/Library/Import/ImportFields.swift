@@ -188,13 +188,13 @@ final class ImportFields {
     }
 
     /// Reads a date in one of the usual forms; nil if the cell is empty or, with a report, if it is not a date.
-    func date(_ name: String) -> ImportedDate? { date(raw(name), of: name) }
+    func date(_ name: String) -> PartialDate? { date(raw(name), of: name) }
 
-    func date(_ text: some StringProtocol, of name: String) -> ImportedDate? {
+    func date(_ text: some StringProtocol, of name: String) -> PartialDate? {
         let text = String(text.filter { $0 != "[" && $0 != "]" }).trimmed
         if text.isEmpty { return nil }
-        do throws(ImportedDate.Problem) {
-            return try ImportedDate.read(text, order: dayOrder)
+        do throws(PartialDate.Problem) {
+            return try PartialDate.read(text, order: dayOrder)
         } catch .ambiguous {
             report(
                 name,
@@ -207,7 +207,7 @@ final class ImportFields {
     }
 
     /// Reads a day that cannot be in the future, such as that of a reading.
-    func pastDate(_ text: some StringProtocol, of name: String) -> ImportedDate? {
+    func pastDate(_ text: some StringProtocol, of name: String) -> PartialDate? {
         guard let date = date(text, of: name) else { return nil }
         // A day later than today in UTC may have begun in the reader's time zone.
         guard let start = date.start, start.microseconds / 1_000_000 <= unixSecondsNow() + 86_400

@@ -36,8 +36,8 @@ struct ImportedRead: Equatable, Sendable {
     }
 
     var id: UUID?
-    var startedOn: ImportedDate?
-    var finishedOn: ImportedDate?
+    var startedOn: PartialDate?
+    var finishedOn: PartialDate?
     var outcome: Outcome
     var format: Format?
     /// The length of an audiobook.

@@ -33,10 +33,16 @@ package struct ReadersImport {
     private static let batchBooks = 2_000
     private static let batchReaders = 1_000
 
-    private let connection: AdminConnection
+    /// The greatest number of connections that make an import faster.
+    package static let connectionsMax = 16
 
-    package init(_ connection: AdminConnection) { self.connection = connection }
+    private let connections: [AdminConnection]
 
+    /// - Parameter connections: At least one. The server stores a batch on each at the same time.
+    package init(_ connections: [AdminConnection]) { self.connections = connections }
+
+    /// Imports the readers of a file.
+    ///
     /// - Parameters:
     ///   - tenant: The slug of the tenant.
     ///   - isDryRun: Whether to roll everything back at the end.
@@ -47,8 +53,12 @@ package struct ReadersImport {
     ) throws(Failure) -> Summary {
         let tenant = try tenantID(slug)
         if isDryRun { try execute("BEGIN") }
-        defer { if isDryRun { try? connection.execute("ROLLBACK") } }
+        defer { if isDryRun { try? connections[0].execute("ROLLBACK") } }
         var summary = Summary()
+        // A dry run is one transaction.
+        var lanes = (isDryRun ? [connections[0]] : connections).map { Lane(connection: $0) }
+        // Where the next batch goes: the connection that was used least recently.
+        var turn = 0
         var batch = Batch()
         while let line = try next(&file) {
             if line.bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { continue }
@@ -65,13 +75,57 @@ package struct ReadersImport {
             for problem in reader.problems { onProblem(line.number, problem) }
             // The lines of one reader are stored one after the other.
             if batch.isFull || batch.subjects.contains(reader.subject) {
-                try store(batch, in: tenant, &summary)
+                try lanes[turn].finish(&summary)
+                try lanes[turn].start(batch, in: tenant)
+                turn = (turn + 1) % lanes.count
                 batch = Batch()
+            }
+            for lane in lanes.indices where lanes[lane].subjects.contains(reader.subject) {
+                try lanes[lane].finish(&summary)
             }
             batch.append(reader)
         }
-        try store(batch, in: tenant, &summary)
+        try lanes[turn].finish(&summary)
+        try lanes[turn].start(batch, in: tenant)
+        for lane in lanes.indices { try lanes[lane].finish(&summary) }
         return summary
+    }
+
+    /// A connection and the batch that it is storing.
+    private struct Lane {
+        let connection: AdminConnection
+        /// The readers of the batch; empty if there is none.
+        private(set) var subjects: Set<String> = []
+
+        init(connection: AdminConnection) { self.connection = connection }
+
+        /// Sends a batch. The lane must be idle.
+        mutating func start(_ batch: Batch, in tenant: UUID) throws(Failure) {
+            guard !batch.readers.isEmpty else { return }
+            var json = ResponseWriter()
+            json.write(Value.list(batch.readers))
+            var parameters = Parameters.of(tenant)
+            parameters.append(jsonb: json.bytes)
+            try mappingError(Failure.database) { () throws(PostgresError) in
+                try connection.send(ReadersImport.importReaders, parameters)
+            }
+            subjects = batch.subjects
+        }
+
+        /// Waits until the batch, if there is one, is stored.
+        mutating func finish(_ summary: inout Summary) throws(Failure) {
+            guard !subjects.isEmpty else { return }
+            subjects = []
+            let counts = try mappingError(Failure.database) { () throws(PostgresError) in
+                try connection.receive().decode(Counts.self)
+            }
+            guard let counts = counts.first else { return }
+            summary.readersCreated += counts.readers
+            summary.booksCreated += counts.books
+            summary.reviewsCreated += counts.reviews
+            summary.readsCreated += counts.reads
+            summary.shelvesCreated += counts.shelves
+        }
     }
 
     /// The readers of one transaction.
@@ -101,7 +155,7 @@ package struct ReadersImport {
 
     private func execute(_ text: String) throws(Failure) {
         try mappingError(Failure.database) { () throws(PostgresError) in
-            try connection.execute(text)
+            try connections[0].execute(text)
         }
     }
 
@@ -109,30 +163,11 @@ package struct ReadersImport {
         var parameters = Parameters()
         parameters.append(text: slug)
         let found = try mappingError(Failure.database) { () throws(PostgresError) in
-            try connection.query("SELECT id FROM tenants WHERE slug = $1", parameters)
+            try connections[0].query("SELECT id FROM tenants WHERE slug = $1", parameters)
                 .decode(UUID.self)
         }
         guard let id = found.first else { throw .noTenant }
         return id
-    }
-
-    private func store(
-        _ batch: Batch, in tenant: UUID, _ summary: inout Summary
-    ) throws(Failure) {
-        guard !batch.readers.isEmpty else { return }
-        var json = ResponseWriter()
-        json.write(Value.list(batch.readers))
-        var parameters = Parameters.of(tenant)
-        parameters.append(jsonb: json.bytes)
-        let counts = try mappingError(Failure.database) { () throws(PostgresError) in
-            try connection.query(Self.importReaders, parameters).decode(Counts.self)
-        }
-        guard let counts = counts.first else { return }
-        summary.readersCreated += counts.readers
-        summary.booksCreated += counts.books
-        summary.reviewsCreated += counts.reviews
-        summary.readsCreated += counts.reads
-        summary.shelvesCreated += counts.shelves
     }
 
     private struct Counts: RowDecodable {

@@ -1,16 +1,25 @@
 import GraphQL
 import Identity
+import Postgres
 
 /// A year, a month, or a day of the Gregorian calendar: the scalar `Date`.
 ///
 /// Readers often know only the year of a read. Two dates are compared as far as both are known, so 2019-05 is neither before
 /// nor after 2019.
-struct PartialDate: Hashable {
-    /// The form of RFC 3339, or the beginning of it: `2019`, `2019-05`, `2019-05-01`.
-    let text: String
+struct PartialDate: Hashable, Sendable {
+    let year: Int
+    let month: Int?
+    let day: Int?
 
-    /// Returns nil for any other text, and for days that do not exist. Years have four digits, from 1000.
-    init?(_ text: String) {
+    /// Returns nil if there is no such day. Years have four digits, from 1000.
+    init?(year: Int, month: Int? = nil, day: Int? = nil) {
+        self.init(year: year, month: month, day: day, years: 1000...9999)
+    }
+
+    /// Reads the form of RFC 3339, or the beginning of it: `2019`, `2019-05`, `2019-05-01`.
+    ///
+    /// - Parameter years: The years that are accepted, between 1 and 9999.
+    init?(_ text: String, years: ClosedRange<Int> = 1000...9999) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard (1...3).contains(parts.count),
             zip(parts, [4, 2, 2]).allSatisfy({ part, length in
@@ -18,19 +27,44 @@ struct PartialDate: Hashable {
             })
         else { return nil }
         let numbers = parts.compactMap { Int($0) }
-        guard numbers[0] >= 1000 else { return nil }
-        if numbers.count > 1, !(1...12).contains(numbers[1]) { return nil }
-        if numbers.count > 2, !(1...Self.days(in: numbers[1], of: numbers[0])).contains(numbers[2])
-        {
+        self.init(
+            year: numbers[0], month: numbers.count > 1 ? numbers[1] : nil,
+            day: numbers.count > 2 ? numbers[2] : nil, years: years)
+    }
+
+    private init?(year: Int, month: Int?, day: Int?, years: ClosedRange<Int>) {
+        guard years.contains(year) else { return nil }
+        if let month {
+            guard (1...12).contains(month) else { return nil }
+            if let day, !(1...Self.days(in: month, of: year)).contains(day) { return nil }
+        } else if day != nil {
             return nil
         }
-        self.text = text
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    /// The form of RFC 3339, or the beginning of it: `2019`, `2019-05`, `2019-05-01`.
+    var text: String {
+        ([String(repeating: "0", count: 4 - String(year).count) + String(year)]
+            + [month, day].compactMap { $0 }.map { $0 < 10 ? "0\($0)" : String($0) })
+            .joined(separator: "-")
+    }
+
+    /// Midnight UTC of the first day.
+    var start: Instant? {
+        PartialDate(year: year, month: month ?? 1, day: day ?? 1)
+            .flatMap { Instant("\($0.text)T00:00:00Z") }
     }
 
     /// Whether the date is before another one, as far as both are known.
     func isBefore(_ other: PartialDate) -> Bool {
-        let length = min(text.utf8.count, other.text.utf8.count)
-        return text.prefix(length) < other.text.prefix(length)
+        if year != other.year { return year < other.year }
+        guard let month, let otherMonth = other.month else { return false }
+        if month != otherMonth { return month < otherMonth }
+        guard let day, let otherDay = other.day else { return false }
+        return day < otherDay
     }
 
     /// The last day that is not in the future: tomorrow in UTC, because the day begins earlier in other time zones.

@@ -75,7 +75,7 @@ import Testing
         ("2/2/2022", "2022-02-02"), ("31/1/2022", "2022-01-31"), ("1/31/2022 0:00", "2022-01-31"),
     ])
     func dateIsRead(text: String, date: String) throws {
-        #expect(try ImportedDate.read(text, order: nil).text == date)
+        #expect(try PartialDate.read(text, order: nil).text == date)
     }
 
     @Test(arguments: [
@@ -83,8 +83,8 @@ import Testing
         "May", "May 99 2022", "2022-05-03-04", "12345", "0101-01-01", "٢٠٢٢",
     ])
     func otherTextsAreNoDates(text: String) {
-        #expect(throws: ImportedDate.Problem.notADate) {
-            try ImportedDate.read(text, order: nil)
+        #expect(throws: PartialDate.Problem.notADate) {
+            try PartialDate.read(text, order: nil)
         }
     }
 
@@ -93,10 +93,10 @@ import Testing
         #expect(DayOrder.decided(by: ["1/2/2023", "2/13/2023"]) == .monthFirst)
         #expect(DayOrder.decided(by: ["1/2/2023"]) == nil)
         #expect(DayOrder.decided(by: ["13/2/2023", "2/13/2023"]) == nil)
-        #expect(try ImportedDate.read("1/2/2023", order: .dayFirst).text == "2023-02-01")
-        #expect(try ImportedDate.read("1/2/2023", order: .monthFirst).text == "2023-01-02")
-        #expect(throws: ImportedDate.Problem.ambiguous) {
-            try ImportedDate.read("1/2/2023", order: nil)
+        #expect(try PartialDate.read("1/2/2023", order: .dayFirst).text == "2023-02-01")
+        #expect(try PartialDate.read("1/2/2023", order: .monthFirst).text == "2023-01-02")
+        #expect(throws: PartialDate.Problem.ambiguous) {
+            try PartialDate.read("1/2/2023", order: nil)
         }
     }
 

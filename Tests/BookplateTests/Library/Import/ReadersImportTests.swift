@@ -22,7 +22,7 @@ import Testing
         """
 
     private func run(
-        _ app: TestApp, _ text: String, isDryRun: Bool = false
+        _ app: TestApp, _ text: String, isDryRun: Bool = false, connectionCount: Int = 1
     ) async throws -> (ReadersImport.Summary, [String]) {
         let path = "/tmp/readers-\(UUID.version7()).jsonl"
         try Data(text.utf8).write(to: URL(filePath: path))
@@ -30,9 +30,11 @@ import Testing
         let tenant = try await app.database.withConnection { connection in
             try connection.query("SELECT slug FROM tenants LIMIT 1").text(0, 0) ?? ""
         }
-        return try await app.database.withConnection { connection in
+        let url = try app.database.url(as: TestCluster.owner)
+        return try await blocking {
             var problems: [String] = []
-            let summary = try ReadersImport(connection).run(
+            let connections = try (0..<connectionCount).map { _ in try AdminConnection(url) }
+            let summary = try ReadersImport(connections).run(
                 try ReadersFile(path: path), tenant: tenant, isDryRun: isDryRun
             ) { problems.append("\($0): \($1)") }
             return (summary, problems)
@@ -97,6 +99,26 @@ import Testing
             try await app.database.count(
                 "SELECT count(*) FROM changes WHERE typename IN ('Book', 'Read', 'Review', 'Shelf')"
             ) == 10)
+    }
+
+    /// A batch has 2,000 books, so the second line of the reader comes while the first one may be stored.
+    @Test func batchesAreStoredOnSeveralConnections() async throws {
+        let app = try await TestApp.start(catalog: [])
+        func line(_ subject: String, _ numbers: ClosedRange<Int>) -> String {
+            let books = numbers.map { #"{"title": "Book \#($0)", "status": "READ", "rating": 3}"# }
+            return #"{"sub": "\#(subject)", "books": [\#(books.joined(separator: ","))]}"#
+        }
+        let text = [
+            line("ada", 1...2_000), line("bo", 1...1_000), line("ada", 1_900...2_500),
+            line("cy", 1...2_000), line("bo", 1...5),
+        ].joined(separator: "\n")
+        let (summary, problems) = try await run(app, text, connectionCount: 3)
+        #expect(problems == [])
+        #expect(
+            summary
+                == .init(
+                    readers: 5, readersCreated: 3, booksCreated: 5_500, reviewsCreated: 5_500,
+                    readsCreated: 5_500))
     }
 
     @Test func deletedBooksStayDeleted() async throws {

@@ -182,7 +182,7 @@ extension ImportedBook {
         let started = Self.date(startedAt)
         let finished = Self.date(finishedAt)
         func read(
-            _ outcome: ImportedRead.Outcome, _ start: ImportedDate?, _ end: ImportedDate?
+            _ outcome: ImportedRead.Outcome, _ start: PartialDate?, _ end: PartialDate?
         ) -> ImportedRead {
             ImportedRead(
                 // The id is the same each time, so that a second import finds the read.
@@ -202,7 +202,7 @@ extension ImportedBook {
         }
     }
 
-    private static func date(_ instant: Instant?) -> ImportedDate? {
-        instant.flatMap { try? ImportedDate.read($0.text, order: nil) }
+    private static func date(_ instant: Instant?) -> PartialDate? {
+        instant.flatMap { try? PartialDate.read($0.text, order: nil) }
     }
 }

@@ -181,9 +181,9 @@ final class BookplateMembers {
         }
     }
 
-    private func date(_ name: String) -> ImportedDate? {
+    private func date(_ name: String) -> PartialDate? {
         guard let text = text(name, max: 10) else { return nil }
-        guard BookFacts.isDate(text), let date = try? ImportedDate.read(text, order: nil) else {
+        guard let date = PartialDate(text) else {
             report(name, "“\(text)” is not a date like 2021-03-14, 2021-03, or 2021.")
             return nil
         }
