@@ -155,9 +155,7 @@ import Testing
     func commandsWork(block: Block) async throws {
         let installation = try await Self.installation()
         for line in Self.commands(block) where line.hasPrefix("bookplate-admin ") {
-            var words = Array(Self.words(line).dropFirst())
-            if words.first == "migrate" { words += ["--migrations", TestCluster.migrations] }
-            let outcome = try await installation.admin(words)
+            let outcome = try await installation.admin(Array(Self.words(line).dropFirst()))
             #expect(outcome.code == 0, "\(block): \(line): \(outcome.errors)")
         }
     }

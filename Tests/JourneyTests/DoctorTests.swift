@@ -10,7 +10,7 @@ import Testing
         _ installation: Installation, _ changes: [String: String?] = [:]
     ) async throws -> (code: Int32?, states: [String: String], lines: [Value]) {
         let outcome = try await installation.admin(
-            ["doctor", "--offline", "--json"] + AdminTests.folder, changes)
+            ["doctor", "--offline", "--json"], changes)
         let result = try parseJSON(Array(outcome.output.utf8))
         let findings = result["findings"]?.list ?? []
         #expect((result["isSound"] == true) == (outcome.code == 0))
@@ -36,7 +36,7 @@ import Testing
             #expect(states[check] == "ok", "\(check)")
         }
         #expect(states["Open Library"] == "skipped")
-        let lines = try await installation.admin(["doctor", "--offline"] + AdminTests.folder)
+        let lines = try await installation.admin(["doctor", "--offline"])
         #expect(lines.output.split(separator: "\n").count == states.count)
     }
 
@@ -79,7 +79,7 @@ import Testing
         #expect(try await state(of: "migrations") == "wrong")
         try await database.execute("DELETE FROM schema_functions")
         #expect(try await state(of: "migrations") == "wrong")
-        let restored = try await installation.admin(["migrate", "up"] + AdminTests.folder)
+        let restored = try await installation.admin(["migrate", "up"])
         #expect(restored.code == 0, "\(restored.errors)")
         #expect(try await runDoctor(installation).states["migrations"] == "ok")
         try await database.execute("UPDATE schema_migrations SET checksum = 'other'")
@@ -146,7 +146,7 @@ import Testing
         try broker.start()
         func states(_ port: Int) async throws -> [String] {
             let outcome = try await installation.admin(
-                ["doctor", "--json"] + AdminTests.folder,
+                ["doctor", "--json"],
                 [
                     "BOOKPLATE_MQTT_URL": "mqtt://127.0.0.1:\(port)", "BOOKPLATE_ISBNDB_URL": "",
                     "BOOKPLATE_OPEN_LIBRARY_COVERS_URL": "",

@@ -113,7 +113,8 @@ import Testing
 
     @Test func theServerIsNotReadyBeforeItsMigrationsHaveRun() async throws {
         let installation = try await Installation.bare()
-        let first = try #require(try MigrationFile.all(in: TestCluster.migrations).first).version
+        let first = try #require(try MigrationFiles(folder: TestCluster.migrations).versioned.first)
+            .version
         let migrated = try await installation.admin(
             "migrate", "up", "--to", "\(first)", "--migrations", TestCluster.migrations)
         #expect(migrated.code == 0, "\(migrated.errors)")

@@ -5,9 +5,9 @@ import Postgres
 /// Checks the databases: as the server's role, as the owner, and the replica.
 struct DatabaseChecks {
     private let configuration: Configuration
-    private let migrations: String
+    private let migrations: Migrate.FolderOptions
 
-    init(_ configuration: Configuration, migrations: String) {
+    init(_ configuration: Configuration, migrations: Migrate.FolderOptions) {
         self.configuration = configuration
         self.migrations = migrations
     }
@@ -31,7 +31,7 @@ struct DatabaseChecks {
             "owner", configuration.database.adminURL, "BOOKPLATE_ADMIN_DATABASE_URL", &results
         ) { connection, results throws(PostgresError) in
             results.append(try rowSecurity(connection))
-            results.append(contentsOf: migrationResults(connection))
+            results.append(contentsOf: try migrationResults(connection))
             let invalid = try DatabaseCheck.invalidIndexes(connection)
             if !invalid.isEmpty {
                 results.append(
@@ -129,9 +129,19 @@ struct DatabaseChecks {
                 "ENABLE and FORCE ROW LEVEL SECURITY on them, and find out why it was changed")
     }
 
-    private func migrationResults(_ connection: AdminConnection) -> [CheckResult] {
+    private func migrationResults(
+        _ connection: AdminConnection
+    ) throws(PostgresError) -> [CheckResult] {
+        let schema = try DatabaseCheck.schema(connection)
+        if schema.isSufficient, schema.version > schemaVersion {
+            return [
+                .ok(
+                    "migrations",
+                    "at \(schema.version) of a newer release, which contains what this one needs")
+            ]
+        }
         do throws(MigrationError) {
-            let plan = try Migrator(connection, folder: migrations).status()
+            let plan = try Migrator(connection, try migrations.files()).status()
             let pending = plan.pendingFileNames.count
             let problems = plan.problems.map {
                 CheckResult.wrong("migrations", "\($0)", "see bookplate-admin migrate verify")
@@ -147,8 +157,6 @@ struct DatabaseChecks {
                         "migrations", "\(pending) not applied",
                         "run bookplate-admin migrate up")
             ]
-        } catch .unreadable {
-            return [resultWithoutFiles(connection)]
         } catch .replacedChain {
             return [
                 .wrong(
@@ -157,26 +165,6 @@ struct DatabaseChecks {
             ]
         } catch {
             return [.wrong("migrations", "\(error)", "see bookplate-admin migrate verify")]
-        }
-    }
-
-    /// Checks whether the database has the schema that this program needs, if the migration files cannot be read.
-    private func resultWithoutFiles(_ connection: AdminConnection) -> CheckResult {
-        do throws(PostgresError) {
-            let schema = try DatabaseCheck.schema(connection)
-            return schema.isSufficient
-                ? .ok(
-                    "migrations",
-                    "at \(schema.version), as this program needs; files in \(migrations) not compared"
-                )
-                : .wrong(
-                    "migrations",
-                    "the database is at \(schema.version) and does not have the schema that this program needs "
-                        + "(version \(schemaVersion))",
-                    "run bookplate-admin migrate up")
-        } catch {
-            return .wrong(
-                "migrations", Failure(error).message, "check the log of the database server")
         }
     }
 }

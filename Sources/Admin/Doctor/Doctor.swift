@@ -21,8 +21,7 @@ struct Doctor: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Flag(help: "Do not connect to external services.")
     var offline = false
-    @Option(help: "Folder with the migration files.")
-    var migrations = "migrations"
+    @OptionGroup var migrations: Migrate.FolderOptions
 
     func run() async throws {
         var results: [CheckResult] = []

@@ -23,7 +23,7 @@ extension Migrate {
         var why: String?
         @Flag(help: "Create a file for functions, triggers, policies, and grants.")
         var functions = false
-        @Option(help: "Folder with the migration files.")
+        @Option(help: "Folder with the migration files.", completion: .directory)
         var migrations = "migrations"
         @Flag(help: "Print the path of the file without creating it.")
         var dryRun = false
