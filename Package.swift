@@ -122,7 +122,7 @@ let package = Package(
             resources: [
                 .embedInCode("App/schema.graphql"), .embedInCode("Library/Books/isbn-ranges.txt"),
             ]),
-        .target(name: "Config"),
+        .target(name: "Config", dependencies: ["Basics"]),
         .target(
             name: "Server",
             dependencies: [
@@ -197,7 +197,7 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "GraphQL", "Identity", "Postgres",
+                "Basics", "GraphQL", "Identity", "Postgres",
                 "BookSources", "Bookplate", "Config", "EmbeddedMigrations", "HTTPFetch",
                 "ImageProcessing", "JobQueue",
                 "MQTT", "ObjectStorage", "Version",

@@ -1,7 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Writes the files of `migrations/` into a Swift file, so that `bookplate-admin` contains them.
+/// Writes the files of `migrations/` into a Swift file, so that `bookplate-admin` contains them. From the dump, it takes only
+/// the statements about privileges and row-level security.
 ///
 /// The build system runs the script again when a file changes, and this plugin when files are added or removed.
 @main
@@ -18,7 +19,9 @@ struct EmbedMigrations: BuildToolPlugin {
                 cat "$folder/$path"
                 printf '\n"""##),\n'
             done
-            printf ']\n'
+            printf ']\nlet accessText = ##"""\n'
+            grep -E '^(GRANT|REVOKE|CREATE POLICY|ALTER TABLE .* ROW LEVEL SECURITY)' "$folder/schema.sql"
+            printf '"""##\n'
         } >"$output"
         """###
 
@@ -31,7 +34,8 @@ struct EmbedMigrations: BuildToolPlugin {
             .buildCommand(
                 displayName: "Embed the migrations", executable: URL(filePath: "/bin/sh"),
                 arguments: ["-c", Self.script, "sh", folder.path, output.path] + paths,
-                inputFiles: paths.map { folder.appending(path: $0) }, outputFiles: [output])
+                inputFiles: (paths + ["schema.sql"]).map { folder.appending(path: $0) },
+                outputFiles: [output])
         ]
     }
 }

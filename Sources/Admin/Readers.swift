@@ -24,7 +24,7 @@ struct Readers: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @ArgumentParser.Argument(help: "The path of the file.")
+        @ArgumentParser.Argument(help: "The path of the file.", completion: .file())
         var file: String
         @Option(help: "The slug of the tenant.")
         var tenant: String
@@ -37,10 +37,12 @@ struct Readers: ParsableCommand {
         func run() throws {
             let readers = ReadersImport(try connect(try loadConfiguration()))
             var problemCount = 0
+            let progress = Progress("readers", total: nil)
             let summary: ReadersImport.Summary
             do throws(ReadersImport.Failure) {
                 summary = try readers.run(
-                    try open(), tenant: tenant, isDryRun: dryRun
+                    try open(), tenant: tenant, isDryRun: dryRun,
+                    onProgress: { progress.advance(by: $0) }
                 ) { line, message in
                     problemCount += 1
                     if problemCount <= Self.printedProblemsMax {
@@ -54,6 +56,7 @@ struct Readers: ParsableCommand {
                 case .noTenant: throw Failure("there is no tenant \(tenant)")
                 }
             }
+            progress.finish()
             if problemCount > Self.printedProblemsMax {
                 printError("and \(problemCount - Self.printedProblemsMax) more problems")
             }

@@ -220,7 +220,7 @@ import Testing
         let first = try await installation.admin("catalog", "import", "--json", file)
         #expect(try json(first)["created"] == 2)
         #expect(first.errors.contains("line 2: not JSON"))
-        #expect(first.errors.contains("line 4: title is missing"))
+        #expect(first.errors.contains("line 4: title is missing (column 10)"))
         #expect(try await installation.database.count("SELECT count(*) FROM editions") == 2)
         let second = try await installation.admin("catalog", "import", "--json", file)
         #expect(
@@ -455,6 +455,10 @@ import Testing
         #expect(dead["jobs"]?.values(of: "lastError") == ["gave up"])
         #expect(dead["counts"]?.list?.count == 3)
         let id = try #require(dead["jobs", 0, "id"]?.string)
+        #expect(try await run("show", id) == dead["jobs", 0])
+        let unknown = try await installation.admin(
+            "jobs", "show", "0198c0de-0000-7000-8000-000000000001")
+        #expect(unknown.code == 1)
         #expect(try await run("retry", id, "--dry-run")["retried"] == 1)
         #expect(try await run("list", "--state", "ready")["jobs"]?.list?.count == 1)
         #expect(try await run("retry", id)["retried"] == 1)

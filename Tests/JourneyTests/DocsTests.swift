@@ -139,12 +139,12 @@ import Testing
             $0["commandName"]?.string == "help"
         }
         #expect(
-            isLeaf || rest.first == "--help",
+            isLeaf || ["--help", "--version"].contains(rest.first ?? ""),
             "\(block): \(words.joined(separator: " "))")
         let known =
             (command["arguments"]?.list ?? []).flatMap { argument in
                 (argument["names"]?.list ?? []).compactMap { $0["name"]?.string }
-            } + ["help"]
+            } + ["help", "version"]
         for option in rest where option.hasPrefix("--") {
             let name = option.dropFirst(2).prefix { $0 != "=" }
             #expect(known.contains(String(name)), "\(block): \(option)")

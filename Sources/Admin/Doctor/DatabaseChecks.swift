@@ -30,8 +30,11 @@ struct DatabaseChecks {
         connect(
             "owner", configuration.database.adminURL, "BOOKPLATE_ADMIN_DATABASE_URL", &results
         ) { connection, results throws(PostgresError) in
-            results.append(try rowSecurity(connection))
-            results.append(contentsOf: try migrationResults(connection))
+            let migrations = try migrationResults(connection)
+            let isMigrated = migrations.allSatisfy { $0.state == .ok }
+            results += isMigrated ? try accessResults(connection) : [try rowSecurity(connection)]
+            results += migrations
+            if isMigrated { results.append(try tenants(connection)) }
             let invalid = try DatabaseCheck.invalidIndexes(connection)
             if !invalid.isEmpty {
                 results.append(
@@ -127,6 +130,31 @@ struct DatabaseChecks {
             : .wrong(
                 "row security", "not forced on \(open.joined(separator: ", "))",
                 "ENABLE and FORCE ROW LEVEL SECURITY on them, and find out why it was changed")
+    }
+
+    /// Compares the access of the server's role. It is that of this release only if the database is, too.
+    private func accessResults(
+        _ connection: AdminConnection
+    ) throws(PostgresError) -> [CheckResult] {
+        let open = try rowSecurity(connection)
+        guard try DatabaseCheck.schema(connection).version == schemaVersion,
+            let url = configuration.database.adminURL
+        else { return [open] }
+        let results = try AccessChecks(connection, adminURL: url).results()
+        // Tables that this release does not contain may also have readers' rows.
+        return open.state == .wrong
+            && results.allSatisfy { $0.check != open.check || $0.state == .ok }
+            ? results.filter { $0.check != open.check } + [open] : results
+    }
+
+    private func tenants(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
+        let slugs = try TenantRecord.all(connection).map(\.slug)
+        return slugs.isEmpty
+            ? .wrong(
+                "tenants", "there is none, so no user can sign in",
+                "run bookplate-admin tenant add")
+            : .ok(
+                "tenants", slugs.prefix(5).joined(separator: ", ") + (slugs.count > 5 ? ", …" : ""))
     }
 
     private func migrationResults(

@@ -11,7 +11,8 @@ extension Migrate {
                 instead, which is applied again whenever it changes. Functions, triggers, policies, and grants belong there.
 
                 Examples:
-                  bookplate-admin migrate new add_cover_digest --why "covers are compared by their digest"
+                  bookplate-admin migrate new add_cover_digest \\
+                    --why "covers are compared by their digest"
                   bookplate-admin migrate new --functions covers
                 """)
 

@@ -40,9 +40,11 @@ package struct ReadersImport {
     /// - Parameters:
     ///   - tenant: The slug of the tenant.
     ///   - isDryRun: Whether to roll everything back at the end.
+    ///   - onProgress: Called with the number of readers that were stored since the last call.
     ///   - onProblem: Called with the number of the line and a sentence for everything that is left out.
     package func run(
         _ file: consuming ReadersFile, tenant slug: String, isDryRun: Bool,
+        onProgress: (_ readers: Int) -> Void = { _ in },
         onProblem: (_ line: Int, _ message: String) -> Void
     ) throws(Failure) -> Summary {
         let tenant = try tenantID(slug)
@@ -66,6 +68,7 @@ package struct ReadersImport {
             // The lines of one reader are stored one after the other.
             if batch.isFull || batch.subjects.contains(reader.subject) {
                 try store(batch, in: tenant, &summary)
+                onProgress(batch.readers.count)
                 batch = Batch()
             }
             batch.append(reader)
