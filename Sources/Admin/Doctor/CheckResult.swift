@@ -1,7 +1,7 @@
 import GraphQL
 
 /// The result of a check of `doctor`, which prints it as one line.
-struct CheckResult {
+struct CheckResult: Sendable {
     enum State: String {
         case ok, warning, wrong
         /// The check was not run, because another check failed or an option disables it.
@@ -18,12 +18,12 @@ struct CheckResult {
     }
 
     /// A safe correction of a problem, which `doctor --fix` makes.
-    struct Fix {
+    struct Fix: Sendable {
         /// What the correction does, as an infinitive: `grant 2 missing privileges`.
         let description: String
-        let run: () throws -> Void
+        let run: @Sendable () throws -> Void
 
-        init(_ description: String, run: @escaping () throws -> Void) {
+        init(_ description: String, run: @escaping @Sendable () throws -> Void) {
             self.description = description
             self.run = run
         }
