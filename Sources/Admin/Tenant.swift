@@ -18,7 +18,8 @@ struct Tenant: ParsableCommand {
                   bookplate-admin tenant add --slug reader --name Reader \\
                     --audience com.example.reader
                   bookplate-admin tenant add --slug shop --name Shop \\
-                    --audience com.example.shop --audience com.example.shop.web --amazon-tag shop-20 --bookshop-id 12345
+                    --audience com.example.shop --audience com.example.shop.web \\
+                    --amazon-tag shop-20 --bookshop-id 12345
                 """)
 
         @OptionGroup var output: OutputOptions

@@ -261,7 +261,7 @@ import Testing
     /// Every command has examples and `--json`. Commands that change something have `--dry-run`.
     @Test func allCommandsFollowTheConventions() async throws {
         let readOnly: Set<String> = [
-            "check", "completions", "doctor", "export", "find", "genres", "list", "manual", "print",
+            "check", "completions", "export", "find", "genres", "list", "manual", "print",
             "show",
             "stats", "status", "usage", "verify", "works",
         ]

@@ -69,7 +69,7 @@ import Testing
     @Test(
         arguments: [
             (#"{"title": 5}"#, 11), (#"{"ids":{"title":"a"},"title":5}"#, 30),
-            (#"{"description":"\"title\":é","title":[]}"#, 37), (#"{"title":"É" "isbn13":1}"#, 14),
+            (#"{"description":"\"title\":é","title":[]}"#, 38), (#"{"title":"É" "isbn13":1}"#, 14),
             (#"{"title":"T","title":"U"}"#, 14), ("{}", nil), ("{", nil),
         ] as [(String, Int?)])
     func findsTheColumnOfTheProblem(line: String, column: Int?) throws {
