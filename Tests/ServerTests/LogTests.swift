@@ -58,11 +58,13 @@ import Testing
             _ = try await server.get("/health/live")
             _ = try await server.get("/metrics")
             _ = try await server.get("/nothing?secret=1")
+            _ = try await server.get("/exports/secret.zip")
         }
         let requests = log.lines.filter { $0.contains("request ") }
-        #expect(requests.count == 1)
-        #expect(requests.first?.contains("path=/nothing") == true)
-        #expect(requests.first?.contains("secret") == false)
+        #expect(requests.count == 2)
+        #expect(requests.first?.contains("path=/nothing ") == true)
+        #expect(requests.last?.contains("path=/exports/… ") == true)
+        #expect(!requests.contains { $0.contains("secret") })
     }
 
     @Test(

@@ -44,7 +44,14 @@ struct Exchange {
         route.map { $0.path.hasPrefix("/health/") || $0.path == "/metrics" } ?? false
     }
 
-    /// Logs one line for the request. The line contains only the path, because a query may contain secrets.
+    /// Returns the start of a path that no route matches. The rest may be a secret, such as the token of an export.
+    private static func firstSegment(of path: Substring) -> String {
+        let segment = path.dropFirst().prefix(100).prefix { $0 != "/" }
+        return "/\(segment)" + (segment.endIndex == path.endIndex ? "" : "/…")
+    }
+
+    /// Logs one line for the request. It contains the path of the route, because the query and the rest of the path may
+    /// contain secrets, such as the token of an export.
     ///
     /// - Parameter level: The level of requests that did not fail. Those of monitors are logged for debugging only.
     func log(_ response: HTTPResponse, to logger: Logger, level: Logger.Level) {
@@ -58,7 +65,7 @@ struct Exchange {
         ]
         if let request = reader?.request {
             metadata["method"] = "\(request.method.rawValue)"
-            metadata["path"] = "\(request.path)"
+            metadata["path"] = "\(route?.path ?? Self.firstSegment(of: request.path))"
         }
         logger.log(level: level, "request", metadata: metadata)
     }
