@@ -86,7 +86,7 @@ import Testing
                     "content-type": "application/json", "accept": "text/event-stream",
                     "authorization": "Bearer \(token ?? "")",
                 ], body: HTTPClient.operations(query, .null))
-            try stream.receive(until: "content-type: text/event-stream")
+            try stream.receive(until: "text/event-stream")
         }
     }
 
