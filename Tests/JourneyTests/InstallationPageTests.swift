@@ -65,7 +65,7 @@ import Testing
         let upload = try await front.upload(
             [UInt8](repeating: 0, count: 2 << 20),
             operations: HTTPClient.operations(
-                "mutation($id: ID!, $image: Upload) { setCover(id: $id, input: {image: $image}) { id } }",
+                "mutation($id: ID!, $image: Upload!) { setCover(id: $id, input: {image: $image}) { id } }",
                 ["id": book["data", "createBook", "id"] ?? .null, "image": .null]),
             map: #"{"0":["variables.image"]}"#, token: token)
         // The server has read the file and found that it is not a picture.
