@@ -215,7 +215,7 @@ let package = Package(
             ]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
-        .testTarget(name: "AdminTests", dependencies: ["Admin", "EmbeddedMigrations"]),
+        .testTarget(name: "AdminTests", dependencies: ["Admin", "EmbeddedMigrations", "GraphQL"]),
         .testTarget(
             name: "ServerTests",
             dependencies: [
