@@ -2,7 +2,10 @@
 #
 #   docker build -t bookplate .
 #   docker run --rm -e BOOKPLATE_ADMIN_DATABASE_URL=… bookplate bookplate-admin migrate up
-#   docker run -p 8080:8080 -e DATABASE_URL=… -e BOOKPLATE_SESSION_KEYS=/run/secrets/session-keys bookplate
+#   docker run -p 8080:8080 -e DATABASE_URL=… -e BOOKPLATE_SESSION_KEYS=/run/secrets/session-keys \
+#     -e BOOKPLATE_PUBLIC_URL=https://books.example.com bookplate
+#
+# For reproducible builds, add the digests of the two base images that you have tested: swift:6.3-bookworm@sha256:….
 
 FROM swift:6.3-bookworm AS build
 WORKDIR /source
@@ -10,11 +13,17 @@ COPY scripts/common scripts/packages scripts/
 RUN apt-get update \
     && apt-get install -y --no-install-recommends $(scripts/packages build) \
     && rm -rf /var/lib/apt/lists/*
-# The programs embed the schema.
-COPY Package.swift schema.graphql ./
+# The dependencies are a layer of their own, which is built again only when their versions change.
+COPY Package.swift Package.resolved ./
+RUN swift package resolve
+COPY Plugins Plugins
+# The programs embed the schema and the migrations.
+COPY schema.graphql ./
+COPY migrations migrations
 COPY Sources Sources
-COPY Tests Tests
-RUN swift build -c release --static-swift-stdlib --product bookplate \
+# Package.swift is read without the tests, which are not in the image.
+RUN export ONLY_TARGETS="BookplateServer Admin Imager" \
+    && swift build -c release --static-swift-stdlib --product bookplate \
     && swift build -c release --static-swift-stdlib --product bookplate-admin \
     && swift build -c release --static-swift-stdlib --product bookplate-imager \
     && folder=$(swift build -c release --static-swift-stdlib --show-bin-path) \
@@ -22,19 +31,27 @@ RUN swift build -c release --static-swift-stdlib --product bookplate \
     && strip /install/*
 
 FROM debian:bookworm-slim
-COPY scripts/common scripts/packages /tmp/scripts/
+LABEL org.opencontainers.image.title="Bookplate" \
+      org.opencontainers.image.description="The backend of a reading app: a GraphQL server on PostgreSQL" \
+      org.opencontainers.image.version="0.9.0" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY scripts/common scripts/packages /usr/local/share/bookplate/scripts/
+# The client of PostgreSQL is for the scripts backup and restore. The user has a fixed number, so that Kubernetes can check
+# that it is not root, and volumes can be prepared for it.
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends $(/tmp/scripts/packages run) \
-    && rm -rf /var/lib/apt/lists/* /tmp/scripts \
-    && useradd --system --home-dir /var/lib/bookplate --create-home --shell /usr/sbin/nologin bookplate
+    && apt-get install -y --no-install-recommends postgresql-client \
+       $(/usr/local/share/bookplate/scripts/packages run) \
+    && rm -rf /var/lib/apt/lists/* \
+    && groupadd --gid 10001 bookplate \
+    && useradd --uid 10001 --gid 10001 --home-dir /var/lib/bookplate --create-home --shell /usr/sbin/nologin bookplate
 COPY --from=build /install/ /usr/local/bin/
 WORKDIR /usr/local/share/bookplate
 COPY schema.graphql LICENSE ./
-COPY migrations migrations
+COPY scripts/backup scripts/restore scripts/
 # The starter catalog with its license and attribution.
 COPY scripts/catalog/starter.jsonl scripts/catalog/README.md scripts/catalog/
 
-USER bookplate
+USER 10001:10001
 VOLUME /var/lib/bookplate
 EXPOSE 8080
 ENV BOOKPLATE_ENV=production \

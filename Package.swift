@@ -122,7 +122,7 @@ let package = Package(
             resources: [
                 .embedInCode("App/schema.graphql"), .embedInCode("Library/Books/isbn-ranges.txt"),
             ]),
-        .target(name: "Config"),
+        .target(name: "Config", dependencies: ["Basics"]),
         .target(
             name: "Server",
             dependencies: [
@@ -176,6 +176,8 @@ let package = Package(
                 .embedInCode("Explorer/Page/toolbar.js"),
                 .embedInCode("Explorer/Page/variables-completion.js"),
             ]),
+        // The files of migrations/, as text in the program bookplate-admin.
+        .target(name: "EmbeddedMigrations", plugins: ["EmbedMigrations"]),
         // malloc_trim, which the Glibc module does not export.
         .systemLibrary(name: "CMalloc", path: "Sources/System/CMalloc"),
         .executableTarget(
@@ -195,9 +197,9 @@ let package = Package(
         .executableTarget(
             name: "Admin",
             dependencies: [
-                "GraphQL", "Identity", "Postgres",
-                "BookSources", "Bookplate", "Config", "HTTPFetch", "ImageProcessing",
-                "JobQueue",
+                "Basics", "GraphQL", "Identity", "Postgres",
+                "BookSources", "Bookplate", "Config", "EmbeddedMigrations", "HTTPFetch",
+                "ImageProcessing", "JobQueue",
                 "MQTT", "ObjectStorage", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -213,7 +215,7 @@ let package = Package(
             ]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
-        .testTarget(name: "AdminTests", dependencies: ["Admin"]),
+        .testTarget(name: "AdminTests", dependencies: ["Admin", "EmbeddedMigrations", "GraphQL"]),
         .testTarget(
             name: "ServerTests",
             dependencies: [
@@ -297,6 +299,7 @@ let package = Package(
             name: "IdentityTests",
             dependencies: ["HTTPFetch", "Basics", "Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
+        .plugin(name: "EmbedMigrations", capability: .buildTool()),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -315,7 +318,7 @@ where [
 
 // scripts/test asks for this. Elsewhere a newer compiler that warns of more still builds the project.
 if Context.environment["WARNINGS_AS_ERRORS"] == "1" {
-    for target in package.targets where target.type != .system {
+    for target in package.targets where ![.system, .plugin].contains(target.type) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
     }
 }
@@ -330,6 +333,7 @@ if let targets = Context.environment["ONLY_TARGETS"] {
         else { continue }
         kept.append(target)
         for case .byNameItem(let dependency, _) in target.dependencies { names.append(dependency) }
+        for case .plugin(let plugin, _) in target.plugins ?? [] { names.append(plugin) }
     }
     package.targets = kept
     package.products.removeAll { product in

@@ -29,9 +29,14 @@ struct Account: ParsableCommand {
             let accounts = try AccountRecord.find(text, connection)
             output.print(
                 .list(accounts.map { json($0) }),
-                lines: accounts.map {
-                    "\($0.id)\t\($0.tenant)\t\($0.createdAt)\t\($0.email ?? "-")\t\($0.displayName ?? "-")"
-                })
+                Table(
+                    ["id", "tenant", "created", "e-mail", "name"],
+                    accounts.map {
+                        [
+                            $0.id.description, $0.tenant, $0.createdAt, $0.email ?? "-",
+                            $0.displayName ?? "-",
+                        ]
+                    }))
         }
     }
 
@@ -50,14 +55,17 @@ struct Account: ParsableCommand {
             let found = try AccountRecord.show(id, connection)
             output.print(
                 json(found),
-                lines: [
-                    "id\t\(found.id)", "tenant\t\(found.tenant)",
-                    "name\t\(found.displayName ?? "-")", "e-mail\t\(found.email ?? "-")",
-                    "created\t\(found.createdAt)", "books\t\(found.books)",
-                    "shelves\t\(found.shelves)", "reviews\t\(found.reviews)",
-                    "swipes\t\(found.swipes)", "sessions\t\(found.sessions)",
-                    "jobs\t\(found.jobs)", "Apple grant\t\(found.hasAppleGrant ? "yes" : "no")",
-                ])
+                Table(
+                    [],
+                    [
+                        ["id", found.id.description], ["tenant", found.tenant],
+                        ["name", found.displayName ?? "-"], ["e-mail", found.email ?? "-"],
+                        ["created", found.createdAt], ["books", "\(found.books)"],
+                        ["shelves", "\(found.shelves)"], ["reviews", "\(found.reviews)"],
+                        ["swipes", "\(found.swipes)"], ["sessions", "\(found.sessions)"],
+                        ["jobs", "\(found.jobs)"],
+                        ["Apple grant", found.hasAppleGrant ? "yes" : "no"],
+                    ]))
         }
     }
 
@@ -70,8 +78,10 @@ struct Account: ParsableCommand {
                 for them.
 
                 Examples:
-                  bookplate-admin account delete 0198c0de-0000-7000-8000-000000000001 --dry-run
-                  bookplate-admin account delete 0198c0de-0000-7000-8000-000000000001 --yes --json
+                  bookplate-admin account delete 0198c0de-0000-7000-8000-000000000001 \\
+                    --dry-run
+                  bookplate-admin account delete 0198c0de-0000-7000-8000-000000000001 \\
+                    --yes --json
                 """)
 
         /// How long to wait for the jobs that delete data outside of the database.

@@ -15,22 +15,21 @@ extension Account {
 
                 Examples:
                   bookplate-admin account export 0198c0de-0000-7000-8000-000000000001
-                  bookplate-admin account export 0198c0de-0000-7000-8000-000000000001 --to ada.zip --json
+                  bookplate-admin account export 0198c0de-0000-7000-8000-000000000001 \\
+                    --to ada.zip --json
                 """)
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var account: AccountArgument
-        @Option(name: .customLong("to"), help: "The path of the archive (default: account-ID.zip).")
+        @Option(
+            name: .customLong("to"), help: "The path of the archive (default: account-ID.zip).",
+            completion: .file(extensions: ["zip"]))
         var path: String?
 
         func run() throws {
             let id = try account.id
             let configuration = try loadConfiguration()
-            guard case .folder(let folder) = configuration.storage else {
-                throw Failure(
-                    "BOOKPLATE_STORAGE is on S3, which this version does not support: use file:PATH",
-                    .configuration)
-            }
+            let folder = configuration.storage.folder
             let connection = try connect(configuration)
             _ = try AccountRecord.show(id, connection)
             let path = self.path ?? "account-\(id).zip"
@@ -42,8 +41,10 @@ extension Account {
             }
             let byteCount: Int
             do throws(LibraryExportError) {
-                byteCount = try LibraryExport.write(
-                    of: id, toFile: path, connection, store: store)
+                byteCount = try Progress.showing("exporting the account") {
+                    () throws(LibraryExportError) in
+                    try LibraryExport.write(of: id, toFile: path, connection, store: store)
+                }
             } catch {
                 switch error {
                 case .database(let error): throw Failure(error)

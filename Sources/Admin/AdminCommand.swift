@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import GraphQL
 import Version
 
 /// The command line of operators.
@@ -17,14 +18,15 @@ struct AdminCommand: AsyncParsableCommand {
 
             Examples:
               bookplate-admin migrate up
-              bookplate-admin tenant add --slug reader --name Reader --audience com.example.reader
+              bookplate-admin tenant add --slug reader --name Reader \\
+                --audience com.example.reader
               bookplate-admin catalog import scripts/catalog/starter.jsonl
               bookplate-admin doctor
             """,
         version: "bookplate-admin \(bookplateVersion)",
         subcommands: [
             Migrate.self, Tenant.self, Account.self, Catalog.self, Readers.self, Backfill.self,
-            Jobs.self,
+            Session.self, Jobs.self,
             Documents.self, Storage.self, Keys.self, Token.self, SchemaCommand.self, Doctor.self,
             Completions.self, Manual.self,
         ])
@@ -33,7 +35,7 @@ struct AdminCommand: AsyncParsableCommand {
         // If the reader of the output exits early, such as `head`, the command still completes its work.
         signal(SIGPIPE, SIG_IGN)
         do {
-            var command = try parseAsRoot()
+            var command = try parse()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -43,6 +45,20 @@ struct AdminCommand: AsyncParsableCommand {
             guard let failure = Failure(error) else { exit(withError: error) }
             printError("bookplate-admin: \(failure.message)")
             Glibc.exit(failure.status.rawValue)
+        }
+    }
+
+    /// Parses the command line. An unknown command or option gets a message with a suggestion.
+    private static func parse() throws -> any ParsableCommand {
+        do {
+            return try parseAsRoot()
+        } catch {
+            guard exitCode(for: error) == .validationFailure,
+                let help = try? parseJSON(Array(_dumpHelp().utf8)), let program = help["command"],
+                let unknown = UnknownWord(
+                    in: Array(CommandLine.arguments.dropFirst()), of: program)
+            else { throw error }
+            throw Failure(unknown.message, .usage)
         }
     }
 }

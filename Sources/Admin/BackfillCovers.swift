@@ -106,11 +106,7 @@ extension Backfill {
         }
 
         private func openCovers(_ configuration: Configuration) throws -> Bookplate.Covers {
-            guard case .folder(let folder) = configuration.storage else {
-                throw Failure(
-                    "BOOKPLATE_STORAGE is on S3, which this version does not support: use file:PATH",
-                    .configuration)
-            }
+            let folder = configuration.storage.folder
             let allowed = try FetchAllowList(
                 parsing: configuration.sources.fetchAllow.joined(separator: ","))
             do {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import Glibc
 import GraphQL
 import Postgres
 
@@ -26,13 +25,15 @@ extension Backfill {
 
         func run() throws {
             let backfill = SimilarBackfill(try connect(try loadConfiguration()))
-            let isTerminal = isatty(STDERR_FILENO) != 0
+            var progress: Progress?
+            var doneBefore = 0
             let summary = try backfill.run(isIncremental: incremental, isDryRun: dryRun) {
                 done, total in
-                if isTerminal, done % 1000 == 0 || done == total {
-                    printError("processed \(done) of \(total) books")
-                }
+                if progress == nil { progress = Progress("books", total: total) }
+                progress?.advance(by: done - doneBefore)
+                doneBefore = done
             }
+            progress?.finish()
             output.print(
                 .object([
                     .init("signals", .int(summary.signals)),

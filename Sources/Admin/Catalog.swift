@@ -18,7 +18,7 @@ struct Catalog: ParsableCommand {
             abstract: "Import books from JSON Lines or CSV, which may be gzip-compressed.",
             discussion: """
                 The command can be repeated: a book that already exists is updated. Books are identified by their ISBN, an \
-                external ID, or their title and authors. A line that cannot be read is reported with its number and skipped.
+                external ID, or their title and authors. A line that cannot be read is reported with its number, and where possible with the column, and skipped.
 
                 Examples:
                   bookplate-admin catalog import scripts/catalog/starter.jsonl
@@ -26,7 +26,7 @@ struct Catalog: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @ArgumentParser.Argument(help: "The path of the file.")
+        @ArgumentParser.Argument(help: "The path of the file.", completion: .file())
         var file: String
         @Flag(help: "Import the file and roll the changes back.")
         var dryRun = false
@@ -38,12 +38,16 @@ struct Catalog: ParsableCommand {
             let catalog = CatalogImport(try connect(try loadConfiguration()))
             let file = try read()
             var problemCount = 0
-            let summary = try catalog.run(file, isDryRun: dryRun) { line, message in
+            let progress = Progress("lines", total: nil)
+            let summary = try catalog.run(
+                file, isDryRun: dryRun, onProgress: { progress.advance(by: $0) }
+            ) { line, message in
                 problemCount += 1
                 if problemCount <= Self.printedProblemsMax {
                     printError("line \(line): \(message)")
                 }
             }
+            progress.finish()
             if problemCount > Self.printedProblemsMax {
                 printError("and \(problemCount - Self.printedProblemsMax) more lines")
             }
@@ -91,7 +95,9 @@ struct Catalog: ParsableCommand {
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            try CatalogMaintenance.refresh(isDryRun: dryRun, connection)
+            try Progress.showing("refreshing the catalog") {
+                try CatalogMaintenance.refresh(isDryRun: dryRun, connection)
+            }
             output.print(
                 .object([.init("refreshed", .boolean(true)), .init("dryRun", .boolean(dryRun))]),
                 lines: [dryRun ? "would be up to date (dry run: rolled back)" : "up to date"])
@@ -114,7 +120,7 @@ struct Catalog: ParsableCommand {
             let counts = try CatalogStatistics(connection).counts
             output.print(
                 .object(counts.map { .init($0.name, .int($0.count)) }),
-                lines: counts.map { "\($0.name)\t\($0.count)" })
+                Table(["data", "books"], counts.map { [$0.name, "\($0.count)"] }))
         }
     }
 
@@ -141,7 +147,7 @@ struct Catalog: ParsableCommand {
                 .list(
                     counts.map {
                         .object([.init("name", .string($0.name)), .init("books", .int($0.count))])
-                    }), lines: counts.map { "\($0.count)\t\($0.name)" })
+                    }), Table(["books", "name"], counts.map { ["\($0.count)", $0.name] }))
         }
     }
 

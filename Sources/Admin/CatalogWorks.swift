@@ -14,7 +14,8 @@ extension Catalog {
                 works stay valid.
 
                 Examples:
-                  bookplate-admin catalog merge-works 3f0f6b0e-6f5c-8b53-9d0a-0f1f3c8a2b11 9a4c7d52-1f0b-8c3e-b7aa-51d2e6f4c010
+                  bookplate-admin catalog merge-works 3f0f6b0e-6f5c-8b53-9d0a-0f1f3c8a2b11 \\
+                    9a4c7d52-1f0b-8c3e-b7aa-51d2e6f4c010
                 """)
 
         @OptionGroup var output: OutputOptions
@@ -149,13 +150,15 @@ extension Catalog {
                                 "undoneAt", decision.undoneAtText.map { .string($0) } ?? .null),
                         ])
                     }),
-                lines: decisions.map { decision in
-                    [
-                        "\(decision.id)", decision.kind, decision.decidedAtText,
-                        decision.undoneAtText.map { "undone \($0)" } ?? "",
-                        decision.titles.joined(separator: " / "),
-                    ].joined(separator: "\t")
-                })
+                Table(
+                    ["decision", "kind", "decided", "undone", "titles"],
+                    decisions.map { decision in
+                        [
+                            "\(decision.id)", decision.kind, decision.decidedAtText,
+                            decision.undoneAtText.map { "undone \($0)" } ?? "",
+                            decision.titles.joined(separator: " / "),
+                        ]
+                    }))
         }
     }
 }

@@ -30,7 +30,7 @@ struct Documents: ParsableCommand {
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var dryRunOptions: DryRunOptions
-        @ArgumentParser.Argument(help: "The path of the manifest.")
+        @ArgumentParser.Argument(help: "The path of the manifest.", completion: .file())
         var file: String
 
         /// The maximum number of problems that are printed individually.
@@ -84,9 +84,9 @@ struct Documents: ParsableCommand {
             let documents = try DocumentRecord.all(connection)
             output.print(
                 .list(documents.map(json)),
-                lines: documents.map {
-                    "\($0.id)\t\($0.kind ?? "")\t\($0.name ?? "")\t\($0.syncedAt)"
-                })
+                Table(
+                    ["id", "type", "name", "synchronized"],
+                    documents.map { [$0.id, $0.kind ?? "", $0.name ?? "", $0.syncedAt] }))
         }
     }
 

@@ -8,7 +8,7 @@ import Postgres
 struct Jobs: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage background jobs, including dead letters.",
-        subcommands: [List.self, Retry.self, Purge.self])
+        subcommands: [List.self, Show.self, Retry.self, Purge.self])
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -51,12 +51,52 @@ struct Jobs: ParsableCommand {
                                     .init("count", .int($0.count)),
                                 ])
                             })),
-                ]), lines: jobs.map(Jobs.line))
+                ]),
+                Table(
+                    ["id", "kind", "state", "attempts", "runs at", "last error"], jobs.map(Jobs.row)
+                )
+            )
             if !output.json {
                 for count in counts {
                     printError("\(count.kind): \(count.count) \(count.state.rawValue)")
                 }
             }
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a job that has not finished.",
+            discussion: """
+                The input of a job is not shown, because it contains data of users.
+
+                Examples:
+                  bookplate-admin jobs show 0198c0de-0000-7000-8000-000000000001
+                """)
+
+        @OptionGroup var output: OutputOptions
+        @ArgumentParser.Argument(help: "The ID of the job.") var id: String
+
+        func run() throws {
+            guard let id = UUID(id) else {
+                throw Failure("'\(id)' is not a job ID: it must be a UUID", .usage)
+            }
+            let connection = try connect(try loadConfiguration())
+            guard let job = try JobRecord.list(.init(ids: [id]), limit: 1, connection).first else {
+                throw Failure("there is no job \(id); finished jobs are deleted")
+            }
+            output.print(
+                Jobs.json(job),
+                Table(
+                    [],
+                    [
+                        ["id", job.id.description], ["kind", job.kind],
+                        ["state", job.state.rawValue], ["user", job.userID?.description ?? "-"],
+                        ["attempts", "\(job.attempts) of \(job.attemptsMax)"],
+                        ["runs at", Instant(microseconds: job.runAt).text],
+                        ["created", Instant(microseconds: job.createdAt).text],
+                        ["worker", job.worker ?? "-"], ["last error", job.lastError ?? "-"],
+                    ]))
         }
     }
 
@@ -151,9 +191,11 @@ struct Jobs: ParsableCommand {
         ])
     }
 
-    private static func line(_ job: JobRecord) -> String {
-        "\(job.id)\t\(job.kind)\t\(job.state.rawValue)\t\(job.attempts)/\(job.attemptsMax)\t"
-            + "\(Instant(microseconds: job.runAt).text)\t\(job.lastError ?? "")"
+    private static func row(_ job: JobRecord) -> [String] {
+        [
+            job.id.description, job.kind, job.state.rawValue, "\(job.attempts)/\(job.attemptsMax)",
+            Instant(microseconds: job.runAt).text, job.lastError ?? "",
+        ]
     }
 }
 

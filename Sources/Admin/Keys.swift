@@ -7,7 +7,47 @@ import Identity
 /// `bookplate-admin keys`: manages the keys that sign access tokens.
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Manage the keys that sign access tokens.", subcommands: [Rotate.self])
+        abstract: "Manage the keys that sign access tokens.", subcommands: [List.self, Rotate.self])
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the signing keys, without their secrets.",
+            discussion: """
+                The first key signs new tokens. The others only verify tokens that they have signed before.
+
+                Examples:
+                  bookplate-admin keys list
+                  bookplate-admin keys list --json
+                """)
+
+        @OptionGroup var output: OutputOptions
+
+        func run() throws {
+            let file = try loadConfiguration().sessionKeysFile()
+            let keys: SessionKeys
+            do throws(SessionKeysError) {
+                keys = try SessionKeys(file: file)
+            } catch {
+                throw Failure(
+                    "the session keys in \(file) cannot be used: \(error)", .configuration)
+            }
+            let rows = keys.signingKeys.enumerated().map { index, key in
+                (
+                    id: key.id, createdAt: Instant(microseconds: key.createdAt * 1_000_000).text,
+                    use: index == 0 ? "signs" : "verifies"
+                )
+            }
+            output.print(
+                .list(
+                    rows.map {
+                        .object([
+                            .init("id", .string($0.id)), .init("createdAt", .string($0.createdAt)),
+                            .init("use", .string($0.use)),
+                        ])
+                    }),
+                Table(["id", "created", "use"], rows.map { [$0.id, $0.createdAt, $0.use] }))
+        }
+    }
 
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -18,7 +58,8 @@ struct Keys: ParsableCommand {
                 has its own copy of the file, copy the new file to all of them.
 
                 Examples:
-                  BOOKPLATE_SESSION_KEYS=/etc/bookplate/session-keys bookplate-admin keys rotate
+                  bookplate-admin keys rotate
+                  bookplate-admin keys rotate --keep 1 --dry-run
                 """)
 
         @OptionGroup var output: OutputOptions

@@ -24,7 +24,7 @@ struct Readers: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @ArgumentParser.Argument(help: "The path of the file.")
+        @ArgumentParser.Argument(help: "The path of the file.", completion: .file())
         var file: String
         @Option(help: "The slug of the tenant.")
         var tenant: String
@@ -48,10 +48,12 @@ struct Readers: ParsableCommand {
             let readers = ReadersImport(
                 try (0..<connections).map { _ in try connect(configuration) })
             var problemCount = 0
+            let progress = Progress("readers", total: nil)
             let summary: ReadersImport.Summary
             do throws(ReadersImport.Failure) {
                 summary = try readers.run(
-                    try open(), tenant: tenant, isDryRun: dryRun
+                    try open(), tenant: tenant, isDryRun: dryRun,
+                    onProgress: { progress.advance(by: $0) }
                 ) { line, message in
                     problemCount += 1
                     if problemCount <= Self.printedProblemsMax {
@@ -65,6 +67,7 @@ struct Readers: ParsableCommand {
                 case .noTenant: throw Failure("there is no tenant \(tenant)")
                 }
             }
+            progress.finish()
             if problemCount > Self.printedProblemsMax {
                 printError("and \(problemCount - Self.printedProblemsMax) more problems")
             }

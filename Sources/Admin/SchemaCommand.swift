@@ -42,7 +42,9 @@ struct SchemaCommand: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @ArgumentParser.Argument(help: "The path of the older SDL, or - for standard input.")
+        @ArgumentParser.Argument(
+            help: "The path of the older SDL, or - for standard input.",
+            completion: .file(extensions: ["graphql"]))
         var file: String
         @Flag(help: "Show whether apps used what a breaking change affects.")
         var usage = false

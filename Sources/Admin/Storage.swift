@@ -13,11 +13,7 @@ struct Storage: ParsableCommand {
 
     /// Opens the configured store.
     static func open(_ configuration: Configuration) throws(Failure) -> FileStore {
-        guard case .folder(let path) = configuration.storage else {
-            throw Failure(
-                "BOOKPLATE_STORAGE is on S3, which this version does not support: use file:PATH",
-                .configuration)
-        }
+        let path = configuration.storage.folder
         do throws(ObjectError) {
             return try FileStore(path)
         } catch {

@@ -15,9 +15,11 @@ struct Tenant: ParsableCommand {
             abstract: "Add a tenant.",
             discussion: """
                 Examples:
-                  bookplate-admin tenant add --slug reader --name Reader --audience com.example.reader
-                  bookplate-admin tenant add --slug shop --name Shop --audience com.example.shop \\
-                    --audience com.example.shop.web --amazon-tag shop-20 --bookshop-id 12345
+                  bookplate-admin tenant add --slug reader --name Reader \\
+                    --audience com.example.reader
+                  bookplate-admin tenant add --slug shop --name Shop \\
+                    --audience com.example.shop --audience com.example.shop.web \\
+                    --amazon-tag shop-20 --bookshop-id 12345
                 """)
 
         @OptionGroup var output: OutputOptions
@@ -64,10 +66,14 @@ struct Tenant: ParsableCommand {
             let tenants = try TenantRecord.all(connection)
             output.print(
                 .list(tenants.map { json($0) }),
-                lines: tenants.map {
-                    "\($0.slug)\t\($0.name)\t\($0.audiences.joined(separator: ","))\t"
-                        + "storage \(size($0.storageBytesMax)), per user \(size($0.userStorageBytesMax))"
-                })
+                Table(
+                    ["slug", "name", "audiences", "storage"],
+                    tenants.map {
+                        [
+                            $0.slug, $0.name, $0.audiences.joined(separator: ","),
+                            "storage \(size($0.storageBytesMax)), per user \(size($0.userStorageBytesMax))",
+                        ]
+                    }))
         }
     }
 
@@ -112,11 +118,13 @@ struct Tenant: ParsableCommand {
 
                 Examples:
                   bookplate-admin tenant update reader --name 'The Reader' --rate 10000
-                  bookplate-admin tenant update reader --audience com.example.reader --audience com.example.reader.web
-                  bookplate-admin tenant update reader --provider https://accounts.google.com=https://www.googleapis.com/oauth2/v3/certs
+                  bookplate-admin tenant update reader --audience com.example.reader \\
+                    --audience com.example.reader.web
+                  bookplate-admin tenant update reader --provider \\
+                    https://idp.example.com=https://idp.example.com/certs
                   bookplate-admin tenant update reader --storage 500GB --user-storage 1GB
                   bookplate-admin tenant update reader --half-stars on
-                  bookplate-admin tenant update reader --clear rate --clear amazon-tag --dry-run
+                  bookplate-admin tenant update reader --clear rate --dry-run
                 """)
 
         @OptionGroup var output: OutputOptions

@@ -18,7 +18,8 @@ struct Token: ParsableCommand {
 
                 Examples:
                   bookplate-admin token issue --name Ada
-                  bookplate-admin token issue --user 0198c0de-0000-7000-8000-000000000001 --json
+                  bookplate-admin token issue --json \\
+                    --user 0198c0de-0000-7000-8000-000000000001
                 """)
 
         @OptionGroup var output: OutputOptions

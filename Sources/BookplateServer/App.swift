@@ -42,6 +42,7 @@ enum App {
         let isDevelopment = configuration.environment == .development
         let developmentSignIn = isDevelopment ? DevelopmentSignIn(configuration) : nil
         let keyring = try Self.keyring(configuration)
+        try configuration.requirePublicURL()
         let identity = try IdentitySources(configuration, developmentSignIn, logger)
         let metrics = makeMetrics()
         let databases = try await Databases.open(configuration, metrics, logger)
@@ -67,6 +68,7 @@ enum App {
             group: databases.group, executors: databases.pools.values.map(\.executor),
             host: configuration.host, port: configuration.port, limits: HTTPLimits(configuration),
             proxies: TrustedProxies(configuration.trustedProxies), logger: logger,
+            accessLogLevel: configuration.accessLog ? .info : .debug,
             metrics: metrics, gauges: gauges, unread: unread, shutdown: shutdown,
             onListening: {
                 logger.info("listening on \($0)")
@@ -163,12 +165,7 @@ enum App {
     }
 
     private static func openStore(_ configuration: Configuration) throws -> FileStore {
-        guard case .folder(let path) = configuration.storage else {
-            throw StartError(
-                message:
-                    "BOOKPLATE_STORAGE is on S3, which this version does not support. Use file:PATH",
-                code: 78)
-        }
+        let path = configuration.storage.folder
         do throws(ObjectError) {
             return try FileStore(path)
         } catch {

@@ -63,7 +63,8 @@ extension Logger {
             warning(
                 "a source is unreachable and is paused",
                 metadata: [
-                    "source": "\(host.rawValue)", "seconds": "\(pause.components.seconds)",
+                    "source": "\(host.rawValue)",
+                    "seconds": .stringConvertible(pause.components.seconds),
                 ])
         case .circuitClosed(let host):
             notice("a source is reachable again", metadata: ["source": "\(host.rawValue)"])
@@ -72,7 +73,7 @@ extension Logger {
                 "the daily budget of a source is used up",
                 metadata: [
                     "source": "\(host.rawValue)", "priority": "\(priority.rawValue)",
-                    "resets_in_seconds": "\(resetsIn.components.seconds)",
+                    "resets_in_seconds": .stringConvertible(resetsIn.components.seconds),
                 ])
         }
     }

@@ -40,6 +40,9 @@ final class FailureLog: Sendable {
         guard let suppressedCount else { return }
         logger.warning(
             "\(message)",
-            metadata: ["source": "\(source)", "error": "\(error)", "before": "\(suppressedCount)"])
+            metadata: [
+                "source": "\(source)", "error": "\(error)",
+                "before": .stringConvertible(suppressedCount),
+            ])
     }
 }

@@ -29,7 +29,7 @@ struct FreeMemory: Service {
                         smallest = residentBytes() ?? bytes
                         logger.debug(
                             "returned free memory to the system",
-                            metadata: ["bytes": "\(bytes - smallest)"])
+                            metadata: ["bytes": .stringConvertible(bytes - smallest)])
                     }
                 }
                 try? await Task.sleep(for: Self.interval)

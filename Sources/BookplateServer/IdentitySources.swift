@@ -1,5 +1,4 @@
 import Config
-import Glibc
 import HTTPFetch
 import Identity
 import Logging
@@ -40,9 +39,7 @@ struct IdentitySources {
         self.makeKeySet = makeKeySet
         self.apple = try identity.appleKey.map { key in
             AppleClient(
-                fetcher: fetcher,
-                key: AppleTeamKey(
-                    teamID: key.teamID, keyID: key.keyID, privateKeyPEM: try Self.read(key.file)),
+                fetcher: fetcher, key: try Self.teamKey(key),
                 tokenURL: identity.appleTokenURL, revokeURL: identity.appleRevokeURL)
         }
     }
@@ -58,18 +55,13 @@ struct IdentitySources {
         return Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
     }
 
-    /// Reads the .p8 file with Apple's private key.
-    private static func read(_ path: String) throws -> [UInt8] {
-        func failure() -> StartError {
-            StartError(
-                message: "BOOKPLATE_APPLE_KEY_FILE \(path) cannot be read: "
-                    + String(cString: strerror(errno)), code: 78)
+    private static func teamKey(
+        _ key: Configuration.Identity.AppleKey
+    ) throws(StartError) -> AppleTeamKey {
+        do throws(AppleKeyFileError) {
+            return try AppleTeamKey(teamID: key.teamID, keyID: key.keyID, file: key.file)
+        } catch {
+            throw StartError(message: "BOOKPLATE_APPLE_KEY_FILE \(key.file) \(error)", code: 78)
         }
-        guard let file = fopen(path, "r") else { throw failure() }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 64 << 10)
-        let count = fread(&bytes, 1, bytes.count, file)
-        guard count > 0 else { throw failure() }
-        return Array(bytes[..<count])
     }
 }

@@ -47,7 +47,7 @@ struct ServiceManagerNotifier: Service {
         if !send(state.rawValue, to: manager.socket) {
             logger.warning(
                 "the service manager could not be notified",
-                metadata: ["state": "\(state.rawValue)", "errno": "\(errno)"])
+                metadata: ["state": "\(state.rawValue)", "errno": .stringConvertible(errno)])
         }
     }
 }

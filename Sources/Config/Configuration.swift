@@ -27,6 +27,8 @@ package struct Configuration: Sendable, Equatable {
     package var port: Int
     /// The prefix of all URLs that are sent to clients, without a trailing slash.
     package var publicURL: String
+    /// Whether `publicURL` is configured. Otherwise it is the default of development.
+    package var isPublicURLSet: Bool
     /// Addresses and CIDR blocks of the proxies whose `X-Forwarded-For` is trusted. Empty by default.
     package var trustedProxies: [String]
     /// Origins, besides the server's own, whose pages may open a WebSocket. `*` allows every origin.
@@ -43,6 +45,8 @@ package struct Configuration: Sendable, Equatable {
     package var explorer: Bool
     package var logLevel: LogLevel
     package var logFormat: LogFormat
+    /// Whether a line is logged for each HTTP request.
+    package var accessLog: Bool
     /// Operations that take at least this many milliseconds are logged as slow. 0 logs none.
     package var slowOperationMilliseconds: Int
     /// The seconds from a stop signal until the server stops listening. Meanwhile it is not ready.
@@ -65,9 +69,9 @@ package struct Configuration: Sendable, Equatable {
 
         host = try input.optional("BOOKPLATE_HOST", read: Read.host) ?? "127.0.0.1"
         port = try input.optional("BOOKPLATE_PORT", read: Read.integer(0...65535)) ?? 8080
-        publicURL =
-            try input.optional("BOOKPLATE_PUBLIC_URL", read: Read.publicURL)
-            ?? "http://localhost:\(port)"
+        let publicURL = try input.optional("BOOKPLATE_PUBLIC_URL", read: Read.publicURL)
+        self.publicURL = publicURL ?? "http://localhost:\(port)"
+        isPublicURLSet = publicURL != nil
         allowedOrigins =
             try input.optional("BOOKPLATE_ALLOWED_ORIGINS", read: Read.list) ?? []
 
@@ -91,6 +95,9 @@ package struct Configuration: Sendable, Equatable {
             try input.optional("BOOKPLATE_LOG_FORMAT", read: Read.oneOf(LogFormat.self))
             ?? (isDevelopment ? .text : .json)
 
+        accessLog =
+            try input.optional("BOOKPLATE_ACCESS_LOG", read: Read.boolean) ?? !isDevelopment
+
         slowOperationMilliseconds =
             try input.optional("BOOKPLATE_SLOW_OPERATION_MS", read: Read.integer(0...600_000))
             ?? 500
@@ -101,6 +108,16 @@ package struct Configuration: Sendable, Equatable {
         serviceManager = ServiceManager(variables)
 
         unknownVariables = input.unknown
+    }
+
+    /// Checks that the URL of this server is configured in production, where apps run on other machines.
+    package func requirePublicURL() throws(ConfigError) {
+        guard isPublicURLSet || environment == .development else {
+            throw ConfigError(
+                "BOOKPLATE_PUBLIC_URL",
+                "is not set: production needs the URL of this server as apps see it, such as https://books.example.com"
+            )
+        }
     }
 
     /// The path of the file with the session keys.

@@ -7,11 +7,14 @@ import Version
 @main
 struct GraphQLTool {
     static let usage = """
-        usage: graphql-tool batch                        execute JSON requests, one per line
-               graphql-tool parse FILE                   print the syntax tree as JSON
-               graphql-tool print FILE                   print the document in canonical form
-               graphql-tool validate --schema SDL FILE   print the errors of the document, one per line
-               graphql-tool --version                    print the version
+        usage: graphql-tool COMMAND
+
+          batch                       execute JSON requests, one per line
+          parse FILE                  print the syntax tree as JSON
+          print FILE                  print the document in canonical form
+          validate --schema SDL FILE  print the errors of the document, one per line
+          --version                   print the version
+
         Use - for FILE or SDL to read standard input.
 
         """

@@ -33,3 +33,27 @@ package enum FetchError: Error, Equatable, Sendable {
     /// Any other error; carries libcurl's code for the log.
     case failed(curlCode: UInt32)
 }
+
+extension FetchError: CustomStringConvertible {
+    /// A message for logs and operators.
+    package var description: String {
+        switch self {
+        case .invalidURL: "the URL is invalid"
+        case .invalidRequest: "the request cannot be sent"
+        case .addressRefused: "the address is private and not in BOOKPLATE_FETCH_ALLOW"
+        case .hostNotFound: "the host name does not resolve"
+        case .connectionFailed: "the host does not accept connections"
+        case .tlsFailed: "the TLS handshake failed"
+        case .timedOut: "no response in time"
+        case .tooLarge: "the response is too large"
+        case .tooManyRedirects: "too many redirects"
+        case .redirectRefused: "a redirect was refused"
+        case .movedAway(let url): "redirected to another site, \(url)"
+        case .notHTTP: "the response is not HTTP"
+        case .interrupted: "the connection ended before the response was complete"
+        case .cancelled: "cancelled"
+        case .overloaded: "too many requests are running"
+        case .failed(let code): "the request failed (error \(code) of libcurl)"
+        }
+    }
+}

@@ -39,12 +39,20 @@ struct FrameReader {
 
 /// Sends and receives frames over file descriptors, with an optional deadline.
 package struct FrameChannel: Sendable {
-    package enum Failure: Error, Equatable {
+    package enum Failure: Error, Equatable, CustomStringConvertible {
         /// The other side has closed its end.
         case closed
         case timedOut
         /// The frame's length exceeds the maximum.
         case malformed
+
+        package var description: String {
+            switch self {
+            case .closed: "the connection was closed"
+            case .timedOut: "no response in time"
+            case .malformed: "a frame is too long"
+            }
+        }
     }
 
     /// The maximum length of a payload: the largest image and some space for other fields.

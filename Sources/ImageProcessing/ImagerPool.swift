@@ -12,6 +12,17 @@ package enum ImageError: Error, Equatable, Sendable {
     case cancelled
 }
 
+extension ImageError: CustomStringConvertible {
+    /// A message for logs and operators.
+    package var description: String {
+        switch self {
+        case .unsupported(let message), .unavailable(let message): message
+        case .overloaded: "too many images are waiting"
+        case .cancelled: "cancelled"
+        }
+    }
+}
+
 /// A pool of `bookplate-imager` processes, each driven by a thread of its own.
 ///
 /// A crash or a timeout fails only the current request. The process is then restarted, with a growing delay

@@ -14,8 +14,8 @@ enum Imager {
     static let usage = """
         usage: bookplate-imager [--help | --version]
 
-        Decodes cover images and draws title cards in a sandbox. The server starts it and talks to it over standard input
-        and output, so it is not run by hand.
+        Decodes cover images and draws title cards in a sandbox. The server starts it
+        and talks to it over standard input and output, so it is not run by hand.
 
         """
 

@@ -185,13 +185,18 @@ package final class JobWorker: Sendable {
                 let pause = ContinuousClock.now.duration(to: end)
                 logger.info(
                     "a job was postponed",
-                    metadata: ["reason": "\(message)", "seconds": "\(pause.components.seconds)"])
+                    metadata: [
+                        "reason": "\(message)",
+                        "seconds": .stringConvertible(pause.components.seconds),
+                    ])
                 return .postponed(message, pause: pause)
             }
             if !Task.isCancelled {
                 logger.warning(
                     "a job failed",
-                    metadata: ["attempt": "\(job.attempt)", "error": "\(error.message)"])
+                    metadata: [
+                        "attempt": .stringConvertible(job.attempt), "error": "\(error.message)",
+                    ])
             }
             switch error {
             case .giveUp(let message): return .gaveUp(message)

@@ -17,7 +17,8 @@ package struct PurgeDeadJobs: JobHandler {
             return pipeline.append(Self.purge, parameters)
         }
         if let count = counts.first, count > 0 {
-            job.logger.notice("dead jobs were purged", metadata: ["count": "\(count)"])
+            job.logger.notice(
+                "dead jobs were purged", metadata: ["count": .stringConvertible(count)])
         }
     }
 }

@@ -8,17 +8,23 @@ enum RankingTool {
     static let usage = """
         usage: ranking-tool [--help | --version]
 
-        Ranks books offline with the code of the server. It reads these lines from standard input:
+        Ranks books offline with the code of the server. It reads these lines from
+        standard input:
 
           item POPULARITY AUTHOR SERIES POSITION GENRES
-                                        Adds a book. Books are numbered from 0. Popularity is from 0 to 1; author and series are
-                                        numbers, with 0 for none. POSITION is the number of the volume, or -. GENRES are numbers
-                                        from 1, most important first, separated by commas, or -.
-          signal READER ITEM WEIGHT     Adds a signal to learn from.
-          prefer [GENRE...]             Sets the preferred genres of the following queries.
-          query COUNT ITEM:WEIGHT...    Prints the best COUNT books for a reader with these signals, newest last. Books with
-                                        a signal are left out. Without signals and preferred genres, prints the deck for new readers.
-          links                         Prints each learned link as FROM TO WEIGHT, then an empty line.
+                        Adds a book. Books are numbered from 0. Popularity is from 0 to
+                        1; author and series are numbers, with 0 for none. POSITION is
+                        the number of the volume, or -. GENRES are numbers from 1, most
+                        important first, separated by commas, or -.
+          signal READER ITEM WEIGHT
+                        Adds a signal to learn from.
+          prefer [GENRE...]
+                        Sets the preferred genres of the following queries.
+          query COUNT ITEM:WEIGHT...
+                        Prints the best COUNT books for a reader with these signals,
+                        newest last. Books with a signal are left out. Without signals
+                        and preferred genres, prints the deck for new readers.
+          links         Prints each learned link as FROM TO WEIGHT, then an empty line.
 
         """
 

@@ -44,9 +44,6 @@ package func standardRoutes(
         routes += ObjectEndpoint(service: service, bodyBytesMax: bytesMax).routes
     }
     routes += explorer?.routes(bodyBytesMax: bodyBytesMax) ?? []
-    if let schemaText {
-        let asset = Asset(Array(schemaText.utf8), contentType: "text/plain; charset=utf-8")
-        routes.append(Route(.GET, "/schema.graphql") { asset.response(to: $0) })
-    }
+    if let schemaText { routes.append(schemaRoute(schemaText)) }
     return routes + healthRoutes(shutdown, readiness) + [metricsRoute(metrics)]
 }

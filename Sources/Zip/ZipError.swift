@@ -11,3 +11,13 @@ package enum ZipError: Error, Equatable, Sendable {
         self = .failed(archive_error_string(archive).map { String(cString: $0) } ?? "out of memory")
     }
 }
+
+extension ZipError: CustomStringConvertible {
+    /// A message for operators.
+    package var description: String {
+        switch self {
+        case .failed(let message): message
+        case .tooLarge: "the archive is too large"
+        }
+    }
+}

@@ -140,7 +140,7 @@ import Testing
         let lookup = await fake.sources.edition(Self.annihilation)
         #expect(lookup.record == nil && lookup.misses == [])
         #expect(lookup.failures == [.openLibrary, .googleBooks])
-        #expect(Set(fake.failures.all.map { "\($0)" }) == ["status(503)", "status(\(status))"])
+        #expect(Set(fake.failures.all.map { "\($0)" }) == ["status 503", "status \(status)"])
     }
 
     /// Configured sources may be at private addresses, but a source must not redirect to another private address.

@@ -10,9 +10,10 @@ import Testing
         #expect(configuration.port == 8080)
         #expect(configuration.publicURL == "http://localhost:8080")
         #expect(configuration.database.connectionsMax == 8)
-        #expect(configuration.storage == .folder(".bookplate/objects"))
+        #expect(configuration.storage.folder == ".bookplate/objects")
         #expect(configuration.introspection && configuration.explorer)
         #expect(configuration.logFormat == .text)
+        #expect(!configuration.accessLog)
         #expect(configuration.stopDelaySeconds == 0)
         #expect(configuration.serviceManager == nil)
         #expect(configuration.sources.openLibraryURL == "https://openlibrary.org")
@@ -24,10 +25,20 @@ import Testing
         ])
         #expect(!configuration.introspection && !configuration.explorer)
         #expect(configuration.logFormat == .json)
+        #expect(configuration.accessLog)
         #expect(configuration.stopDelaySeconds == 8)
         #expect(throws: ConfigError.self) {
             try Configuration(["BOOKPLATE_ENV": "production"]).sessionKeysFile()
         }
+    }
+
+    @Test func requiresThePublicURLInProduction() throws {
+        try Configuration([:]).requirePublicURL()
+        try Configuration([
+            "BOOKPLATE_ENV": "production", "BOOKPLATE_PUBLIC_URL": "https://books.example",
+        ]).requirePublicURL()
+        let production = try Configuration(["BOOKPLATE_ENV": "production"])
+        #expect(throws: ConfigError.self) { try production.requirePublicURL() }
     }
 
     @Test func readsTheSocketOfTheServiceManager() throws {
@@ -50,7 +61,7 @@ import Testing
         ("BOOKPLATE_PUBLIC_URL", "https://user:word@a"),
         ("BOOKPLATE_DATABASE_CONNECTIONS", "0"), ("DATABASE_URL", "mysql"),
         ("BOOKPLATE_STORAGE", "file:"), ("BOOKPLATE_STORAGE", "/var/objects"),
-        ("BOOKPLATE_STORAGE", "s3://ab?region=eu"), ("BOOKPLATE_STORAGE", "s3://abc?region=eu&x=y"),
+        ("BOOKPLATE_STORAGE", "s3://covers?region=eu"),
         ("BOOKPLATE_LIMITS", "depth"), ("BOOKPLATE_LIMITS", "depth=0"),
         ("BOOKPLATE_LIMITS", "deep=1"), ("BOOKPLATE_LIMITS", "body=99999999999999999999"),
         ("BOOKPLATE_INTROSPECTION", "maybe"), ("BOOKPLATE_EXPLORER", "2"),
@@ -127,8 +138,7 @@ import Testing
             "BOOKPLATE_LIMITS": "depth=3, body=100,rate=0",
             "BOOKPLATE_FETCH_ALLOW": "10.0.0.0/8, covers.local", "BOOKPLATE_EXPLORER": "off",
             "BOOKPLATE_OPENAI_URL": "", "BOOKPLATE_MQTT_URL": "mqtt://broker:1883",
-            "BOOKPLATE_STORAGE": "s3://covers?endpoint=http://s3.local:9000&region=eu",
-            "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key",
+            "BOOKPLATE_STORAGE": "file:/srv/covers",
             "BOOKPLATE_APPLE_ISSUER": "http://127.0.0.1:9",
         ])
         #expect(try configuration.database.required() == "postgresql:///books")
@@ -142,11 +152,7 @@ import Testing
         #expect(configuration.sources.openAIURL == nil)
         #expect(!configuration.explorer)
         #expect(configuration.identity.appleIssuers == ["http://127.0.0.1:9"])
-        guard case .s3(let s3) = configuration.storage else {
-            Issue.record("the storage is not S3")
-            return
-        }
-        #expect(s3.bucket == "covers" && s3.endpoint == "http://s3.local:9000")
+        #expect(configuration.storage.folder == "/srv/covers")
     }
 
     /// Sources that are not listed keep their defaults.

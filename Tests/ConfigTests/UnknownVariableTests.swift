@@ -9,7 +9,7 @@ import Testing
             ("BOOKPLATE_PROT", "BOOKPLATE_PORT"),
             ("BOOKPLATE_INTROSPECTOIN", "BOOKPLATE_INTROSPECTION"),
             ("BOOKPLATE_LOGLEVEL", "BOOKPLATE_LOG_LEVEL"),
-            ("BOOKPLATE_DATABASE_URL", "DATABASE_URL"), ("BOOKPLATE_AWS_REGION", "AWS_REGION"),
+            ("BOOKPLATE_DATABASE_URL", "DATABASE_URL"),
             ("BOOKPLATE_NONSENSE", nil), ("BOOKPLATE_", nil),
         ] as [(String, String?)])
     func areReportedWithTheMostSimilarName(name: String, suggestion: String?) throws {

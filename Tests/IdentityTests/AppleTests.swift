@@ -1,3 +1,4 @@
+import Glibc
 import HTTPFetch
 import LoopbackHTTP
 import Testing
@@ -213,5 +214,29 @@ private let now: UnixSeconds = 1_750_000_000
         #expect(found.event == .accountDeleted)
         #expect(found.subject == "dev-1")
         #expect(found.eventMilliseconds == now * 1000)
+    }
+}
+
+@Suite struct AppleTeamKeyTests {
+    private func key(_ bytes: [UInt8]) throws -> AppleTeamKey {
+        let path = "/tmp/bookplate-apple-key-\(UInt64.random(in: 0 ... .max)).p8"
+        let file = try #require(fopen(path, "w"))
+        fwrite(bytes, 1, bytes.count, file)
+        fclose(file)
+        defer { unlink(path) }
+        return try AppleTeamKey(teamID: "TEAM123456", keyID: "KEY1234567", file: path)
+    }
+
+    @Test func readsAKeyThatCanSign() throws {
+        #expect(try key(forge.p256.privatePEM).privateKeyPEM == forge.p256.privatePEM)
+    }
+
+    @Test func refusesOtherFiles() {
+        for bytes in [[], Array("not a key".utf8), Array(forge.p256.privatePEM.dropLast(60))] {
+            #expect(throws: AppleKeyFileError.malformed) { try key(bytes) }
+        }
+        #expect(throws: AppleKeyFileError.unreadable(errno: ENOENT)) {
+            try AppleTeamKey(teamID: "T", keyID: "K", file: "/nowhere/apple.p8")
+        }
     }
 }

@@ -118,6 +118,57 @@ import Testing
         #expect(try await installation.admin("account", "show", "x").code == 64)
     }
 
+    @Test func listsAndRevokesSessions() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
+        let first = try await server.signIn("ada")
+        let second = try await server.signIn("ada")
+        let token = first["accessToken"]?.string
+        let account = try #require(first["user", "id"]?.string)
+        func isSignedIn(_ session: Value) async throws -> Bool {
+            try await server.client.execute(
+                "{ me { id } }", token: session["accessToken"]?.string)["errors"] == nil
+        }
+        func ids() async throws -> [String] {
+            try json(try await installation.admin("session", "list", account, "--json"))
+                .values(of: "id").compactMap(\.string)
+        }
+        let mine = try await server.client.execute(
+            "{ me { sessions { id isCurrent } } }", token: token)
+        let sessions = mine["data", "me", "sessions"]?.list ?? []
+        #expect(Set(try await ids()) == Set(sessions.compactMap { $0["id"]?.string }))
+        let id = try #require(sessions.first { $0["isCurrent"] == true }?["id"]?.string)
+
+        let dry = try await installation.admin(
+            "session", "revoke", account, id, "--dry-run", "--json")
+        #expect(try json(dry)["revoked"] == [.string(id)])
+        #expect(try await isSignedIn(first))
+        let revoked = try await installation.admin("session", "revoke", account, id)
+        #expect(revoked.output == "ended 1 session\n")
+        #expect(try await !isSignedIn(first))
+        #expect(try await isSignedIn(second))
+        let rest = try await installation.admin("session", "revoke", account, "--all", "--json")
+        #expect(try json(rest)["revoked"]?.list?.count == 1)
+        #expect(try await !isSignedIn(second))
+        #expect(try await ids() == [])
+        #expect(try await installation.admin("session", "revoke", account).code == 64)
+    }
+
+    @Test func listsSigningKeysWithoutTheirSecrets() async throws {
+        let installation = try await Installation.bare()
+        for _ in 0..<2 { #expect(try await installation.admin("keys", "rotate").code == 0) }
+        let keys = try json(try await installation.admin("keys", "list", "--json"))
+        #expect(keys.values(of: "use") == ["signs", "verifies"])
+        let table = try await installation.admin("keys", "list")
+        #expect(table.output.split(separator: "\n").count == 2)
+        let file = try String(
+            contentsOfFile: "\(installation.folder)/.bookplate/session-keys", encoding: .utf8)
+        for line in file.split(separator: "\n") where line.hasPrefix("sign ") {
+            let words = line.split(separator: " ")
+            #expect(table.output.contains(words[1]) && !table.output.contains(words[3]))
+        }
+    }
+
     @Test func changesTenantsOfARunningServer() async throws {
         let installation = try await Installation.ready(catalog: [])
         let server = try await installation.startServer()

@@ -5,8 +5,6 @@ import Testing
 
 /// The output and exit codes of the admin CLI.
 @Suite struct AdminTests {
-    static let folder = ["--migrations", TestCluster.migrations]
-
     private func json(_ outcome: Program.Outcome) throws -> Value {
         #expect(outcome.output.split(separator: "\n").count == 1, "one JSON document per command")
         return try parseJSON(Array(outcome.output.utf8))
@@ -14,7 +12,7 @@ import Testing
 
     @Test func appliesMigrationsOnceAndVerifiesThem() async throws {
         let installation = try await Installation.bare()
-        let before = try await installation.admin(["migrate", "status", "--json"] + Self.folder)
+        let before = try await installation.admin(["migrate", "status", "--json"])
         #expect(before.code == 0, "\(before.errors)")
         let pending = try #require(try json(before)["migrations"]?.list)
         #expect(pending.count >= 3)
@@ -22,30 +20,30 @@ import Testing
         let functions = try #require(try json(before)["functions"]?.list)
         #expect(functions.count >= 1)
         #expect(functions.allSatisfy { $0["state"] == "pending" })
-        #expect(try await installation.admin(["migrate", "verify"] + Self.folder).code == 2)
+        #expect(try await installation.admin(["migrate", "verify"]).code == 2)
 
         let dry = try await installation.admin(
-            ["migrate", "up", "--dry-run", "--json"] + Self.folder)
+            ["migrate", "up", "--dry-run", "--json"])
         #expect(try json(dry)["pending"]?.list?.count == pending.count + functions.count)
         #expect(
             try await installation.database.count(
                 "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 0)
 
-        let first = try await installation.admin(["migrate", "up", "--json"] + Self.folder)
+        let first = try await installation.admin(["migrate", "up", "--json"])
         #expect(first.code == 0, "\(first.errors)")
         #expect(try json(first)["applied"]?.list?.count == pending.count)
         #expect(try json(first)["functions"]?.list == functions.compactMap { $0["name"] })
         #expect(first.errors.split(separator: "\n").count == pending.count + functions.count)
-        let second = try await installation.admin(["migrate", "up", "--json"] + Self.folder)
+        let second = try await installation.admin(["migrate", "up", "--json"])
         #expect(second.code == 0)
         #expect(try json(second) == ["applied": [], "functions": []])
 
-        let after = try await installation.admin(["migrate", "status", "--json"] + Self.folder)
+        let after = try await installation.admin(["migrate", "status", "--json"])
         #expect(try json(after)["migrations"]?.list?.allSatisfy { $0["applied"] == true } == true)
         #expect(
             try json(after)["functions"]?.list?.allSatisfy { $0["state"] == "applied" } == true)
         #expect(try json(after)["problems"] == [])
-        let verified = try await installation.admin(["migrate", "verify", "--json"] + Self.folder)
+        let verified = try await installation.admin(["migrate", "verify", "--json"])
         #expect(verified.code == 0)
         #expect(try json(verified)["findings"] == [])
 
@@ -53,15 +51,36 @@ import Testing
         try await installation.database.execute(
             "UPDATE schema_migrations SET checksum = 'other' WHERE version = (SELECT min(version) FROM schema_migrations)"
         )
-        let changed = try await installation.admin(["migrate", "verify", "--json"] + Self.folder)
+        let changed = try await installation.admin(["migrate", "verify", "--json"])
         #expect(changed.code == 2)
         #expect(try json(changed)["findings"]?.list?.count == 1)
+    }
+
+    /// The program contains the migrations, so it needs no other file.
+    @Test func aStrippedCopyOfTheProgramMigrates() async throws {
+        let installation = try await Installation.bare()
+        let copy = "\(installation.folder)/bookplate-admin"
+        let strip = Program(
+            name: "strip", environment: [:], folder: installation.folder, path: "/usr/bin/strip")
+        let stripped = try await strip.run(
+            "-o", copy, "\(try Program.buildFolder())/bookplate-admin")
+        #expect(stripped.code == 0, "\(stripped.errors)")
+        let program = Program(
+            name: "bookplate-admin",
+            environment: [
+                "BOOKPLATE_ADMIN_DATABASE_URL": try installation.database.url(as: TestCluster.owner)
+            ], folder: "/", path: copy)
+        let migrated = try await program.run("migrate", "up", "--json")
+        #expect(migrated.code == 0, "\(migrated.errors)")
+        let compared = try await installation.admin(
+            "migrate", "verify", "--migrations", TestCluster.migrations)
+        #expect(compared.code == 0, "\(compared.output)")
     }
 
     @Test func concurrentProcessesApplyEachMigrationOnce() async throws {
         let installation = try await Installation.bare()
         let programs = try (0..<2).map { _ in
-            try installation.startAdmin(["migrate", "up", "--json"] + Self.folder)
+            try installation.startAdmin(["migrate", "up", "--json"])
         }
         var counts: [Int] = []
         for program in programs {
@@ -201,7 +220,7 @@ import Testing
         let first = try await installation.admin("catalog", "import", "--json", file)
         #expect(try json(first)["created"] == 2)
         #expect(first.errors.contains("line 2: not JSON"))
-        #expect(first.errors.contains("line 4: title is missing"))
+        #expect(first.errors.contains("line 4: title is missing (column 10)"))
         #expect(try await installation.database.count("SELECT count(*) FROM editions") == 2)
         let second = try await installation.admin("catalog", "import", "--json", file)
         #expect(
@@ -242,7 +261,7 @@ import Testing
     /// Every command has examples and `--json`. Commands that change something have `--dry-run`.
     @Test func allCommandsFollowTheConventions() async throws {
         let readOnly: Set<String> = [
-            "check", "completions", "doctor", "export", "find", "genres", "list", "manual", "print",
+            "check", "completions", "export", "find", "genres", "list", "manual", "print",
             "show",
             "stats", "status", "usage", "verify", "works",
         ]
@@ -436,6 +455,10 @@ import Testing
         #expect(dead["jobs"]?.values(of: "lastError") == ["gave up"])
         #expect(dead["counts"]?.list?.count == 3)
         let id = try #require(dead["jobs", 0, "id"]?.string)
+        #expect(try await run("show", id) == dead["jobs", 0])
+        let unknown = try await installation.admin(
+            "jobs", "show", "0198c0de-0000-7000-8000-000000000001")
+        #expect(unknown.code == 1)
         #expect(try await run("retry", id, "--dry-run")["retried"] == 1)
         #expect(try await run("list", "--state", "ready")["jobs"]?.list?.count == 1)
         #expect(try await run("retry", id)["retried"] == 1)

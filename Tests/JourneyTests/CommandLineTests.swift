@@ -30,6 +30,9 @@ import Version
         let outcome = try await Self.outcome(name, "--help")
         #expect(outcome.code == 0)
         #expect(outcome.output.lowercased().contains("usage: \(name)"))
+        for line in outcome.output.split(separator: "\n") {
+            #expect(line.count <= 80, "\(line)")
+        }
         #expect(outcome.errors == "")
     }
 

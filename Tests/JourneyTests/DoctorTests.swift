@@ -10,7 +10,7 @@ import Testing
         _ installation: Installation, _ changes: [String: String?] = [:]
     ) async throws -> (code: Int32?, states: [String: String], lines: [Value]) {
         let outcome = try await installation.admin(
-            ["doctor", "--offline", "--json"] + AdminTests.folder, changes)
+            ["doctor", "--offline", "--json"], changes)
         let result = try parseJSON(Array(outcome.output.utf8))
         let findings = result["findings"]?.list ?? []
         #expect((result["isSound"] == true) == (outcome.code == 0))
@@ -30,13 +30,14 @@ import Testing
         let (code, states, _) = try await runDoctor(installation)
         #expect(code == 0, "\(states)")
         for check in [
-            "configuration", "database", "role", "clock", "connections", "row security",
-            "migrations", "keys", "storage", "imager",
+            "configuration", "public URL", "database", "role", "clock", "connections",
+            "privileges", "policies", "row security", "migrations", "tenants", "keys", "storage",
+            "imager",
         ] {
             #expect(states[check] == "ok", "\(check)")
         }
         #expect(states["Open Library"] == "skipped")
-        let lines = try await installation.admin(["doctor", "--offline"] + AdminTests.folder)
+        let lines = try await installation.admin(["doctor", "--offline"])
         #expect(lines.output.split(separator: "\n").count == states.count)
     }
 
@@ -64,6 +65,25 @@ import Testing
             try await state(of: "storage", ["BOOKPLATE_STORAGE": "file:/proc/version/nothing"])
                 == "wrong")
         #expect(
+            try await state(of: "configuration", ["BOOKPLATE_STORAGE": "s3://covers"]) == "wrong")
+        for url in [nil, "http://localhost:8080", "https://127.0.0.1"] {
+            #expect(
+                try await state(
+                    of: "public URL",
+                    ["BOOKPLATE_ENV": "production", "BOOKPLATE_PUBLIC_URL": url])
+                    == "wrong")
+        }
+        let notAKey = try installation.write("-----BEGIN PRIVATE KEY-----", to: "apple.p8")
+        for file in [notAKey, "/nowhere/apple.p8"] {
+            #expect(
+                try await state(
+                    of: "Apple key",
+                    [
+                        "BOOKPLATE_APPLE_KEY_FILE": file, "BOOKPLATE_APPLE_KEY_ID": "KEY1234567",
+                        "BOOKPLATE_APPLE_TEAM_ID": "TEAM123456",
+                    ]) == "wrong")
+        }
+        #expect(
             try await state(
                 of: "keys",
                 ["BOOKPLATE_ENV": "production", "BOOKPLATE_SESSION_KEYS": "/nowhere/keys"])
@@ -72,18 +92,79 @@ import Testing
         chmod(keys, 0o644)
         #expect(try await state(of: "keys", ["BOOKPLATE_SESSION_KEYS": keys]) == "wrong")
 
-        try await database.execute("ALTER TABLE shelves NO FORCE ROW LEVEL SECURITY")
+        try await database.execute("CREATE TABLE marks (user_id uuid)")
         #expect(try await state(of: "row security") == "wrong")
-        try await database.execute("ALTER TABLE shelves FORCE ROW LEVEL SECURITY")
+        try await database.execute("DROP TABLE marks")
         try await database.execute("UPDATE schema_functions SET checksum = 'other'")
         #expect(try await state(of: "migrations") == "wrong")
         try await database.execute("DELETE FROM schema_functions")
         #expect(try await state(of: "migrations") == "wrong")
-        let restored = try await installation.admin(["migrate", "up"] + AdminTests.folder)
+        let restored = try await installation.admin(["migrate", "up"])
         #expect(restored.code == 0, "\(restored.errors)")
         #expect(try await runDoctor(installation).states["migrations"] == "ok")
         try await database.execute("UPDATE schema_migrations SET checksum = 'other'")
         #expect(try await state(of: "migrations") == "wrong")
+    }
+
+    /// `--fix` restores what is missing. What was added is only reported, because it may have a reason.
+    @Test func fixesOnlyWhatIsSafe() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let database = installation.database
+        for statement in [
+            "REVOKE DELETE ON shelves FROM bookplate_app",
+            "REVOKE EXECUTE ON FUNCTION count_jobs() FROM bookplate_app",
+            "ALTER TABLE shelves NO FORCE ROW LEVEL SECURITY",
+            "DROP POLICY owner_only ON reviews",
+            "ALTER POLICY owner_only ON shelves USING (true)",
+        ] {
+            try await database.execute(statement)
+        }
+        let keys = try await installation.admin(["keys", "rotate"])
+        #expect(keys.code == 0, "\(keys.errors)")
+        chmod("\(installation.folder)/.bookplate/session-keys", 0o644)
+        let checks = ["privileges", "policies", "row security", "keys"]
+        let dry = try await installation.admin(["doctor", "--offline", "--fix", "--dry-run"])
+        #expect(dry.code == 2)
+        let before = try await runDoctor(installation)
+        for check in checks {
+            #expect(dry.output.contains("wrong   \(check): "), "\(dry.output)")
+            #expect(before.states[check] == "wrong", "\(check)")
+        }
+        #expect(dry.output.contains("\nwould restore 2 of the privileges\n"), "\(dry.output)")
+
+        let fixed = try await installation.admin(["doctor", "--offline", "--fix"])
+        #expect(fixed.code == 0, "\(fixed.output)\(fixed.errors)")
+        let after = try await runDoctor(installation)
+        for check in checks { #expect(after.states[check] == "ok", "\(check)") }
+
+        for (check, change, removal) in [
+            (
+                "policies", "CREATE POLICY all_rows ON shelves TO bookplate_app USING (true)",
+                "DROP POLICY all_rows ON public.shelves"
+            ),
+            (
+                "privileges", "GRANT SELECT ON usage_clients TO bookplate_app",
+                "REVOKE SELECT ON TABLE public.usage_clients FROM bookplate_app"
+            ),
+            (
+                "privileges", "GRANT EXECUTE ON FUNCTION delete_changes() TO PUBLIC",
+                "REVOKE EXECUTE ON FUNCTION public.delete_changes() FROM PUBLIC"
+            ),
+        ] {
+            try await database.execute(change)
+            let outcome = try await installation.admin(["doctor", "--offline", "--fix"])
+            #expect(outcome.code == 2)
+            #expect(outcome.output.contains("wrong   \(check): unexpected: "), "\(outcome.output)")
+            #expect(outcome.output.contains(removal), "\(outcome.output)")
+            try await database.execute(removal)
+        }
+    }
+
+    @Test func reportsThatNoTenantExists() async throws {
+        let installation = try await Installation.bare()
+        let migrated = try await installation.admin(["migrate", "up"])
+        #expect(migrated.code == 0)
+        #expect(try await runDoctor(installation).states["tenants"] == "wrong")
     }
 
     @Test func warnsOfUnknownVariables() async throws {
@@ -146,7 +227,7 @@ import Testing
         try broker.start()
         func states(_ port: Int) async throws -> [String] {
             let outcome = try await installation.admin(
-                ["doctor", "--json"] + AdminTests.folder,
+                ["doctor", "--json"],
                 [
                     "BOOKPLATE_MQTT_URL": "mqtt://127.0.0.1:\(port)", "BOOKPLATE_ISBNDB_URL": "",
                     "BOOKPLATE_OPEN_LIBRARY_COVERS_URL": "",

@@ -75,6 +75,32 @@ import Testing
         #expect(outcome.output == "")
     }
 
+    /// The server checks files before it connects to the database, which does not exist here.
+    @Test func unusableSettingsOfProductionPrintOneLineAndExitWith78() async throws {
+        let installation = try await Self.installation()
+        let created = try await installation.admin(
+            ["keys", "rotate"], ["BOOKPLATE_SESSION_KEYS": "keys"])
+        #expect(created.code == 0)
+        let notAKey = try installation.write("not a key", to: "apple.p8")
+        for (variable, changes) in [
+            ("BOOKPLATE_PUBLIC_URL", ["BOOKPLATE_PUBLIC_URL": nil]),
+            ("BOOKPLATE_STORAGE", ["BOOKPLATE_STORAGE": "s3://covers"]),
+            ("BOOKPLATE_APPLE_KEY_FILE", ["BOOKPLATE_APPLE_KEY_FILE": notAKey]),
+            ("BOOKPLATE_APPLE_KEY_FILE", ["BOOKPLATE_APPLE_KEY_FILE": "/nowhere/apple.p8"]),
+        ] as [(String, [String: String?])] {
+            let production: [String: String?] = [
+                "BOOKPLATE_ENV": "production", "BOOKPLATE_SESSION_KEYS": "keys",
+                "BOOKPLATE_APPLE_KEY_ID": changes["BOOKPLATE_APPLE_KEY_FILE"] == nil ? nil : "K",
+                "BOOKPLATE_APPLE_TEAM_ID": changes["BOOKPLATE_APPLE_KEY_FILE"] == nil ? nil : "T",
+                "DATABASE_URL": "postgresql://nobody@/x?host=/nowhere",
+            ]
+            let outcome = try await installation.serverOutcome(production.merging(changes) { $1 })
+            #expect(outcome.code == 78, "\(variable)")
+            #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.hasPrefix("bookplate: \(variable) "), "\(outcome.errors)")
+        }
+    }
+
     /// Kubernetes sets such variables if the namespace has a Service named `bookplate`. The last one is misspelled.
     @Test func unknownVariablesDoNotPreventStarting() async throws {
         let installation = try await Installation.ready(catalog: [])
@@ -113,7 +139,8 @@ import Testing
 
     @Test func theServerIsNotReadyBeforeItsMigrationsHaveRun() async throws {
         let installation = try await Installation.bare()
-        let first = try #require(try MigrationFile.all(in: TestCluster.migrations).first).version
+        let first = try #require(try MigrationFiles(folder: TestCluster.migrations).versioned.first)
+            .version
         let migrated = try await installation.admin(
             "migrate", "up", "--to", "\(first)", "--migrations", TestCluster.migrations)
         #expect(migrated.code == 0, "\(migrated.errors)")

@@ -18,7 +18,7 @@ import Testing
         #expect(file.name == "add_cover_digest" && file.reason == "covers are compared")
         #expect(try file.write(in: folder.path) == "\(folder.path)/\(file.fileName)")
         #expect(throws: MigrationError.self) { try file.write(in: folder.path) }
-        #expect(try MigrationFile.all(in: folder.path).last == file)
+        #expect(try MigrationFiles(folder: folder.path).versioned.last == file)
         // A second file in the same second waits for the next one.
         let next = try MigrationFile.next("next", reason: "x", in: folder.path)
         #expect(next.version > file.version && next.version <= MigrationFile.now())
@@ -43,16 +43,16 @@ import Testing
     @Test func createsARepeatableFileAndItsFolder() throws {
         let file = try RepeatableFile.next("Cover events")
         #expect(try file.write(in: folder.path) == "\(folder.path)/functions/cover_events.sql")
-        #expect(try RepeatableFile.all(in: folder.path) == [file])
+        #expect(try MigrationFiles(folder: folder.path).repeatable == [file])
         #expect(throws: MigrationError.self) { try file.write(in: folder.path) }
     }
 
     @Test func theDumpOfTheSchemaIsNotAMigration() throws {
         try folder.writeOther("schema.sql", "CREATE TABLE books (id int);")
-        #expect(try MigrationFile.all(in: folder.path).isEmpty)
+        #expect(try MigrationFiles(folder: folder.path).versioned.isEmpty)
         try folder.writeOther("other.sql", "CREATE TABLE books (id int);")
         #expect(throws: MigrationError.badName("other.sql")) {
-            try MigrationFile.all(in: folder.path)
+            try MigrationFiles(folder: folder.path).versioned
         }
     }
 }

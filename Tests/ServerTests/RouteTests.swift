@@ -106,6 +106,20 @@ import Version
         }
     }
 
+    /// graphql-js 16 does not know `@oneOf`.
+    @Test func theSchemaIsServedWithoutOneOfOnRequest() async throws {
+        let text = "type Query { a(b: B): Int }\n\ninput B @oneOf {\n  c: Int\n}"
+        try await TestServer.run(schemaText: text) { server in
+            let plain = try await server.get("/schema.graphql?oneOf=false")
+            #expect(plain.status == 200)
+            #expect(plain.body == text.replacing(" @oneOf", with: ""))
+            let complete = try await server.get("/schema.graphql?oneOf=true")
+            #expect(complete.body == text)
+            #expect(complete.headers["etag"] != plain.headers["etag"])
+            #expect(try await server.get("/schema.graphql?oneOf=maybe").status == 400)
+        }
+    }
+
     @Test func browsersGetTheExplorer() async throws {
         try await TestServer.run { server in
             let page = try await server.get("/graphql", headers: "accept: text/html,*/*;q=0.8\r\n")

@@ -21,6 +21,11 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
+extension OutputOptions {
+    /// Prints the result of a command to standard output, as JSON or as a table.
+    func print(_ value: Value, _ table: Table) { print(value, lines: table.lines()) }
+}
+
 /// Prints a message to standard error. If there is a progress bar on the terminal, the message replaces it.
 func printError(_ message: String) {
     var text = (isatty(STDERR_FILENO) == 1 ? Progress.clearLine : "") + message + "\n"

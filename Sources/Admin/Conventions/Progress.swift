@@ -51,6 +51,20 @@ final class Progress: Sendable {
         text.withUTF8 { writeAll($0, to: STDERR_FILENO) }
     }
 
+    /// Shows what a command does, if standard error is a terminal, while the work runs.
+    static func showing<Result, Failure: Error>(
+        _ text: String, _ work: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard isatty(STDERR_FILENO) == 1 else { return try work() }
+        func show(_ text: String) {
+            var text = clearLine + text
+            text.withUTF8 { writeAll($0, to: STDERR_FILENO) }
+        }
+        show((text + " …").cut(to: terminalWidth))
+        defer { show("") }
+        return try work()
+    }
+
     private static var terminalWidth: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

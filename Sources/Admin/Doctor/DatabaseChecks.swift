@@ -5,9 +5,9 @@ import Postgres
 /// Checks the databases: as the server's role, as the owner, and the replica.
 struct DatabaseChecks {
     private let configuration: Configuration
-    private let migrations: String
+    private let migrations: Migrate.FolderOptions
 
-    init(_ configuration: Configuration, migrations: String) {
+    init(_ configuration: Configuration, migrations: Migrate.FolderOptions) {
         self.configuration = configuration
         self.migrations = migrations
     }
@@ -30,8 +30,11 @@ struct DatabaseChecks {
         connect(
             "owner", configuration.database.adminURL, "BOOKPLATE_ADMIN_DATABASE_URL", &results
         ) { connection, results throws(PostgresError) in
-            results.append(try rowSecurity(connection))
-            results.append(contentsOf: migrationResults(connection))
+            let migrations = try migrationResults(connection)
+            let isMigrated = migrations.allSatisfy { $0.state == .ok }
+            results += isMigrated ? try accessResults(connection) : [try rowSecurity(connection)]
+            results += migrations
+            if isMigrated { results.append(try tenants(connection)) }
             let invalid = try DatabaseCheck.invalidIndexes(connection)
             if !invalid.isEmpty {
                 results.append(
@@ -129,9 +132,44 @@ struct DatabaseChecks {
                 "ENABLE and FORCE ROW LEVEL SECURITY on them, and find out why it was changed")
     }
 
-    private func migrationResults(_ connection: AdminConnection) -> [CheckResult] {
+    /// Compares the access of the server's role. It is that of this release only if the database is, too.
+    private func accessResults(
+        _ connection: AdminConnection
+    ) throws(PostgresError) -> [CheckResult] {
+        let open = try rowSecurity(connection)
+        guard try DatabaseCheck.schema(connection).version == schemaVersion,
+            let url = configuration.database.adminURL
+        else { return [open] }
+        let results = try AccessChecks(connection, adminURL: url).results()
+        // Tables that this release does not contain may also have readers' rows.
+        return open.state == .wrong
+            && results.allSatisfy { $0.check != open.check || $0.state == .ok }
+            ? results.filter { $0.check != open.check } + [open] : results
+    }
+
+    private func tenants(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
+        let slugs = try TenantRecord.all(connection).map(\.slug)
+        return slugs.isEmpty
+            ? .wrong(
+                "tenants", "there is none, so no user can sign in",
+                "run bookplate-admin tenant add")
+            : .ok(
+                "tenants", slugs.prefix(5).joined(separator: ", ") + (slugs.count > 5 ? ", …" : ""))
+    }
+
+    private func migrationResults(
+        _ connection: AdminConnection
+    ) throws(PostgresError) -> [CheckResult] {
+        let schema = try DatabaseCheck.schema(connection)
+        if schema.isSufficient, schema.version > schemaVersion {
+            return [
+                .ok(
+                    "migrations",
+                    "at \(schema.version) of a newer release, which contains what this one needs")
+            ]
+        }
         do throws(MigrationError) {
-            let plan = try Migrator(connection, folder: migrations).status()
+            let plan = try Migrator(connection, try migrations.files()).status()
             let pending = plan.pendingFileNames.count
             let problems = plan.problems.map {
                 CheckResult.wrong("migrations", "\($0)", "see bookplate-admin migrate verify")
@@ -147,8 +185,6 @@ struct DatabaseChecks {
                         "migrations", "\(pending) not applied",
                         "run bookplate-admin migrate up")
             ]
-        } catch .unreadable {
-            return [resultWithoutFiles(connection)]
         } catch .replacedChain {
             return [
                 .wrong(
@@ -157,26 +193,6 @@ struct DatabaseChecks {
             ]
         } catch {
             return [.wrong("migrations", "\(error)", "see bookplate-admin migrate verify")]
-        }
-    }
-
-    /// Checks whether the database has the schema that this program needs, if the migration files cannot be read.
-    private func resultWithoutFiles(_ connection: AdminConnection) -> CheckResult {
-        do throws(PostgresError) {
-            let schema = try DatabaseCheck.schema(connection)
-            return schema.isSufficient
-                ? .ok(
-                    "migrations",
-                    "at \(schema.version), as this program needs; files in \(migrations) not compared"
-                )
-                : .wrong(
-                    "migrations",
-                    "the database is at \(schema.version) and does not have the schema that this program needs "
-                        + "(version \(schemaVersion))",
-                    "run bookplate-admin migrate up")
-        } catch {
-            return .wrong(
-                "migrations", Failure(error).message, "check the log of the database server")
         }
     }
 }

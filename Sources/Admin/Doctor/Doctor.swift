@@ -8,23 +8,58 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check everything that a server needs, and report problems and remedies.",
         discussion: """
-            Prints one line for each check: the configuration, the two databases and their roles, row-level security, \
-            migrations, the clock, the session keys, the cover storage, the imager, the daily budgets of external sources, \
-            and whether external services can be reached. The command changes nothing. It exits with 2 if a check fails. \
-            Warnings do not affect the exit code.
+            Prints one line for each check: the configuration, the public URL, the two databases and their roles, privileges, \
+            policies, row-level security, migrations, tenants, the clock, the session keys, Apple's key, the cover storage, the \
+            imager, the daily budgets of external sources, and whether external services can be reached. It exits with 2 if a \
+            check fails. Warnings do not affect the exit code.
+
+            The command changes nothing without --fix. With --fix, it makes the corrections that are always safe, and checks \
+            again: it restores missing privileges, policies, and row-level security, and removes permissions of other users \
+            of the machine on the session keys and the cover storage.
 
             Examples:
               bookplate-admin doctor
               bookplate-admin doctor --offline --json
+              bookplate-admin doctor --fix --dry-run
             """)
 
     @OptionGroup var output: OutputOptions
     @Flag(help: "Do not connect to external services.")
     var offline = false
-    @Option(help: "Folder with the migration files.")
-    var migrations = "migrations"
+    @Flag(help: "Correct the problems that can be corrected safely.")
+    var fix = false
+    @Flag(help: "With --fix, print the corrections without making them.")
+    var dryRun = false
+    @OptionGroup var migrations: Migrate.FolderOptions
+
+    func validate() throws {
+        if dryRun, !fix { throw ValidationError("--dry-run can be used only with --fix.") }
+    }
 
     func run() async throws {
+        var results = await check()
+        let fixes = fix ? results.compactMap(\.fix) : []
+        if !dryRun, !fixes.isEmpty {
+            for fix in fixes { try fix.run() }
+            results = await check()
+        }
+        output.print(
+            .object(
+                [
+                    .init("isSound", .boolean(!results.contains { $0.state == .wrong })),
+                    .init("findings", .list(results.map(\.json))),
+                ]
+                    + (fix
+                        ? [
+                            .init("fixes", .list(fixes.map { .string($0.description) })),
+                            .init("dryRun", .boolean(dryRun)),
+                        ] : [])),
+            lines: results.map(\.line)
+                + fixes.map { dryRun ? "would \($0.description)" : "fixed   \($0.description)" })
+        if results.contains(where: { $0.state == .wrong }) { throw ExitStatus.found.code }
+    }
+
+    private func check() async -> [CheckResult] {
         var results: [CheckResult] = []
         do throws(ConfigError) {
             let configuration = try Configuration.load()
@@ -36,8 +71,10 @@ struct Doctor: AsyncParsableCommand {
                     variable.suggestion.map { "did you mean \($0)?" }
                         ?? "remove it, or correct its name")
             }
+            results.append(AddressCheck.result(configuration))
             results += DatabaseChecks(configuration, migrations: migrations).results()
             results.append(KeysCheck.result(configuration))
+            results.append(AppleKeyCheck.result(configuration))
             results.append(StorageCheck.result(configuration))
             results.append(await ImagerCheck.result())
             results += BudgetChecks.results(configuration)
@@ -48,11 +85,6 @@ struct Doctor: AsyncParsableCommand {
                     "configuration", "\(error)",
                     "correct it; docs/operations.md lists all variables"))
         }
-        output.print(
-            .object([
-                .init("isSound", .boolean(!results.contains { $0.state == .wrong })),
-                .init("findings", .list(results.map(\.json))),
-            ]), lines: results.map(\.line))
-        if results.contains(where: { $0.state == .wrong }) { throw ExitStatus.found.code }
+        return results
     }
 }

@@ -22,8 +22,11 @@ enum KeysCheck {
                 : .wrong(check, "\(file) does not exist", "run bookplate-admin keys rotate")
         } catch .readableByOthers {
             return .wrong(
-                check, "other users of this machine can read \(file)",
-                "run chmod 600 on it, and then bookplate-admin keys rotate")
+                check, "other users of this machine can access \(file)",
+                "run chmod o-rwx on it, and then bookplate-admin keys rotate",
+                fix: CheckResult.Fix("remove the permissions of other users on \(file)") {
+                    try FileMode.remove(0o007, from: file)
+                })
         } catch .system(errno: EACCES) {
             return .wrong(
                 check, "this user may not read \(file)",

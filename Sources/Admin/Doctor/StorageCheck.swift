@@ -6,17 +6,7 @@ enum StorageCheck {
     private static let check = "storage"
 
     static func result(_ configuration: Configuration) -> CheckResult {
-        switch configuration.storage {
-        case .folder(let path): folder(path)
-        case .s3(let s3):
-            .wrong(
-                check,
-                "the bucket \(s3.bucket) cannot be used: this version does not support S3",
-                "set BOOKPLATE_STORAGE to file:PATH")
-        }
-    }
-
-    private static func folder(_ path: String) -> CheckResult {
+        let path = configuration.storage.folder
         switch FileStore.rootState(path) {
         case .missing(canBeCreated: true):
             return .ok(check, "\(path) does not exist; the server creates it when it is needed")
@@ -29,7 +19,11 @@ enum StorageCheck {
         case .notWritable:
             return .wrong(check, "\(path) is not writable", "make the server's user its owner")
         case .writableByAll:
-            return .wrong(check, "all users can write to \(path)", "run chmod 750 on it")
+            return .wrong(
+                check, "all users can write to \(path)", "run chmod o-w on it",
+                fix: CheckResult.Fix("remove the permission of other users to write to \(path)") {
+                    try FileMode.remove(0o002, from: path)
+                })
         case .freeSpaceUnknown:
             return .warning(
                 check, "the free space of \(path) cannot be determined", "check it with df")

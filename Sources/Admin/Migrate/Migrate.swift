@@ -1,4 +1,5 @@
 import ArgumentParser
+import EmbeddedMigrations
 import GraphQL
 import Postgres
 
@@ -6,14 +7,23 @@ import Postgres
 struct Migrate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage the schema of the database.",
+        discussion: "This program contains the migrations of its version.",
         subcommands: [Up.self, Status.self, Verify.self, New.self])
 
     struct FolderOptions: ParsableArguments {
-        @Option(help: "Folder with the migration files.")
-        var migrations = "migrations"
+        @Option(
+            help: "Use the migrations of this folder instead of those that this program contains.",
+            completion: .directory)
+        var migrations: String?
 
         func migrator() throws -> Migrator {
-            try Migrator(try connect(try loadConfiguration()), folder: migrations)
+            let configuration = try loadConfiguration()
+            return Migrator(try connect(configuration), try files())
+        }
+
+        func files() throws(MigrationError) -> MigrationFiles {
+            if let migrations { return try MigrationFiles(folder: migrations) }
+            return try MigrationFiles(texts: embeddedMigrations)
         }
     }
 }

@@ -11,7 +11,8 @@ extension Migrate {
                 instead, which is applied again whenever it changes. Functions, triggers, policies, and grants belong there.
 
                 Examples:
-                  bookplate-admin migrate new add_cover_digest --why "covers are compared by their digest"
+                  bookplate-admin migrate new add_cover_digest \\
+                    --why "covers are compared by their digest"
                   bookplate-admin migrate new --functions covers
                 """)
 
@@ -23,7 +24,7 @@ extension Migrate {
         var why: String?
         @Flag(help: "Create a file for functions, triggers, policies, and grants.")
         var functions = false
-        @Option(help: "Folder with the migration files.")
+        @Option(help: "Folder with the migration files.", completion: .directory)
         var migrations = "migrations"
         @Flag(help: "Print the path of the file without creating it.")
         var dryRun = false

@@ -53,15 +53,8 @@ extension Migrate {
             migrator.lockRetriesMax = lockRetries
             migrator.allowsEarlierFunctions = allowEarlierFunctions
             if dryRun { return try runDry(migrator) }
-            let applied = try migrator.up(to: to) { applied in
-                for record in applied.migrations {
-                    printError(
-                        "applied \(record.version)_\(record.name) in \(record.milliseconds) ms")
-                }
-                for file in applied.functions { printError("applied \(file.fileName)") }
-            } onRetry: { fileName, delay in
-                printError(
-                    "\(fileName) did not get a lock: retrying in \(delay.components.seconds) s")
+            let applied = try Progress.showing("applying the migrations") {
+                try up(migrator)
             }
             output.print(
                 .object([
@@ -76,8 +69,23 @@ extension Migrate {
                 ])
         }
 
+        private func up(_ migrator: Migrator) throws -> Migrator.Applied {
+            try migrator.up(to: to) { applied in
+                for record in applied.migrations {
+                    printError(
+                        "applied \(record.version)_\(record.name) in \(record.milliseconds) ms")
+                }
+                for file in applied.functions { printError("applied \(file.fileName)") }
+            } onRetry: { fileName, delay in
+                printError(
+                    "\(fileName) did not get a lock: retrying in \(delay.components.seconds) s")
+            }
+        }
+
         private func runDry(_ migrator: Migrator) throws {
-            let (trials, untried) = try migrator.dryRun(to: to)
+            let (trials, untried) = try Progress.showing("trying the migrations") {
+                try migrator.dryRun(to: to)
+            }
             let pending = trials.map(\.file) + untried
             output.print(
                 .object([

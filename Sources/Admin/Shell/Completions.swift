@@ -7,9 +7,12 @@ struct Completions: ParsableCommand {
         abstract: "Print a completion script for a shell.",
         discussion: """
             Examples:
-              bookplate-admin completions bash > /etc/bash_completion.d/bookplate-admin
-              bookplate-admin completions zsh > /usr/local/share/zsh/site-functions/_bookplate-admin
-              bookplate-admin completions fish > ~/.config/fish/completions/bookplate-admin.fish
+              bookplate-admin completions bash \\
+                > /etc/bash_completion.d/bookplate-admin
+              bookplate-admin completions zsh \\
+                > /usr/local/share/zsh/site-functions/_bookplate-admin
+              bookplate-admin completions fish \\
+                > ~/.config/fish/completions/bookplate-admin.fish
             """)
 
     enum Shell: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }

@@ -19,3 +19,18 @@ package enum SourceError: Error, Equatable, Sendable {
     /// Whether the request was refused because the source is paused. Pauses are reported once, as a `SourceEvent`.
     package var isPause: Bool { self == .circuitOpen || self == .budgetExhausted }
 }
+
+extension SourceError: CustomStringConvertible {
+    /// A message for logs and operators.
+    package var description: String {
+        switch self {
+        case .unreachable(let error): "\(error)"
+        case .busy: "its rate limit allows no request now"
+        case .status(let status): "status \(status)"
+        case .malformed: "the response is malformed"
+        case .circuitOpen: "it could not be reached several times in a row"
+        case .budgetExhausted: "the daily budget is used up"
+        case .budgetUnknown: "the daily budget cannot be read"
+        }
+    }
+}

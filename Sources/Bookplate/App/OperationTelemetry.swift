@@ -109,12 +109,13 @@ struct OperationTelemetry {
                 "kind": "\(operation.kind.rawValue)",
                 // The hash that clients send for persisted queries.
                 "document_hash": "\(lowercaseHex(sha256(operation.text)))",
-                "milliseconds": "\(duration / .milliseconds(1))",
-                "planning_milliseconds": "\(operation.planning / .milliseconds(1))",
-                "execution_milliseconds": "\(operation.execution / .milliseconds(1))",
-                "statements": "\(operation.statementCount)",
-                "round_trips": "\(operation.roundTripCount)",
-                "errors": "\(operation.errorCodes.count)",
+                "milliseconds": .stringConvertible(duration / .milliseconds(1)),
+                "planning_milliseconds": .stringConvertible(operation.planning / .milliseconds(1)),
+                "execution_milliseconds": .stringConvertible(
+                    operation.execution / .milliseconds(1)),
+                "statements": .stringConvertible(operation.statementCount),
+                "round_trips": .stringConvertible(operation.roundTripCount),
+                "errors": .stringConvertible(operation.errorCodes.count),
             ])
     }
 

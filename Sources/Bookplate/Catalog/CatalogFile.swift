@@ -60,6 +60,6 @@ package struct CatalogFile {
                     throw .init("the line is longer than 1 MiB")
                 }
                 return try CatalogRecord(line: Array(line))
-            })
+            }.mapError { $0.located(in: line) })
     }
 }

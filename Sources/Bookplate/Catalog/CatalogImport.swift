@@ -35,18 +35,23 @@ package struct CatalogImport {
     /// Imports a file.
     package func run(
         _ file: CatalogFile, isDryRun: Bool = false,
+        onProgress: (_ lines: Int) -> Void = { _ in },
         onProblem: (_ line: Int, _ message: String) -> Void
     ) throws(PostgresError) -> Summary {
-        try run(entries: file.entries, isDryRun: isDryRun, onProblem: onProblem)
+        try run(
+            entries: file.entries, isDryRun: isDryRun, onProgress: onProgress,
+            onProblem: onProblem)
     }
 
     /// Imports all entries in one transaction and updates the data that is derived from the catalog.
     ///
     /// - Parameters:
     ///   - isDryRun: Whether to roll back the transaction.
+    ///   - onProgress: Called with the number of lines that were read since the last call.
     ///   - onProblem: Called for each skipped line with its number, from 1, and the reason.
     private func run(
         entries: some Sequence<CatalogFile.Entry>, isDryRun: Bool,
+        onProgress: (_ lines: Int) -> Void = { _ in },
         onProblem: (_ line: Int, _ message: String) -> Void
     ) throws(PostgresError) -> Summary {
         var summary = Summary()
@@ -70,6 +75,7 @@ package struct CatalogImport {
                 }
                 if batch.count == Self.batchMax {
                     try stage(batch)
+                    onProgress(batch.count)
                     batch.removeAll(keepingCapacity: true)
                 }
             }

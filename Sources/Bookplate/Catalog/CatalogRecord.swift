@@ -33,13 +33,23 @@ struct CatalogRecord {
     struct Problem: Error, Equatable {
         /// The reason as a sentence, without a full stop.
         let message: String
+        /// The member or the field with the problem.
+        let member: String?
+        /// The offset of the problem in the line, in bytes.
+        let offset: Int?
 
-        init(_ message: String) { self.message = message }
+        init(_ message: String, member: String? = nil, offset: Int? = nil) {
+            self.message = message
+            self.member = member
+            self.offset = offset
+        }
     }
 
     /// - Throws: If the title is blank or too long.
     init(title: String) throws(Problem) {
-        guard let title = try Self.text(title, "title") else { throw Problem("title is missing") }
+        guard let title = try Self.text(title, "title") else {
+            throw Problem("title is missing", member: "title")
+        }
         self.title = title
     }
 
@@ -50,7 +60,7 @@ struct CatalogRecord {
         do throws(BookplateError) {
             return try TextInput.optional(text, field: name, charactersMax: max)
         } catch {
-            throw Problem(error.message)
+            throw Problem(error.message, member: name)
         }
     }
 
@@ -60,17 +70,22 @@ struct CatalogRecord {
         do throws(JSONError) {
             json = try parseJSON(line)
         } catch {
-            throw Problem("not JSON: \(error)")
+            let (reason, offset) = error.clause
+            throw Problem("not JSON: \(reason)", offset: offset)
         }
         guard case .object = json else { throw Problem("not an object") }
         func text(_ name: String, max: Int = 500) throws(Problem) -> String? {
             guard let value = json[name], !value.isNull else { return nil }
-            guard let text = value.string else { throw Problem("\(name) is not text") }
+            guard let text = value.string else {
+                throw Problem("\(name) is not text", member: name)
+            }
             return try Self.text(text, name, max: max)
         }
         func texts(_ name: String) throws(Problem) -> [String] {
             guard let value = json[name], !value.isNull else { return [] }
-            guard let list = value.list else { throw Problem("\(name) is not a list") }
+            guard let list = value.list else {
+                throw Problem("\(name) is not a list", member: name)
+            }
             return list.compactMap(\.string).filter { !$0.isEmpty }
         }
         try self.init(title: try text("title") ?? "")
@@ -84,7 +99,10 @@ struct CatalogRecord {
         if let written = isbnText {
             switch ISBN.read(written) {
             case .success(let isbn): self.isbn = isbn
-            case .failure(let problem): throw Problem("ISBN \(written): \(problem.message)")
+            case .failure(let problem):
+                throw Problem(
+                    "ISBN \(written): \(problem.message)",
+                    member: json["isbn13"]?.string == written ? "isbn13" : "isbn10")
             }
         }
         publisher = try text("publisher")
@@ -144,7 +162,9 @@ extension CatalogRecord {
     /// Reads a list of names, such as `Tony Ross (Illustrator)`, and of objects with the members `name`, `role`, and `bio`.
     private mutating func readAuthors(_ value: Value?) throws(Problem) {
         guard let value, !value.isNull else { return }
-        guard let list = value.list else { throw Problem("authors is not a list") }
+        guard let list = value.list else {
+            throw Problem("authors is not a list", member: "authors")
+        }
         for item in list {
             guard authors.count < Self.authorsMax else { return }
             let written = item.string ?? item["name"]?.string

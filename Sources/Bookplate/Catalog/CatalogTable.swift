@@ -38,7 +38,17 @@ struct CatalogTable {
         }
     }
 
+    /// - Throws: A problem with the number of its column, from 1.
     func record(_ cells: [String]) throws(CatalogRecord.Problem) -> CatalogRecord {
+        do throws(CatalogRecord.Problem) {
+            return try read(cells)
+        } catch {
+            guard let index = error.member.flatMap({ columnIndexes[$0] }) else { throw error }
+            throw .init("\(error.message) (column \(index + 1))")
+        }
+    }
+
+    private func read(_ cells: [String]) throws(CatalogRecord.Problem) -> CatalogRecord {
         guard cells.count == cellCount else {
             throw .init("\(cells.count) cells, but the header has \(cellCount) columns")
         }
@@ -48,7 +58,7 @@ struct CatalogTable {
             let text = trimmed(cells[index])
             return ["", "none", "nan", "null", "n/a", "[]"].contains(text.lowercased()) ? nil : text
         }
-        guard let title = cell("title") else { throw .init("title is missing") }
+        guard let title = cell("title") else { throw .init("title is missing", member: "title") }
         var record = try CatalogRecord(title: title)
         record.subtitle = try CatalogRecord.text(cell("subtitle"), "subtitle")
         record.series = try CatalogRecord.text(cell("series"), "series")
@@ -57,7 +67,8 @@ struct CatalogTable {
             (cell("authors").map(Self.authors) ?? cell("author").map(Self.names) ?? [])
                 .filter { !Self.isWikidataKey($0) }.prefix(CatalogRecord.authorsMax)
                 .map { Contributor(labeled: $0) })
-        record.isbn = try Self.isbn([cell("isbn13"), cell("isbn")].compactMap { $0 })
+        record.isbn = try Self.isbn(
+            ["isbn13", "isbn"].compactMap { name in cell(name).map { (name, $0) } })
         record.publisher = try CatalogRecord.text(
             cell("publisher").flatMap { Self.isWikidataKey($0) ? nil : $0 }, "publisher")
         record.publishedDate = cell("date").flatMap(publishedDate)
@@ -94,10 +105,14 @@ struct CatalogTable {
     /// restored.
     ///
     /// - Throws: If there are numbers but none is a valid ISBN.
-    private static func isbn(_ cells: [String]) throws(CatalogRecord.Problem) -> ISBN? {
+    private static func isbn(
+        _ cells: [(name: String, text: String)]
+    ) throws(CatalogRecord.Problem) -> ISBN? {
         var problem: CatalogRecord.Problem?
         // The cell of a work may list the ISBNs of its editions.
-        for cell in cells.flatMap({ $0.split(separator: ",") }).map(trimmed) {
+        for (name, cell) in cells.flatMap({ cell in
+            cell.text.split(separator: ",").map { (cell.name, trimmed($0)) }
+        }) {
             let digits = cell.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "X" || $0 == "x") }
             let padded =
                 digits && (6..<10).contains(cell.utf8.count)
@@ -105,7 +120,9 @@ struct CatalogTable {
             switch ISBN.read(padded) {
             case .success(let isbn): return isbn
             case .failure(let failure):
-                problem = problem ?? .init("ISBN \(cell.prefix(40)): \(failure.message)")
+                problem =
+                    problem
+                    ?? .init("ISBN \(cell.prefix(40)): \(failure.message)", member: name)
             }
         }
         if let problem { throw problem }

@@ -255,8 +255,9 @@ struct FetchEditionCovers: JobHandler {
             job.logger.info(
                 "fetched covers of catalog editions",
                 metadata: [
-                    "editions": "\(taken.count)", "found": "\(progress.found)",
-                    "unavailable": "\(progress.unavailable)",
+                    "editions": .stringConvertible(taken.count),
+                    "found": .stringConvertible(progress.found),
+                    "unavailable": .stringConvertible(progress.unavailable),
                 ])
         }
     }

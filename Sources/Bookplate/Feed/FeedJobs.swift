@@ -60,7 +60,10 @@ struct LearnSimilar: JobHandler {
         }
         job.logger.info(
             "updated the similar books",
-            metadata: ["editions": "\(learning.total)", "signals": "\(learning.signalCount)"])
+            metadata: [
+                "editions": .stringConvertible(learning.total),
+                "signals": .stringConvertible(learning.signalCount),
+            ])
     }
 
     /// A separate function, so that the rows are released before the learning starts.

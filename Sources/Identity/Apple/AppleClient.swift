@@ -1,21 +1,5 @@
 import HTTPFetch
 
-/// A developer team's private key for Apple's REST API.
-package struct AppleTeamKey: Sendable {
-    /// The team's identifier, ten characters.
-    package var teamID: String
-    /// The key's identifier, ten characters, as shown next to the .p8 file in Apple's developer console.
-    package var keyID: String
-    /// The contents of the .p8 file: a P-256 private key in PEM.
-    package var privateKeyPEM: [UInt8]
-
-    package init(teamID: String, keyID: String, privateKeyPEM: [UInt8]) {
-        self.teamID = teamID
-        self.keyID = keyID
-        self.privateKeyPEM = privateKeyPEM
-    }
-}
-
 /// An error of Apple's token endpoints.
 package enum AppleError: Error, Equatable, Sendable {
     /// The configured .p8 key cannot sign.
@@ -143,6 +127,19 @@ package struct AppleClient: Sendable {
             let code = JSON.parse(response.body)?["error"]?.bytes
             throw .refused(code: loggable(code ?? []))
         default: throw .unavailable(status: response.status)
+        }
+    }
+}
+
+extension AppleError: CustomStringConvertible {
+    /// A message for logs.
+    package var description: String {
+        switch self {
+        case .unusableKey: "the key for Apple cannot sign"
+        case .refused(let code): "Apple refused the request: \(code)"
+        case .unreachable(let error): "Apple cannot be reached: \(error)"
+        case .unavailable(let status): "Apple responded with status \(status)"
+        case .malformedResponse: "Apple's response is malformed"
         }
     }
 }

@@ -54,6 +54,18 @@ package enum KeySetError: Error, Equatable, Sendable {
     case unavailable(String)
 }
 
+extension KeySetError: CustomStringConvertible {
+    /// A message for logs.
+    package var description: String {
+        switch self {
+        case .tooLong: "the key set is too long"
+        case .malformed: "the key set is malformed"
+        case .noUsableKey: "the key set has no usable key"
+        case .unavailable(let reason): reason
+        }
+    }
+}
+
 private func verificationKey(_ jwk: JSON, id: [UInt8]) -> VerificationKey? {
     guard id.count <= 256, jwk["d"] == nil, jwk["k"] == nil else { return nil }
     if let use = jwk["use"], use != .string(Array("sig".utf8)) { return nil }

@@ -44,20 +44,4 @@ package struct MigrationFile: Sendable, Equatable {
     package var isTransactional: Bool {
         !sql.split(whereSeparator: \.isNewline).contains("-- no-transaction")
     }
-
-    /// Returns all versioned migrations of a folder, in order. Files that do not end in `.sql` are ignored.
-    ///
-    /// - Throws: `.unreadable`, `.badName`, `.missingReason`, `.duplicateVersion`.
-    package static func all(in folder: String) throws(MigrationError) -> [MigrationFile] {
-        var files: [MigrationFile] = []
-        for fileName in try namesOfSQLFiles(in: folder) where fileName != dumpName {
-            let sql = try textOfFile(folder + "/" + fileName)
-            let file = try MigrationFile(fileName: fileName, sql: sql)
-            if let previous = files.last, previous.version == file.version {
-                throw .duplicateVersion(previous.fileName, file.fileName)
-            }
-            files.append(file)
-        }
-        return files
-    }
 }

@@ -43,13 +43,16 @@ package struct Migrator {
     /// Whether to apply repeatable files that the database had before it got its present ones.
     package var allowsEarlierFunctions = false
 
-    /// Reads the migration files.
-    ///
     /// - Parameter connection: A connection of the database owner's role. Its settings are changed.
-    package init(_ connection: AdminConnection, folder: String) throws(MigrationError) {
+    package init(_ connection: AdminConnection, _ files: MigrationFiles) {
         self.connection = connection
-        files = try MigrationFile.all(in: folder)
-        repeatableFiles = try RepeatableFile.all(in: folder)
+        self.files = files.versioned
+        repeatableFiles = files.repeatable
+    }
+
+    /// Reads the migration files of a folder.
+    package init(_ connection: AdminConnection, folder: String) throws(MigrationError) {
+        self.init(connection, try MigrationFiles(folder: folder))
     }
 
     /// The migrations that `up` has applied, in order.

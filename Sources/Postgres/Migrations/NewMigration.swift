@@ -10,7 +10,7 @@ extension MigrationFile {
     package static func next(
         _ title: String, reason: String, in folder: String
     ) throws(MigrationError) -> MigrationFile {
-        let newest = try all(in: folder).last
+        let newest = try MigrationFiles(folder: folder).versioned.last
         if let newest, newest.version > now() { throw .datedInTheFuture(newest.fileName) }
         while now() == newest?.version { usleep(10_000) }
         return try MigrationFile(

@@ -49,25 +49,6 @@ package struct RepeatableFile: Sendable, Equatable {
         return names
     }
 
-    /// Returns all repeatable migrations of a folder of versioned migrations, in the order in which they are
-    /// applied: each file comes after its requirements, and otherwise they are ordered by name.
-    ///
-    /// - Returns: An empty array if `folder` has no folder `functions`.
-    /// - Throws: `.unreadable`, `.badRepeatableName`, `.badRequirements`, `.unknownRequirement`, and
-    ///   `.requirementCycle`.
-    package static func all(in folder: String) throws(MigrationError) -> [RepeatableFile] {
-        let path = "\(folder)/\(folderName)"
-        guard access(path, F_OK) == 0 else { return [] }
-        var files: [RepeatableFile] = []
-        for fileName in try namesOfSQLFiles(in: path) {
-            files.append(
-                try RepeatableFile(
-                    name: String(fileName.dropLast(".sql".count)),
-                    sql: try textOfFile("\(path)/\(fileName)")))
-        }
-        return try ordered(files)
-    }
-
     /// Returns the files in the order in which they are applied.
     ///
     /// Repeatedly takes the first remaining file, by name, whose requirements have all been taken. If there

@@ -31,6 +31,7 @@ package struct HTTPServer: Service {
     private let limits: HTTPLimits
     private let proxies: TrustedProxies
     private let logger: Logger
+    private let accessLogLevel: Logger.Level
     private let metrics: Metrics
     private let gauges: LiveGauges
     private let unread: UnreadBytes
@@ -42,6 +43,7 @@ package struct HTTPServer: Service {
     /// - Parameters:
     ///   - executors: The executors that the caller has created for loops of the group. The other loops get a new one.
     ///   - port: The port to listen on. 0 lets the system choose one; `onListening` receives it.
+    ///   - accessLogLevel: The level at which requests are logged that did not fail.
     ///   - unread: Counts the responses that clients have not read. Must be the instance that the routes use.
     ///   - shutdown: Must be the instance that the routes use.
     ///   - onListening: Called when the server accepts connections.
@@ -50,7 +52,8 @@ package struct HTTPServer: Service {
     package init(
         group: any EventLoopGroup, executors: [EventLoopTaskExecutor] = [], host: String, port: Int,
         limits: HTTPLimits = HTTPLimits(), proxies: TrustedProxies = TrustedProxies(),
-        logger: Logger, metrics: Metrics = Metrics(), gauges: LiveGauges = LiveGauges(),
+        logger: Logger, accessLogLevel: Logger.Level = .debug, metrics: Metrics = Metrics(),
+        gauges: LiveGauges = LiveGauges(),
         unread: UnreadBytes = UnreadBytes(), shutdown: ShutdownState = ShutdownState(),
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         onStopping: @escaping @Sendable () -> Void = {},
@@ -63,6 +66,7 @@ package struct HTTPServer: Service {
         self.limits = limits
         self.proxies = proxies
         self.logger = logger
+        self.accessLogLevel = accessLogLevel
         self.metrics = metrics
         self.gauges = gauges
         self.unread = unread
@@ -104,12 +108,13 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, proxies, logger, metrics, gauges, unread] in
+                [makeRoutes, limits, proxies, logger, accessLogLevel, metrics, gauges, unread] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
                     LoopContext(
                         executor, routes: routes, limits: limits, proxies: proxies, logger: logger,
-                        metrics: metrics, gauges: gauges, unread: unread),
+                        accessLogLevel: accessLogLevel, metrics: metrics, gauges: gauges,
+                        unread: unread),
                     eventLoop: loop)
             }.get()
         }
@@ -163,7 +168,7 @@ package struct HTTPServer: Service {
         }
         logger.info(
             "not ready anymore; accepting connections for a while, so that load balancers notice",
-            metadata: ["seconds": "\(limits.stopDelay.components.seconds)"])
+            metadata: ["seconds": .stringConvertible(limits.stopDelay.components.seconds)])
         try? await Task.sleep(for: limits.stopDelay)
         do {
             try await ignoreNewConnections(on: channel)

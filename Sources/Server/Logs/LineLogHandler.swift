@@ -40,7 +40,7 @@ package struct LineLogHandler: LogHandler {
         if let trace = TraceParent.current { fields["trace_id"] = "\(trace.traceID)" }
         let line = LogLine(
             time: Self.now(), level: event.level, label: label, message: event.message.description,
-            fields: fields.map { ($0.key, $0.value.description) }.sorted { $0.0 < $1.0 })
+            fields: fields.map { ($0.key, LogLine.Value($0.value)) }.sorted { $0.0 < $1.0 })
         write(line.bytes(format))
     }
 

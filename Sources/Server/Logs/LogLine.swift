@@ -10,7 +10,29 @@ struct LogLine {
     var label: String
     var message: String
     /// The metadata, sorted by name.
-    var fields: [(String, String)]
+    var fields: [(String, Value)]
+
+    enum Value {
+        case text(String)
+        /// A number in the syntax of JSON.
+        case number(String)
+
+        var text: String {
+            switch self {
+            case .text(let text), .number(let text): text
+            }
+        }
+
+        /// Integers and finite floating-point numbers are numbers; everything else is text.
+        init(_ value: Logger.MetadataValue) {
+            switch value {
+            case .stringConvertible(let number as any BinaryInteger): self = .number("\(number)")
+            case .stringConvertible(let number as Double) where number.isFinite:
+                self = .number("\(number)")
+            default: self = .text(value.description)
+            }
+        }
+    }
 
     /// Returns the line with its newline. Control characters are escaped, so that a message cannot forge a line.
     func bytes(_ format: Configuration.LogFormat) -> [UInt8] {
@@ -21,7 +43,7 @@ struct LogLine {
     }
 
     private var text: String {
-        let fields = fields.map { " \($0.0)=\(Self.quoted($0.1))" }.joined()
+        let fields = fields.map { " \($0.0)=\(Self.quoted($0.1.text))" }.joined()
         let level = level.rawValue.uppercased()
         let padding = String(repeating: " ", count: max(0, 8 - level.utf8.count))
         return "\(timestamp) \(level)\(padding) \(Self.escaped(message))\(fields)"
@@ -33,11 +55,14 @@ struct LogLine {
         let members = [
             ("time", timestamp), ("level", level.rawValue), ("logger", label), ("message", message),
         ]
-        for (name, value) in members + fields {
+        for (name, value) in members.map({ ($0.0, Value.text($0.1)) }) + fields {
             line.writeString(opening)
             line.writeJSONString(name)
             line.writeString(":")
-            line.writeJSONString(value)
+            switch value {
+            case .text(let text): line.writeJSONString(text)
+            case .number(let number): line.writeString(number)
+            }
             opening = ","
         }
         line.writeString("}\n")

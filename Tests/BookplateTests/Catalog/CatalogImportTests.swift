@@ -40,7 +40,9 @@ import Testing
         ])
         #expect(summary == .init(created: 2, updated: 0, unchanged: 0, failed: 5))
         #expect(problems.keys.sorted() == [3, 4, 7, 8, 9])
-        #expect(problems[4] == "title is missing")
+        #expect(problems[3] == "not JSON: an unexpected character (column 2)")
+        #expect(problems[4] == "title is missing (column 10)")
+        #expect(problems[7]?.hasSuffix(" (column 23)") == true)
         #expect(problems[8] == "the line is longer than 1 MiB")
         #expect(problems[9] == "this book is already on line 1")
     }

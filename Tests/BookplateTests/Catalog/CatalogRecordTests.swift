@@ -65,6 +65,22 @@ import Testing
         #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
     }
 
+    /// Columns are counted in characters, as in a text editor.
+    @Test(
+        arguments: [
+            (#"{"title": 5}"#, 11), (#"{"ids":{"title":"a"},"title":5}"#, 30),
+            (#"{"description":"\"title\":é","title":[]}"#, 38), (#"{"title":"É" "isbn13":1}"#, 14),
+            (#"{"title":"T","title":"U"}"#, 14), ("{}", nil), ("{", nil),
+        ] as [(String, Int?)])
+    func findsTheColumnOfTheProblem(line: String, column: Int?) throws {
+        let problem = try #require(
+            #expect(throws: CatalogRecord.Problem.self) { try record(line) }
+        ).located(in: Array(line.utf8))
+        #expect(
+            column.map { problem.message.hasSuffix(" (column \($0))") }
+                ?? !problem.message.contains("column"), "\(problem.message)")
+    }
+
     @Test(arguments: [
         (#"{"title":"T","ratingsCount":-5}"#, 0),
         (#"{"title":"T","ratingsCount":99999999999}"#, Int32.max),

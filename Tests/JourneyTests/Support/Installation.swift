@@ -60,7 +60,11 @@ struct Installation: Sendable {
             "BOOKPLATE_OPEN_LIBRARY_URL": "", "BOOKPLATE_OPEN_LIBRARY_COVERS_URL": "",
             "BOOKPLATE_GOOGLE_BOOKS_URL": "",
         ]
-        return variables.merging(changes) { $1 }.compactMapValues { $0 }
+        var merged = variables.merging(changes) { $1 }
+        if merged["BOOKPLATE_ENV"] == "production", merged["BOOKPLATE_PUBLIC_URL"] == nil {
+            merged["BOOKPLATE_PUBLIC_URL"] = "https://books.example"
+        }
+        return merged.compactMapValues { $0 }
     }
 
     func admin(

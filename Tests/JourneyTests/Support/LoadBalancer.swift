@@ -38,35 +38,44 @@ enum LoadBalancer: String, CaseIterable, Sendable {
 
             """
         case .nginx:
-            """
-            user root;
-            daemon off;
-            # One process, which ends with the test.
-            master_process off;
-            pid nginx.pid;
-            error_log stderr;
-            events {}
-            http {
-                access_log off;
-                client_body_temp_path body;
-                proxy_temp_path proxy;
-                fastcgi_temp_path fastcgi;
-                uwsgi_temp_path uwsgi;
-                scgi_temp_path scgi;
-                upstream bookplate {
-                    server 127.0.0.1:\(servers[0]);
-                    server 127.0.0.1:\(servers[1]);
-                }
-                server {
-                    listen 127.0.0.1:\(port);
-                    location / {
-                        proxy_pass http://bookplate;
+            Self.nginxConfiguration(
+                site: """
+                    upstream bookplate {
+                        server 127.0.0.1:\(servers[0]);
+                        server 127.0.0.1:\(servers[1]);
                     }
-                }
-            }
-
-            """
+                    server {
+                        listen 127.0.0.1:\(port);
+                        location / {
+                            proxy_pass http://bookplate;
+                        }
+                    }
+                    """)
         }
+    }
+
+    /// A configuration for nginx in the current folder, with one process, which ends with the test.
+    ///
+    /// - Parameter site: The part that describes servers.
+    static func nginxConfiguration(site: String) -> String {
+        """
+        user root;
+        daemon off;
+        master_process off;
+        pid nginx.pid;
+        error_log stderr;
+        events {}
+        http {
+            access_log off;
+            client_body_temp_path body;
+            proxy_temp_path proxy;
+            fastcgi_temp_path fastcgi;
+            uwsgi_temp_path uwsgi;
+            scgi_temp_path scgi;
+        \(site)
+        }
+
+        """
     }
 
     /// Starts the load balancer.

@@ -22,7 +22,8 @@ struct TestServer {
     static func run<Result: Sendable>(
         limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096, batchRequestsMax: Int = 0,
         hasExplorer: Bool = true, unread: UnreadBytes = UnreadBytes(), responseBytesMax: Int = .max,
-        schemaText: String? = nil, log: LogSpy? = nil, metrics: Metrics = Metrics(),
+        schemaText: String? = nil, log: LogSpy? = nil, accessLogLevel: Logger.Level = .debug,
+        metrics: Metrics = Metrics(),
         readiness: @escaping @Sendable () async -> ReadinessStatus = { .ready },
         routes: @escaping @Sendable (any EventLoop) -> [Route] = { _ in [] },
         _ test: (TestServer) async throws -> Result
@@ -34,7 +35,8 @@ struct TestServer {
         let shutdown = ShutdownState()
         let server = HTTPServer(
             group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1", port: 0,
-            limits: limits, logger: logger, metrics: metrics, gauges: gauges, unread: unread,
+            limits: limits, logger: logger, accessLogLevel: accessLogLevel, metrics: metrics,
+            gauges: gauges, unread: unread,
             shutdown: shutdown,
             onListening: { listening.yield($0.port ?? 0) }
         ) { executor in

@@ -56,10 +56,11 @@ struct SweepStorage: JobHandler {
             job.logger.notice(
                 "swept the object store",
                 metadata: [
-                    "dead_writes": "\(summary.deadWrites)", "orphans": "\(summary.orphans)",
-                    "orphan_bytes": "\(summary.orphanBytes)",
-                    "title_cards": "\(summary.titleCards)",
-                    "removed_covers": "\(summary.removedCovers)",
+                    "dead_writes": .stringConvertible(summary.deadWrites),
+                    "orphans": .stringConvertible(summary.orphans),
+                    "orphan_bytes": .stringConvertible(summary.orphanBytes),
+                    "title_cards": .stringConvertible(summary.titleCards),
+                    "removed_covers": .stringConvertible(summary.removedCovers),
                 ])
         }
     }

@@ -20,6 +20,7 @@ struct PruneImports: JobHandler {
         }
         guard !owners.isEmpty else { return }
         await job.notifyChanges(of: owners)
-        job.logger.notice("abandoned imports were ended", metadata: ["count": "\(owners.count)"])
+        job.logger.notice(
+            "abandoned imports were ended", metadata: ["count": .stringConvertible(owners.count)])
     }
 }

@@ -46,9 +46,11 @@ package struct ReadersImport {
     /// - Parameters:
     ///   - tenant: The slug of the tenant.
     ///   - isDryRun: Whether to roll everything back at the end.
+    ///   - onProgress: Called with the number of readers that were stored since the last call.
     ///   - onProblem: Called with the number of the line and a sentence for everything that is left out.
     package func run(
         _ file: consuming ReadersFile, tenant slug: String, isDryRun: Bool,
+        onProgress: (_ readers: Int) -> Void = { _ in },
         onProblem: (_ line: Int, _ message: String) -> Void
     ) throws(Failure) -> Summary {
         let tenant = try tenantID(slug)
@@ -78,6 +80,7 @@ package struct ReadersImport {
                 try lanes[turn].finish(&summary)
                 try lanes[turn].start(batch, in: tenant)
                 turn = (turn + 1) % lanes.count
+                onProgress(batch.readers.count)
                 batch = Batch()
             }
             for lane in lanes.indices where lanes[lane].subjects.contains(reader.subject) {

@@ -53,7 +53,7 @@ extension ConnectionHandler {
         var exchange = exchange
         if loopContext.endsConnections || closesAfterResponse { exchange.isKeepAlive = false }
         let response = withinMemoryLimit(response, exchange)
-        exchange.log(response, to: loopContext.logger)
+        loopContext.log(response, exchange)
         loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         end(exchange)
@@ -73,7 +73,7 @@ extension ConnectionHandler {
     func abandon(_ exchange: Exchange) {
         let status: HTTPResponseStatus =
             exchange.hasTimedOut ? .internalServerError : .clientClosedRequest
-        exchange.log(HTTPResponse(status), to: loopContext.logger)
+        loopContext.log(HTTPResponse(status), exchange)
         loopContext.metrics.count(exchange, status: status)
     }
 
@@ -104,7 +104,7 @@ extension ConnectionHandler {
         var exchange = reader.map(Exchange.init) ?? Exchange(id: loopContext.requestIDs.next())
         exchange.isKeepAlive = false
         let response = problem.response()
-        exchange.log(response, to: loopContext.logger)
+        loopContext.log(response, exchange)
         loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         unsentBytesAtLastDeadline = 0

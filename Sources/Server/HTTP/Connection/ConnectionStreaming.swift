@@ -18,7 +18,7 @@ extension ConnectionHandler {
             },
             send: { [weak self] part in self?.send(takesChunks ? part.chunk : part) },
             cancel: { task.cancel() })
-        exchange.log(response, to: loopContext.logger)
+        loopContext.log(response, exchange)
         loopContext.metrics.count(exchange, status: response.status)
         loopContext.gauges.streamOpened()
         phase = .streaming(body, exchange)

@@ -40,7 +40,7 @@ extension ConnectionHandler {
         with socket: WebSocketConnection, _ headers: HTTPHeaders, _ exchange: Exchange
     ) {
         guard let context, case .upgrading = phase else { return }
-        exchange.log(HTTPResponse(.switchingProtocols), to: loopContext.logger)
+        loopContext.log(HTTPResponse(.switchingProtocols), exchange)
         loopContext.metrics.count(exchange, status: .switchingProtocols)
         var head = ByteBuffer(string: "HTTP/1.1 101 Switching Protocols\r\n")
         for (name, value) in headers { head.write(name, value) }

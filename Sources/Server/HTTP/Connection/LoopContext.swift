@@ -13,6 +13,8 @@ final class LoopContext {
     let limits: HTTPLimits
     let proxies: TrustedProxies
     let logger: Logger
+    /// The level at which requests are logged that did not fail.
+    private let accessLogLevel: Logger.Level
     var date = HTTPDate()
     var requestIDs = RequestID()
     let metrics: HTTPMetrics
@@ -30,17 +32,22 @@ final class LoopContext {
 
     init(
         _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits,
-        proxies: TrustedProxies, logger: Logger, metrics: Metrics, gauges: LiveGauges,
-        unread: UnreadBytes = UnreadBytes()
+        proxies: TrustedProxies, logger: Logger, accessLogLevel: Logger.Level = .debug,
+        metrics: Metrics, gauges: LiveGauges, unread: UnreadBytes = UnreadBytes()
     ) {
         self.executor = executor
         self.routes = routes
         self.limits = limits
         self.proxies = proxies
         self.logger = logger
+        self.accessLogLevel = accessLogLevel
         self.metrics = HTTPMetrics(metrics)
         self.gauges = gauges
         self.unread = unread
+    }
+
+    func log(_ response: HTTPResponse, _ exchange: Exchange) {
+        exchange.log(response, to: logger, level: accessLogLevel)
     }
 
     /// Clears the head. Its memory is reused, unless one response needed much more than others.
@@ -82,7 +89,7 @@ final class LoopContext {
         for connection in slow where connection.unreadCounter.isMemoryShort {
             logger.info(
                 "closed a slow reader because memory for unread responses is short",
-                metadata: ["bytes": "\(connection.unreadCounter.bytes)"])
+                metadata: ["bytes": .stringConvertible(connection.unreadCounter.bytes)])
             unread.closedReader()
             connection.unreadCounter.close()
             connection.close()

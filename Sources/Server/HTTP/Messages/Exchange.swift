@@ -39,20 +39,34 @@ struct Exchange {
 
     var hasTimedOut: Bool { reader?.request.timeout?.hasPassed ?? false }
 
-    private var summary: String {
-        reader.map { "\($0.request.method.rawValue) \($0.request.path)" } ?? "unreadable"
+    /// Whether a monitor has sent the request: a health probe, or a scrape of the metrics.
+    private var isFromMonitor: Bool {
+        route.map { $0.path.hasPrefix("/health/") || $0.path == "/metrics" } ?? false
     }
 
-    /// Logs one line for the request. The line contains only the path, because a query may contain secrets.
-    func log(_ response: HTTPResponse, to logger: Logger) {
+    /// Returns the start of a path that no route matches. The rest may be a secret, such as the token of an export.
+    private static func firstSegment(of path: Substring) -> String {
+        let segment = path.dropFirst().prefix(100).prefix { $0 != "/" }
+        return "/\(segment)" + (segment.endIndex == path.endIndex ? "" : "/…")
+    }
+
+    /// Logs one line for the request. It contains the path of the route, because the query and the rest of the path may
+    /// contain secrets, such as the token of an export.
+    ///
+    /// - Parameter level: The level of requests that did not fail. Those of monitors are logged for debugging only.
+    func log(_ response: HTTPResponse, to logger: Logger, level: Logger.Level) {
         let status = Int(response.status.code)
-        logger.log(
-            level: status >= 500 ? .warning : .debug,
-            "\(summary) \(status)",
-            metadata: [
-                "request_id": "\(id)",
-                "microseconds": "\((NIODeadline.now() - start).nanoseconds / 1000)",
-                "bytes": "\(response.bodyByteCount)",
-            ])
+        let level = status >= 500 ? .warning : isFromMonitor ? .debug : level
+        guard level >= logger.logLevel else { return }
+        var metadata: Logger.Metadata = [
+            "request_id": "\(id)", "status": .stringConvertible(status),
+            "microseconds": .stringConvertible((NIODeadline.now() - start).nanoseconds / 1000),
+            "bytes": .stringConvertible(response.bodyByteCount),
+        ]
+        if let request = reader?.request {
+            metadata["method"] = "\(request.method.rawValue)"
+            metadata["path"] = "\(route?.path ?? Self.firstSegment(of: request.path))"
+        }
+        logger.log(level: level, "request", metadata: metadata)
     }
 }

@@ -1,0 +1,95 @@
+import GraphQL
+import Testing
+
+@testable import Admin
+
+@Suite struct TableTests {
+    private let table = Table(
+        ["slug", "name", "audiences"], [["a", "Ä", ""], ["shop", "The Shop", "x"]])
+
+    @Test func alignsColumnsOnATerminal() {
+        #expect(
+            table.lines(isTerminal: true) == [
+                "SLUG  NAME      AUDIENCES", "a     Ä         ", "shop  The Shop  x",
+            ])
+        #expect(
+            Table([], [["id", "1"], ["name", "A"]]).lines(isTerminal: true) == [
+                "id    1", "name  A",
+            ])
+        #expect(Table(["id"], []).lines(isTerminal: true) == [])
+    }
+
+    @Test func separatesCellsByTabsOtherwise() {
+        #expect(table.lines(isTerminal: false) == ["a\tÄ\t", "shop\tThe Shop\tx"])
+    }
+}
+
+@Suite struct TerminalTests {
+    @Test func stylesTextOnlyWithColors() {
+        #expect(Terminal.styled("ok", .green, hasColors: true) == "\u{1B}[32mok\u{1B}[0m")
+        #expect(Terminal.styled("ok", .green, hasColors: false) == "ok")
+    }
+}
+
+@Suite struct UnknownWordTests {
+    private static func program() throws -> Value {
+        let help = try parseJSON(Array(AdminCommand._dumpHelp().utf8))
+        return try #require(help["command"])
+    }
+
+    @Test(arguments: [
+        ("migrat up", "unknown command 'migrat': did you mean 'bookplate-admin migrate'?"),
+        ("tenant lst", "unknown command 'lst': did you mean 'bookplate-admin tenant list'?"),
+        ("keys x", "unknown command 'x': the commands of bookplate-admin keys are list, rotate"),
+        ("tenant add --slg x --name X", "unknown option '--slg': did you mean '--slug'?"),
+        ("doctor --ofline=yes", "unknown option '--ofline': did you mean '--offline'?"),
+        (
+            "doctor --something-else",
+            "unknown option '--something-else': see bookplate-admin doctor --help"
+        ),
+        ("--versio", "unknown option '--versio': did you mean '--version'?"),
+    ])
+    func isReportedWithASuggestion(line: String, message: String) throws {
+        let words = line.split(separator: " ").map(String.init)
+        #expect(UnknownWord(in: words, of: try Self.program())?.message == message)
+    }
+
+    @Test(arguments: [
+        "", "tenant", "tenant add --slug", "tenant add --name --slg", "catalog import -- --slg",
+        "help tenant", "tenant add -q",
+    ])
+    func isNotFoundOnOtherCommandLines(line: String) throws {
+        let words = line.split(separator: " ").map(String.init)
+        #expect(UnknownWord(in: words, of: try Self.program()) == nil)
+    }
+}
+
+@Suite struct HelpTests {
+    /// ArgumentParser wraps longer lines, which breaks the indentation of examples.
+    @Test func examplesFitATerminalWith80Columns() throws {
+        let help = try parseJSON(Array(AdminCommand._dumpHelp().utf8))
+        var commands = [try #require(help["command"])]
+        var exampleCount = 0
+        while let command = commands.popLast() {
+            commands += command["subcommands"]?.list ?? []
+            for line in (command["discussion"]?.string ?? "").split(separator: "\n")
+            where line.hasPrefix("  ") {
+                exampleCount += 1
+                #expect(line.count <= 80, "\(line)")
+            }
+        }
+        #expect(exampleCount > 50)
+    }
+}
+
+@Suite struct AddressCheckTests {
+    @Test(arguments: [
+        ("http://localhost:8080", true), ("https://LOCALHOST/x", true), ("http://[::1]:80", true),
+        ("http://127.1.2.3", true), ("http://0.0.0.0:1", true), ("https://a.localhost", true),
+        ("https://books.example.com", false), ("https://localhost.example.com", false),
+        ("https://127.example.com", false),
+    ])
+    func findsURLsOfThisMachine(url: String, isLocal: Bool) {
+        #expect(AddressCheck.isLocal(url) == isLocal)
+    }
+}
