@@ -122,6 +122,8 @@ enum App {
         var background: [any Service] = [
             jobs, ConfigurationWatcher(services, database: jobs.pool, logger: logger),
             UsageService(services, database: jobs.pool, logger: logger),
+            RateSharingService(
+                sharing: RateSharing(services.rates, database: databases.firstPool)),
             FreeMemory(logger: logger),
         ]
         if let broker = configuration.sources.broker {

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_122_210_000
+package let schemaVersion: Int64 = 20_261_123_110_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "5551404ac1520b8feb36add219e9f80551c310ed94659ff38bc04b62999b986b"
+    "947710ac6aabfde90cbaaca59727c8e1fab7d85cbadfa928c9a24d6026d3de96"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

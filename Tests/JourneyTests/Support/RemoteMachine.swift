@@ -56,6 +56,9 @@ struct RemoteMachine {
             """)
         url["host"] = addresses.1
         url["port"] = "5432"
+        try await waitUntil("the database answers on the other machine") {
+            try await blocking { [url] in (try? AdminConnection(url.description)) != nil }
+        }
         return RemoteMachine(addresses: addresses, program: program, url: url)
     }
 
