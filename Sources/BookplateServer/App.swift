@@ -123,7 +123,7 @@ enum App {
             jobs, ConfigurationWatcher(services, database: jobs.pool, logger: logger),
             UsageService(services, database: jobs.pool, logger: logger),
             RateSharingService(
-                sharing: RateSharing(services.rates, database: databases.firstPool)),
+                sharing: RateSharing(services, database: databases.firstPool)),
             FreeMemory(logger: logger),
         ]
         if let broker = configuration.sources.broker {

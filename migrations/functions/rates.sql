@@ -1,5 +1,5 @@
--- What all servers share: rate limits, and the documents that clients have registered. The server's role has no privilege on the
--- tables themselves.
+-- Rate limits of all servers together, and the documents that clients have registered at any of them. The server's role has no
+-- privilege on the tables themselves.
 
 -- Takes units from buckets, given as the times in which they are refilled, and returns the time until each of these buckets is
 -- full again, in microseconds. A bucket that several servers have overdrawn is empty for at most another minute.

@@ -25,7 +25,7 @@ package enum BookplateError: Error, Equatable {
     /// A defect of the server or an error of the database. The log contains the details with the request's ID.
     case internalError
 
-    /// What is known about the effect of a request that was interrupted.
+    /// The known effect of an interrupted request.
     package enum Outcome: String, Sendable {
         /// The request has changed nothing. It can be sent again.
         case notDone = "NOT_DONE"

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_110_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "947710ac6aabfde90cbaaca59727c8e1fab7d85cbadfa928c9a24d6026d3de96"
+    "0f24427d0ce162ef34be9e707f342b03b5e6db3899fd52ccb69df446e312021c"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -35,7 +35,7 @@ struct RateBuckets<Key: Hashable & Sendable>: Sendable {
         fileprivate let cost: Int64
     }
 
-    /// What was taken from a bucket.
+    /// The units that were taken from a bucket, as the time in which they are refilled.
     struct Share: Sendable {
         let key: Key
         let cost: Int64
@@ -45,7 +45,7 @@ struct RateBuckets<Key: Hashable & Sendable>: Sendable {
     private static var reportedMin: Int64 { Rate.windowNanoseconds / 20 }
 
     private var fullAt: [Key: Int64] = [:]
-    /// What was taken from each bucket since its last report.
+    /// The time in which the units are refilled that were taken from each bucket since its last report.
     private var taken: [Key: Int64] = [:]
     /// The buckets to report.
     private var due: Set<Key> = []

@@ -13,7 +13,11 @@ package struct RateSharing: Sendable {
     private let rates: RateLimits
     private let database: ConnectionPool
 
-    package init(_ rates: RateLimits, database: ConnectionPool) {
+    package init(_ services: Services, database: ConnectionPool) {
+        self.init(services.rates, database: database)
+    }
+
+    init(_ rates: RateLimits, database: ConnectionPool) {
         self.rates = rates
         self.database = database
     }
