@@ -284,9 +284,9 @@ let package = Package(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "ObjectStorage",
-                "Postgres",
-                "SocketClient", "TestSupport", "Version",
+                "Bookplate", "EventLoops", "GraphQL", "LoopbackHTTP", "MosquittoBroker",
+                "ObjectStorage", "Postgres", "SocketClient", "TestSupport", "Version",
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(
             name: "ImageProcessingTests", dependencies: ["ImageProcessing"], exclude: ["Fixtures"]),

@@ -1,5 +1,4 @@
 import Bookplate
-import Postgres
 import ServiceLifecycle
 
 /// Shares the rate limits of heavy callers with the other servers.

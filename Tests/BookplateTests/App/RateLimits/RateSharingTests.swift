@@ -1,6 +1,4 @@
-import EventLoops
 import Postgres
-import Synchronization
 import TestSupport
 import Testing
 
