@@ -38,7 +38,8 @@ import Testing
             for name in ["One", "Two"] {
                 let response = try await other.client.execute(
                     #"mutation { createShelf(input: {name: "\#(name)"}) { name } }"#, token: token)
-                #expect(response["data", "createShelf", "name"] == .string(name))
+                #expect(
+                    response["data", "createShelf", "name"] == .string(name), "\(response)")
                 _ = try await blocking { try live.receive(until: "Shelf") }
             }
             let shelves = try await server.client.execute(

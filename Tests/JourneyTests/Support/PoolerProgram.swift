@@ -38,8 +38,8 @@ enum PoolerProgram: String, Sendable {
         } catch {
             outcome = .failure(error)
         }
-        // Pgpool-II ends its own processes only if it stops in order.
-        program.send(SIGINT)
+        // Both end at once, with all their processes, although the server is still connected.
+        program.send(self == .pgpool ? SIGINT : SIGTERM)
         _ = try await blocking { try program.wait() }
         try outcome.get()
     }
