@@ -107,7 +107,9 @@ enum PoolerProgram: String, Sendable {
             return (
                 [
                     "pgpool.conf": """
-                    backend_clustering_mode = 'raw'
+                    backend_clustering_mode = 'streaming_replication'
+                    backend_flag0 = 'ALWAYS_PRIMARY'
+                    sr_check_period = 0
                     backend_hostname0 = '\(host)'
                     backend_port0 = \(serverPort)
                     listen_addresses = '127.0.0.1'
