@@ -286,9 +286,9 @@ let package = Package(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "ObjectStorage",
-                "Postgres",
-                "SocketClient", "TestSupport", "Version",
+                "Bookplate", "EventLoops", "GraphQL", "LoopbackHTTP", "MosquittoBroker",
+                "ObjectStorage", "Postgres", "SocketClient", "TestSupport", "Version",
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(
             name: "ImageProcessingTests", dependencies: ["ImageProcessing"], exclude: ["Fixtures"]),

@@ -253,6 +253,32 @@ CREATE TYPE public.work_decision_kind AS ENUM (
     'SPLIT'
 );
 
+-- Name: add_persisted_query(text, text, bigint, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO persisted_queries (sha256, body, bytes)
+    VALUES (hash, document, octet_length(document))
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM
+    FROM persisted_queries p
+    HAVING count(*) > count_max OR sum(p.bytes) > bytes_max;
+    IF FOUND THEN
+        DELETE FROM persisted_queries p
+        WHERE p.created_at <= (
+            SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY q.created_at)
+            FROM persisted_queries q
+        );
+    END IF;
+END
+$$;
+
 -- Name: add_read(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.add_read(owner uuid, book uuid, given jsonb, OUT outcome text, OUT other_id uuid) RETURNS record
@@ -3783,6 +3809,17 @@ CREATE FUNCTION public.pending_events(rows_max integer) RETURNS TABLE(user_id uu
     LIMIT rows_max
 $$;
 
+-- Name: persisted_query(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.persisted_query(hash text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT p.body
+    FROM persisted_queries p
+    WHERE p.sha256 = hash
+$$;
+
 -- Name: possible_work_keys(text, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.possible_work_keys(title text, author text) RETURNS TABLE(key bigint, rest text)
@@ -5486,6 +5523,34 @@ BEGIN
 END
 $$;
 
+-- Name: share_rates(smallint[], uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) RETURNS TABLE(kind smallint, key uuid, refill bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+BEGIN
+    -- Sometimes removes the buckets that are full again.
+    IF random() < 0.01 THEN
+        DELETE FROM rate_buckets b
+        WHERE b.full_at < now();
+    END IF;
+    RETURN QUERY
+    INSERT INTO rate_buckets AS b (kind, key, full_at)
+    SELECT taken.kind, taken.key, now() + taken.cost * interval '1 microsecond'
+    FROM unnest(kinds, keys, costs) AS taken (kind, key, cost)
+    -- All servers lock the buckets in the same order.
+    ORDER BY taken.kind, taken.key
+    ON CONFLICT (kind, key) DO UPDATE
+    SET full_at = least(
+        greatest(b.full_at, now()) + (excluded.full_at - now()),
+        now() + interval '2 minutes'
+    )
+    RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint;
+END
+$$;
+
 -- Name: signals_of_readers(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.signals_of_readers() RETURNS TABLE(signals bytea)
@@ -6491,6 +6556,17 @@ CREATE TABLE public.leases (
 
 ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
 
+-- Name: persisted_queries; Type: TABLE; Schema: public; Owner: -
+
+CREATE UNLOGGED TABLE public.persisted_queries (
+    sha256 text NOT NULL,
+    body text NOT NULL,
+    bytes integer NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.persisted_queries FORCE ROW LEVEL SECURITY;
+
 -- Name: progress_entries; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.progress_entries (
@@ -6511,6 +6587,16 @@ CREATE TABLE public.progress_entries (
 );
 
 ALTER TABLE ONLY public.progress_entries FORCE ROW LEVEL SECURITY;
+
+-- Name: rate_buckets; Type: TABLE; Schema: public; Owner: -
+
+CREATE UNLOGGED TABLE public.rate_buckets (
+    kind smallint NOT NULL,
+    key uuid NOT NULL,
+    full_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY public.rate_buckets FORCE ROW LEVEL SECURITY;
 
 -- Name: reviews; Type: TABLE; Schema: public; Owner: -
 
@@ -7098,10 +7184,20 @@ ALTER TABLE ONLY public.jobs
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
 
+-- Name: persisted_queries persisted_queries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.persisted_queries
+    ADD CONSTRAINT persisted_queries_pkey PRIMARY KEY (sha256);
+
 -- Name: progress_entries progress_entries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.progress_entries
     ADD CONSTRAINT progress_entries_pkey PRIMARY KEY (user_id, id);
+
+-- Name: rate_buckets rate_buckets_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.rate_buckets
+    ADD CONSTRAINT rate_buckets_pkey PRIMARY KEY (kind, key);
 
 -- Name: reading_tombstones reading_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -7809,9 +7905,17 @@ CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH
 
 CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: persisted_queries administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.persisted_queries TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: progress_entries administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.progress_entries TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: rate_buckets administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.rate_buckets TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: reading_tombstones administration; Type: POLICY; Schema: public; Owner: -
 
@@ -7997,9 +8101,17 @@ CREATE POLICY owner_only ON public.swipes TO bookplate_app USING ((user_id = pub
 
 CREATE POLICY owner_only ON public.users TO bookplate_app USING (((id = ( SELECT public.app_user_id() AS app_user_id)) AND (tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)))) WITH CHECK (((id = ( SELECT public.app_user_id() AS app_user_id)) AND (tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id))));
 
+-- Name: persisted_queries; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.persisted_queries ENABLE ROW LEVEL SECURITY;
+
 -- Name: progress_entries; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.progress_entries ENABLE ROW LEVEL SECURITY;
+
+-- Name: rate_buckets; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.rate_buckets ENABLE ROW LEVEL SECURITY;
 
 -- Name: reading_tombstones; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -8056,6 +8168,11 @@ ALTER TABLE public.users ENABLE ROW LEVEL SECURITY;
 -- Name: SCHEMA public; Type: ACL; Schema: -; Owner: -
 
 GRANT USAGE ON SCHEMA public TO bookplate_app;
+
+-- Name: FUNCTION add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) TO bookplate_app;
 
 -- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid); Type: ACL; Schema: public; Owner: -
 
@@ -8277,6 +8394,11 @@ REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.pending_events(rows_max integer) FROM PUBLIC;
 
+-- Name: FUNCTION persisted_query(hash text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.persisted_query(hash text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.persisted_query(hash text) TO bookplate_app;
+
 -- Name: FUNCTION postpone_edition_cover(id uuid, delay_ms bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.postpone_edition_cover(id uuid, delay_ms bigint) FROM PUBLIC;
@@ -8452,6 +8574,11 @@ GRANT ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_m
 
 REVOKE ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text) TO bookplate_app;
+
+-- Name: FUNCTION share_rates(kinds smallint[], keys uuid[], costs bigint[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) TO bookplate_app;
 
 -- Name: FUNCTION signals_of_readers(); Type: ACL; Schema: public; Owner: -
 

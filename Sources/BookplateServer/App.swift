@@ -119,11 +119,13 @@ enum App {
         _ logger: Logger
     ) async throws -> [any Service] {
         let jobs = try await JobService(
-            JobHandlers.all(services), databases.url,
+            JobHandlers.all(services), databases.url, directURL: databases.directURL,
             connectionCount: Databases.jobConnectionCount(configuration), logger: logger)
         var background: [any Service] = [
             jobs, ConfigurationWatcher(services, database: jobs.pool, logger: logger),
             UsageService(services, database: jobs.pool, logger: logger),
+            RateSharingService(
+                sharing: RateSharing(services, database: databases.firstPool)),
             FreeMemory(logger: logger),
         ]
         if let broker = configuration.sources.broker {

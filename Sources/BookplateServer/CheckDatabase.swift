@@ -20,6 +20,9 @@ func checkDatabase(_ url: String) throws {
     } catch {
         throw StartError(message: "the database refused the connection: \(error)", code: 69)
     }
+    if connection.pooler == .transaction {
+        throw StartError(message: "DATABASE_URL: \(Pooler.refusal)", code: 78)
+    }
     if let power = try DatabaseCheck.rolePower(connection) {
         throw StartError(
             message:

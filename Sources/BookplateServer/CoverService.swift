@@ -75,7 +75,7 @@ extension HTTPProblem {
         case .rateLimited(let seconds):
             status = .tooManyRequests
             retryAfterSeconds = seconds
-        case .serviceUnavailable(let seconds):
+        case .serviceUnavailable(let seconds, _):
             status = .serviceUnavailable
             retryAfterSeconds = seconds
         case .payloadTooLarge, .quotaExceeded: status = .payloadTooLarge

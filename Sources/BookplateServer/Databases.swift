@@ -10,6 +10,8 @@ import Telemetry
 /// The connections to the database: a pool per event loop, the replica, and the hub that receives notifications.
 struct Databases {
     let url: String
+    /// The address for LISTEN.
+    let directURL: String
     let group: any EventLoopGroup
     /// The pools by the identity of their event loop.
     let pools: [ObjectIdentifier: ConnectionPool]
@@ -26,6 +28,7 @@ struct Databases {
         _ configuration: Configuration, _ metrics: Metrics, _ logger: Logger
     ) async throws -> Databases {
         let url = try configuration.database.required()
+        let directURL = configuration.database.directURL ?? url
         try checkDatabase(url)
         let group = MultiThreadedEventLoopGroup.singleton
         let pools = try await openPools(url, "primary", on: group, configuration, logger)
@@ -41,9 +44,11 @@ struct Databases {
                 metrics)
         }
         let hub = try await Hub.start(
-            PostgresConfiguration(url: url), database: firstPool, replica: replica, logger: logger)
+            PostgresConfiguration(url: directURL), database: firstPool, replica: replica,
+            logger: logger)
         return Databases(
-            url: url, group: group, pools: pools, firstPool: firstPool, replica: replica, hub: hub)
+            url: url, directURL: directURL, group: group, pools: pools, firstPool: firstPool,
+            replica: replica, hub: hub)
     }
 
     /// Returns the number of connections for jobs: a quarter of all connections.

@@ -11,12 +11,17 @@ import ServiceLifecycle
 struct JobService: Service {
     private let worker: JobWorker
     let pool: ConnectionPool
+    /// For the queue itself, so that claims and renewals of leases do not wait for the statements of jobs.
+    private let queuePool: ConnectionPool
     private let listener: Listener
     private let logger: Logger
 
-    /// - Parameter connectionCount: The number of connections for jobs. One more connection listens for notifications.
+    /// - Parameters:
+    ///   - directURL: The address for LISTEN.
+    ///   - connectionCount: The number of connections for jobs. Two more are for the queue and for notifications.
     init(
-        _ handlers: [any JobHandler], _ databaseURL: String, connectionCount: Int, logger: Logger
+        _ handlers: [any JobHandler], _ databaseURL: String, directURL: String,
+        connectionCount: Int, logger: Logger
     ) async throws {
         let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         let executor = EventLoopTaskExecutor(loop)
@@ -28,11 +33,14 @@ struct JobService: Service {
         settings.pipelineTimeout = .seconds(60)
         settings.statementTimeout = .seconds(60)
         pool = try await ConnectionPool.start(settings, on: executor)
+        settings.connectionCount = 1
+        queuePool = try await ConnectionPool.start(settings, on: executor)
         let worker = JobWorker(
-            handlers, database: pool, name: "\(Self.hostName):\(getpid())",
+            handlers, database: pool, queue: queuePool, name: "\(Self.hostName):\(getpid())",
             userChangeChannel: Hub.changeChannel, logger: logger)
         self.worker = worker
         self.logger = logger
+        settings.url = directURL
         listener = try await Listener.start(settings, channels: [JobWorker.channel], on: executor) {
             _ in
             worker.wake()
@@ -48,6 +56,7 @@ struct JobService: Service {
         }
         await listener.close()
         await pool.close()
+        await queuePool.close()
     }
 
     /// Waits until the database is ready for jobs. Returns false if the server is stopped before.

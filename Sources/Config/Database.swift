@@ -3,7 +3,9 @@ extension Configuration {
     package struct Database: Sendable, Equatable {
         /// Connects as the server's role, which owns no tables and is subject to row-level security.
         package var url: String?
-        /// Connects as the owner's role, for migrations and the admin CLI. Defaults to `url`.
+        /// Connects as the server's role, but not through a connection pooler, for LISTEN. Defaults to `url`.
+        package var directURL: String?
+        /// Connects as the owner's role, for migrations and the admin CLI. Defaults to `directURL`.
         package var adminURL: String?
         /// Connects to a streaming replica, which then serves queries.
         package var readURL: String?
@@ -12,8 +14,11 @@ extension Configuration {
 
         init(_ input: inout Variables) throws(ConfigError) {
             url = try input.optional("DATABASE_URL", read: Read.database)
+            directURL =
+                try input.optional("BOOKPLATE_DATABASE_DIRECT_URL", read: Read.database) ?? url
             adminURL =
-                try input.optional("BOOKPLATE_ADMIN_DATABASE_URL", read: Read.database) ?? url
+                try input.optional("BOOKPLATE_ADMIN_DATABASE_URL", read: Read.database)
+                ?? directURL
             readURL = try input.optional("BOOKPLATE_READ_DATABASE_URL", read: Read.database)
             connectionsMax =
                 try input.optional("BOOKPLATE_DATABASE_CONNECTIONS", read: Read.integer(1...1000))

@@ -13,6 +13,8 @@ package final class JobWorker: Sendable {
 
     private let handlers: [String: any JobHandler]
     private let jobs: JobTable
+    /// The connections of the handlers.
+    private let database: ConnectionPool
     private let userChangeChannel: String
     private let limits: JobWorkerState.Limits
     private let logger: Logger
@@ -21,20 +23,22 @@ package final class JobWorker: Sendable {
 
     /// - Parameters:
     ///   - database: A pool that only this worker uses, so that jobs and requests do not wait for each other.
+    ///   - queue: A pool for the queue itself. Long statements of jobs do not delay the renewal of their leases there. nil for
+    ///     `database`.
     ///   - name: The name of the worker that `jobs list` shows.
     ///   - userChangeChannel: The channel that is notified with the id of the job's user when a job has written.
     package convenience init(
-        _ handlers: [any JobHandler], database: ConnectionPool, name: String,
-        userChangeChannel: String, logger: Logger
+        _ handlers: [any JobHandler], database: ConnectionPool, queue: ConnectionPool? = nil,
+        name: String, userChangeChannel: String, logger: Logger
     ) {
         self.init(
-            handlers, database: database, name: name, userChangeChannel: userChangeChannel,
-            logger: logger, limits: JobWorkerState.Limits())
+            handlers, database: database, queue: queue, name: name,
+            userChangeChannel: userChangeChannel, logger: logger, limits: JobWorkerState.Limits())
     }
 
     init(
-        _ handlers: [any JobHandler], database: ConnectionPool, name: String,
-        userChangeChannel: String, logger: Logger, limits: JobWorkerState.Limits
+        _ handlers: [any JobHandler], database: ConnectionPool, queue: ConnectionPool? = nil,
+        name: String, userChangeChannel: String, logger: Logger, limits: JobWorkerState.Limits
     ) {
         self.handlers = Dictionary(
             handlers.map { (type(of: $0).kind, $0) },
@@ -44,7 +48,8 @@ package final class JobWorker: Sendable {
         self.limits = limits
         self.logger = logger
         self.userChangeChannel = userChangeChannel
-        jobs = JobTable(database: database, worker: name, lease: limits.lease)
+        self.database = database
+        jobs = JobTable(database: queue ?? database, worker: name, lease: limits.lease)
         (events, post) = AsyncStream.makeStream()
     }
 
@@ -173,7 +178,7 @@ package final class JobWorker: Sendable {
             id: job.lease.id, userID: job.userID, attempt: job.attempt,
             attemptsMax: Handler.settings.attemptsMax, priority: job.priority,
             postponedFor: job.postponedFor, logger: logger, lease: job.lease,
-            database: jobs.database, userChangeChannel: userChangeChannel)
+            database: database, userChangeChannel: userChangeChannel)
         do throws(JobError) {
             try await handler.run(payload, in: context)
             return .finished

@@ -29,6 +29,16 @@ package enum PostgresError: Error, Equatable, Sendable {
         }
     }
 
+    /// Whether the cause is the state of the database or of the connection to it, and not the statements, so that the same
+    /// pipeline can succeed later.
+    package var isTemporary: Bool {
+        switch self {
+        case .connectFailed, .connectionLost, .timeout, .poolExhausted, .closed: true
+        case .server(let error): error.sqlState.isTemporary
+        case .cancelled, .tooLarge, .rowsTooLarge, .unexpectedResult: false
+        }
+    }
+
     /// The SQLSTATE of a server error; nil for any other error.
     package var sqlState: SQLState? {
         if case .server(let error) = self { error.sqlState } else { nil }
@@ -85,19 +95,33 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
 
     package var description: String { rawValue }
 
+    /// Whether the state of the server or a concurrent transaction is the cause: a server that is a standby or stops, missing
+    /// resources, or a conflict of transactions.
+    var isTemporary: Bool {
+        let states: [SQLState] = [
+            .readOnlyTransaction, .serializationFailure, .deadlockDetected, .adminShutdown,
+            .crashShutdown, .cannotConnectNow,
+        ]
+        return states.contains(self) || rawValue.hasPrefix("53")
+    }
+
     package static let featureNotSupported = SQLState(rawValue: "0A000")
     package static let notNullViolation = SQLState(rawValue: "23502")
     package static let foreignKeyViolation = SQLState(rawValue: "23503")
     package static let uniqueViolation = SQLState(rawValue: "23505")
     package static let checkViolation = SQLState(rawValue: "23514")
     package static let invalidStatementName = SQLState(rawValue: "26000")
+    package static let readOnlyTransaction = SQLState(rawValue: "25006")
     package static let serializationFailure = SQLState(rawValue: "40001")
     package static let deadlockDetected = SQLState(rawValue: "40P01")
     package static let insufficientPrivilege = SQLState(rawValue: "42501")
     package static let syntaxError = SQLState(rawValue: "42601")
     package static let undefinedTable = SQLState(rawValue: "42P01")
+    package static let duplicatePreparedStatement = SQLState(rawValue: "42P05")
     package static let lockNotAvailable = SQLState(rawValue: "55P03")
     package static let queryCanceled = SQLState(rawValue: "57014")
     package static let adminShutdown = SQLState(rawValue: "57P01")
+    package static let crashShutdown = SQLState(rawValue: "57P02")
+    package static let cannotConnectNow = SQLState(rawValue: "57P03")
     package static let raisedException = SQLState(rawValue: "P0001")
 }

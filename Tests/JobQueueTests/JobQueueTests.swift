@@ -77,9 +77,9 @@ private struct Ticker: JobHandler {
     }
 
     private func start(
-        _ database: TestDatabase, _ handlers: [any JobHandler]
+        _ database: TestDatabase, _ handlers: [any JobHandler], connectionCount: Int = 2
     ) async throws -> TestWorker {
-        try await TestWorker.start(database, handlers)
+        try await TestWorker.start(database, handlers, connectionCount: connectionCount)
     }
 
     private func enqueue(
@@ -113,6 +113,23 @@ private struct Ticker: JobHandler {
         for worker in workers { await worker.stop() }
         #expect(recorder.words.sorted() == words.sorted())
         #expect(recorder.all.allSatisfy { $0.attempt == 1 })
+    }
+
+    /// The statement takes longer than the lease.
+    @Test func leasesAreRenewedWhileTheOnlyConnectionOfJobsIsBusy() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let recorder = Recorder { _, job throws(JobError) in
+            try await job.write { $0.append(Statement("SELECT pg_sleep(1.5)")) }
+        }
+        let worker = try await start(
+            database, [Echo(recorder: recorder)], connectionCount: 1)
+        let other = try await start(database, [Echo(recorder: recorder)])
+        try await enqueue(worker.pool, ["long"])
+        try await waitUntil("the job is done") {
+            try await database.count("SELECT count(*) FROM jobs") == 0
+        }
+        #expect(recorder.all.map(\.attempt) == [1])
+        for worker in [worker, other] { await worker.stop() }
     }
 
     @Test func failedJobsAreRetriedAndThenDead() async throws {

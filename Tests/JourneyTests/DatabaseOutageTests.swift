@@ -35,6 +35,7 @@ import Testing
         let extensions = response.json["errors", 0, "extensions"]
         #expect(extensions?["code"] == "SERVICE_UNAVAILABLE")
         #expect(extensions?["retryAfter"] == 1)
+        #expect(extensions?["outcome"] == "NOT_DONE")
         #expect(try await server.client.send("GET", "/health/ready").status == 503)
         #expect(try await server.client.send("GET", "/health/live").status == 200)
         try await setReachable(true, installation)

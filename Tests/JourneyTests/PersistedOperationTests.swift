@@ -26,7 +26,8 @@ import Testing
     }
 
     @Test func sendingTheTextRegistersItsHash() async throws {
-        let server = try await Installation.ready(catalog: []).startServer()
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
         let named = "{\(Self.extensions(Self.hash))}"
         let miss = try await Self.post(named, server)
         #expect(miss.status == 400)
@@ -40,6 +41,10 @@ import Testing
             let hit = try await Self.post("{\(Self.extensions(hash))}", server)
             #expect(hit.json["data", "__typename"] == "Query", "\(hit.body)")
         }
+        // Another server knows it, too.
+        let other = try await installation.startServer()
+        let elsewhere = try await Self.post(named, other)
+        #expect(elsewhere.json["data", "__typename"] == "Query", "\(elsewhere.body)")
 
         let query =
             "/graphql?extensions=%7B%22persistedQuery%22:%7B%22version%22:1,%22sha256Hash%22:%22"

@@ -154,6 +154,18 @@ import Testing
         }
     }
 
+    /// A pooler may give a connection a session in which another client has prepared the same statement.
+    @Test func usesAStatementThatTheSessionAlreadyHas() async throws {
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            let statement = Statement("SELECT 'the same' AS text")
+            let name = PreparedStatements.Key(statement: statement.id, signature: 0).name
+            _ = try await pool.rows("PREPARE \(name) AS SELECT 'the same' AS text")
+            for _ in 0..<2 {
+                #expect(try await pool.run(.one(statement))[0].text(0, 0) == "the same")
+            }
+        }
+    }
+
     @Test func limitsThePreparedStatements() async throws {
         try await withPool(
             database,

@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 @Suite struct PreparedStatementsTests {
-    private func key(_ statement: UInt64) -> PreparedStatements.Key {
+    private func key(_ statement: UInt128) -> PreparedStatements.Key {
         PreparedStatements.Key(statement: statement, signature: 0)
     }
 
@@ -28,21 +28,35 @@ import Testing
         #expect(prepared.count == 3)
     }
 
-    @Test func forgottenStatementGetsANewName() {
+    @Test func forgottenStatementIsNewAgain() {
         var prepared = PreparedStatements(capacity: 2)
         let name = prepared.use(key(1)).name
         #expect(prepared.forget(key(1)) == name)
         #expect(prepared.forget(key(1)) == nil)
-        let again = prepared.use(key(1))
-        #expect(again.isNew && again.name != name)
+        #expect(prepared.use(key(1)) == (name, true))
+    }
+
+    /// A pooler may give several clients the same session.
+    @Test func namesFollowFromTheTextAndTheTypesOfTheParameters() {
+        func name(_ text: String, _ parameters: Parameters = Parameters()) -> String {
+            let step = Pipeline.Step(statement: Statement(text), parameters: parameters)
+            return PreparedStatements.Key(step).name
+        }
+        #expect(name("SELECT 1") == name("SELECT 1"))
+        #expect(name("SELECT 1") != name("SELECT 2"))
+        var (number, text) = (Parameters(), Parameters())
+        number.append(int32: 1)
+        text.append(text: "1")
+        #expect(name("SELECT $1", number) != name("SELECT $1", text))
+        #expect(name("SELECT 1").utf8.count <= 50)
     }
 
     @Test func behavesLikeAListOrderedByUse() {
         var random = SplitMix(seed: 7)
         var prepared = PreparedStatements(capacity: 10)
-        var model: [(key: UInt64, name: String)] = []
+        var model: [(key: UInt128, name: String)] = []
         for _ in 0..<5000 {
-            let statement = random.next() % 30
+            let statement = UInt128(random.next() % 30)
             if random.next() % 10 == 0 {
                 let name = model.firstIndex { $0.key == statement }.map {
                     model.remove(at: $0).name

@@ -56,7 +56,7 @@ package final class TestApp: Sendable {
         catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
         coverSources: CoverSources = CoverSources(SourceChain([])),
         rates: RateLimits = RateLimits(), apple: AppleClient? = nil,
-        keyring: SessionKeyring = SessionKeyring(.generate()),
+        keyring: SessionKeyring = SessionKeyring(.generate()), listeningAt hubURL: String? = nil,
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
         let database = try await TestCluster.shared.makeDatabase()
@@ -76,8 +76,8 @@ package final class TestApp: Sendable {
         let pool = try await ConnectionPool.start(configuration, on: executor)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let hub = try await Hub.start(
-            PostgresConfiguration(url: try database.url(as: TestCluster.app)), database: pool,
-            logger: logger)
+            PostgresConfiguration(url: try hubURL ?? database.url(as: TestCluster.app)),
+            database: pool, logger: logger)
         let covers = Covers(
             store: try FileStore(try makeFolder()), images: try imager.get(),
             fetcher: Fetcher(

@@ -17,9 +17,16 @@ struct DatabaseChecks {
         connect("database", configuration.database.url, "DATABASE_URL", &results) {
             connection, results throws(PostgresError) in
             results.append(try version(connection))
+            results.append(contentsOf: pooler(connection, "DATABASE_URL"))
             results.append(try role(connection))
             results.append(try clock(connection))
             results.append(try connections(connection))
+        }
+        if let url = configuration.database.directURL, url != configuration.database.url {
+            connect("direct", url, "BOOKPLATE_DATABASE_DIRECT_URL", &results) {
+                connection, results in
+                results.append(contentsOf: pooler(connection, "BOOKPLATE_DATABASE_DIRECT_URL"))
+            }
         }
         if let url = configuration.database.readURL {
             connect("replica", url, "BOOKPLATE_READ_DATABASE_URL", &results) {
@@ -78,6 +85,22 @@ struct DatabaseChecks {
                 "make a database with ENCODING 'UTF8' and restore into it")
         }
         return .ok("database", "\(name) answers")
+    }
+
+    /// Returns nothing if there is no connection pooler.
+    private func pooler(_ connection: AdminConnection, _ variable: String) -> [CheckResult] {
+        switch connection.pooler {
+        case .none: []
+        case .session: [.ok("pooler", "the pooler of \(variable) is in session mode")]
+        case .transaction:
+            [
+                .wrong(
+                    "pooler",
+                    "the pooler of \(variable) is in transaction mode, so clients share prepared statements and settings",
+                    "let it use session mode (for PgBouncer: pool_mode = session), or set \(variable) to the address of the database itself"
+                )
+            ]
+        }
     }
 
     private func role(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {

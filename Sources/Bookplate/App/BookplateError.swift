@@ -17,13 +17,21 @@ package enum BookplateError: Error, Equatable {
     /// The change log no longer contains the client's cursor. `cursor` is where to continue after fetching everything.
     case resetRequired(cursor: String)
     case upstreamUnavailable(String)
-    /// The database cannot be reached, or too many requests wait for it.
-    case serviceUnavailable(retryAfterSeconds: Int)
+    /// The database cannot be reached, did not respond, or too many requests wait for it.
+    case serviceUnavailable(retryAfterSeconds: Int, outcome: Outcome = .notDone)
     /// The request's task was cancelled: its client closed the connection, or cancelled the operation. See
     /// `RequestContext.fieldError` for a task that was cancelled because it took too long.
     case cancelled
     /// A defect of the server or an error of the database. The log contains the details with the request's ID.
     case internalError
+
+    /// The known effect of an interrupted request.
+    package enum Outcome: String, Sendable {
+        /// The request has changed nothing. It can be sent again.
+        case notDone = "NOT_DONE"
+        /// The change may have been made. The request can be sent again with the same ids.
+        case unknown = "UNKNOWN"
+    }
 
     package var code: String {
         switch self {
@@ -57,10 +65,12 @@ package enum BookplateError: Error, Equatable {
             .quotaExceeded(let message), .unsupportedImage(let message):
             message
         case .resetRequired:
-            "The cursor is older than the change log. Fetch the whole library again, then continue from extensions.cursor."
+            "The change log does not continue from this cursor. Fetch the whole library again, then continue from extensions.cursor."
         case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
-        case .serviceUnavailable(let seconds):
-            "The server cannot reach its database. Try again in \(seconds) s."
+        case .serviceUnavailable(let seconds, .notDone):
+            "The server cannot reach its database. Nothing was changed. Try again in \(seconds) s."
+        case .serviceUnavailable(let seconds, .unknown):
+            "The server lost its database. The change may have been made. Send it again in \(seconds) s, with the same id."
         case .cancelled: "The request was cancelled before its response was complete."
         case .internalError:
             "An internal error occurred. Try again. If the error persists, report the request ID."
@@ -84,8 +94,11 @@ package enum BookplateError: Error, Equatable {
             if let field { extensions.append(.init("field", .string(field))) }
         case .resetRequired(let cursor):
             extensions.append(.init("cursor", .string(cursor)))
-        case .rateLimited(let seconds), .serviceUnavailable(let seconds):
+        case .rateLimited(let seconds):
             extensions.append(.init("retryAfter", .int(seconds)))
+        case .serviceUnavailable(let seconds, let outcome):
+            extensions.append(.init("retryAfter", .int(seconds)))
+            extensions.append(.init("outcome", .string(outcome.rawValue)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
         case .unauthenticated, .notFound, .upstreamUnavailable, .payloadTooLarge,

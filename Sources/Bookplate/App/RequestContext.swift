@@ -46,6 +46,8 @@ package final class RequestContext: RowContext {
     /// The unused part of `rowBytesMax`.
     private var rowBytesLeft: Int?
     package private(set) var hasLoadedTooMuch = false
+    /// Whether a pipeline may have changed something.
+    private var hasWritten = false
 
     private let database: ConnectionPool
     /// The pool for reads: the replica until the request writes, or the primary. nil before the first read.
@@ -341,7 +343,8 @@ package final class RequestContext: RowContext {
             // No client receives this error: that of a response that is too large replaces the response.
             throw .internalError
         } catch {
-            throw services.bookplateError(error, requestID)
+            throw services.bookplateError(
+                error, requestID, isReadOnly: pipeline.isReadOnly, hasWritten: hasWritten)
         }
     }
 
@@ -349,7 +352,14 @@ package final class RequestContext: RowContext {
         readPool = database
         // Also after an error: the transaction may have been committed although the result was lost.
         defer { if let viewer { services.replica?.changed(viewer.userID) } }
-        return try await database.run(pipeline)
+        do throws(PostgresError) {
+            let rows = try await database.run(pipeline)
+            hasWritten = true
+            return rows
+        } catch {
+            if !error.hadNoEffect { hasWritten = true }
+            throw error
+        }
     }
 
     /// Returns the rows from the replica; nil if it is not to be read, or has an error. The primary is read then.
@@ -375,9 +385,12 @@ package final class RequestContext: RowContext {
     // MARK: - Errors
 
     /// Converts an error to a field error. If the server cancelled the request because it took too long, the client is still
-    /// connected and gets an internal error.
+    /// connected and gets another error.
     func fieldError(_ error: BookplateError) -> FieldError {
-        let reported = error == .cancelled && hasTimedOut() ? .internalError : error
+        let timedOut: BookplateError =
+            hasWritten
+            ? .serviceUnavailable(retryAfterSeconds: 1, outcome: .unknown) : .internalError
+        let reported = error == .cancelled && hasTimedOut() ? timedOut : error
         return reported.fieldError(requestID: requestID)
     }
 

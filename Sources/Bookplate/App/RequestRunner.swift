@@ -303,7 +303,8 @@ package final class RequestRunner: GraphQLService {
             let context = RequestContext(
                 viewer: nil, database: database, services: services, requestID: request.requestID,
                 hasTimedOut: request.hasTimedOut)
-            let known = context.fieldError(services.bookplateError(error, request.requestID))
+            let known = context.fieldError(
+                services.bookplateError(error, request.requestID, isReadOnly: true))
             return refused([GraphQLError(known.message, extensions: known.extensions)])
         }
     }

@@ -46,7 +46,14 @@ package final class Services: Sendable {
     }
 
     /// Converts a database error to the error that the client gets. Details that clients must not get are logged.
-    func bookplateError(_ error: PostgresError, _ requestID: String) -> BookplateError {
+    ///
+    /// - Parameters:
+    ///   - isReadOnly: Whether the failed statements can change nothing.
+    ///   - hasWritten: Whether the request may have changed something before.
+    func bookplateError(
+        _ error: PostgresError, _ requestID: String, isReadOnly: Bool = false,
+        hasWritten: Bool = false
+    ) -> BookplateError {
         if let known = BookplateError(error) {
             if case .server(let server) = error, server.sqlState.rawValue == "BP411" {
                 logger.notice(
@@ -58,12 +65,17 @@ package final class Services: Sendable {
         switch error {
         case .cancelled: return .cancelled
         // The pool logs them, not each request.
-        case .connectFailed, .poolExhausted: return .serviceUnavailable(retryAfterSeconds: 1)
+        case .connectFailed, .poolExhausted, .closed:
+            return .serviceUnavailable(
+                retryAfterSeconds: 1, outcome: hasWritten ? .unknown : .notDone)
         default: break
         }
         logger.error(
             "a request failed because of a database error",
             metadata: ["request_id": "\(requestID)", "error": "\(error)"])
-        return .internalError
+        guard error.isTemporary else { return .internalError }
+        let isUnchanged = !hasWritten && (isReadOnly || error.hadNoEffect)
+        return .serviceUnavailable(
+            retryAfterSeconds: 1, outcome: isUnchanged ? .notDone : .unknown)
     }
 }

@@ -69,7 +69,7 @@ package final class CoverEndpoints {
             return try await database.run(.one(query.statement, parameters, isReadOnly: true))[0]
                 .decode(Row.self).first
         } catch {
-            throw services.bookplateError(error, requestID)
+            throw services.bookplateError(error, requestID, isReadOnly: true)
         }
     }
 

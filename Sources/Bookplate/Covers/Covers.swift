@@ -103,9 +103,10 @@ package final class Covers: Sendable {
     /// removes them if no row refers to them.
     func settle(_ cover: StagedCover, failed error: BookplateError) async {
         switch error {
-        case .internalError, .cancelled, .upstreamUnavailable: await store.settle(cover.pending)
+        case .internalError, .cancelled, .upstreamUnavailable, .serviceUnavailable(_, .unknown):
+            await store.settle(cover.pending)
         case .unauthenticated, .notFound, .badUserInput, .conflict, .resetRequired, .rateLimited,
-            .payloadTooLarge, .quotaExceeded, .unsupportedImage, .serviceUnavailable:
+            .payloadTooLarge, .quotaExceeded, .unsupportedImage, .serviceUnavailable(_, .notDone):
             await store.abandon(cover.pending)
         }
     }

@@ -22,7 +22,8 @@ struct ChangesSubscription: FieldLoader {
             let watch = request.services.hub.watchLibrary(of: try request.caller().userID)
             guard let text = arguments["after"]?.string else {
                 // Without a cursor, the subscription begins at the end of the log.
-                let end = try await read(request, after: ChangeCursor(seq: .max), first: 1).cursor
+                let end = try await read(request, after: ChangeCursor(seq: .max, at: 0), first: 1)
+                    .cursor
                 return Source(request, watch, from: end)
             }
             let cursor = try ChangeCursor(text)

@@ -7,6 +7,9 @@ import Synchronization
 /// Servers notify each other with NOTIFY. Notifications are lost while the connection that listens is down, so the hub
 /// also polls the tables: every 10 s while it listens, and every 0.25 s while it does not. One statement polls
 /// for up to 5000 sessions or libraries.
+///
+/// LISTEN may succeed although no notification arrives, for example through a connection pooler. The hub therefore also
+/// notifies itself. It counts as listening while these notifications arrive.
 package final class Hub: Sendable {
     private static let pollIntervals: (listening: Duration, disconnected: Duration) = (
         .seconds(10), .milliseconds(250)
@@ -33,9 +36,11 @@ package final class Hub: Sendable {
         var libraries: [UUID: LibraryWatchers] = [:]
         /// The signals of the watches of the outbox.
         var outbox: [Int: Signal] = [:]
+        /// Whether notifications arrive.
         var isListening = false
+        var echo = NotificationEcho()
         var listener: Listener?
-        var polling: Task<Void, Never>?
+        var tasks: [Task<Void, Never>] = []
     }
 
     private let state = Mutex(State())
@@ -45,6 +50,10 @@ package final class Hub: Sendable {
     private let logger: Logger
     /// Set to poll immediately.
     private let pollNow = Signal()
+    /// Set to send a notification to itself immediately.
+    private let echoNow = Signal()
+    /// The channel of the notifications to itself.
+    private let echoChannel = "hub_\(UUID.version7())"
 
     private init(_ database: ConnectionPool, _ replica: Replica?, _ logger: Logger) {
         self.database = database
@@ -61,31 +70,39 @@ package final class Hub: Sendable {
         var configuration = configuration
         let onEvent = configuration.onEvent
         configuration.onEvent = { [weak hub] event in
-            if case .connectionLost = event { hub?.listeningChanged(to: false) }
+            if case .connectionLost = event { hub?.disconnected() }
             onEvent(event)
         }
         let listener = try await Listener.start(
-            configuration, channels: [sessionChannel, changeChannel],
+            configuration, channels: [sessionChannel, changeChannel, hub.echoChannel],
             on: database.executor
         ) { [weak hub] event in
             hub?.received(event)
         }
         hub.state.withLock {
             $0.listener = listener
-            $0.polling = Task(executorPreference: database.executor) { [weak hub] in
-                while !Task.isCancelled, let wait = hub?.wait {
-                    await wait()
-                    await hub?.poll()
-                }
-            }
+            $0.tasks = [
+                Task(executorPreference: database.executor) { [weak hub] in
+                    while !Task.isCancelled, let wait = hub?.wait {
+                        await wait()
+                        await hub?.poll()
+                    }
+                },
+                Task(executorPreference: database.executor) { [weak hub] in
+                    while !Task.isCancelled, let signal = hub?.echoNow {
+                        await signal.wait(atMost: NotificationEcho.interval)
+                        await hub?.checkEcho()
+                    }
+                },
+            ]
         }
         return hub
     }
 
     /// Stops listening and polling. Watches are no longer woken.
     package func close() async {
-        let (listener, polling) = state.withLock { ($0.listener.take(), $0.polling.take()) }
-        polling?.cancel()
+        let (listener, tasks) = state.withLock { ($0.listener.take(), $0.tasks) }
+        for task in tasks { task.cancel() }
         await listener?.close()
     }
 
@@ -165,6 +182,38 @@ package final class Hub: Sendable {
 
     // MARK: Notifications
 
+    private func disconnected() {
+        state.withLock { $0.echo.disconnected() }
+        listeningChanged(to: false)
+    }
+
+    private func connected() {
+        state.withLock { $0.echo.connected(at: .now) }
+        echoNow.set()
+    }
+
+    private func echoArrived() {
+        let isNew = state.withLock { state in
+            state.echo.arrived(at: .now)
+            return !state.isListening
+        }
+        if isNew { listeningChanged(to: true) }
+    }
+
+    /// Checks whether the last notification to itself has arrived, and sends the next one.
+    private func checkEcho() async {
+        let (check, wasListening) = state.withLock { ($0.echo.check(at: .now), $0.isListening) }
+        if case .missing(let isFirst) = check {
+            if wasListening { listeningChanged(to: false) }
+            if isFirst { logger.warning("\(Self.missingEcho)") }
+        }
+        await database.notify(echoChannel, [""])
+    }
+
+    private static let missingEcho =
+        "notifications of the database do not arrive, so changes by other servers are visible later, and the replica is not used: "
+        + "if there is a connection pooler, set BOOKPLATE_DATABASE_DIRECT_URL"
+
     private func listeningChanged(to isListening: Bool) {
         replica?.setHubConnected(isListening)
         state.withLock { state in
@@ -173,13 +222,14 @@ package final class Hub: Sendable {
                 state.libraries[userID]?.isStale = true
             }
         }
-        // Notifications were lost while the connection was down.
+        // Notifications were lost while the hub did not listen.
         pollNow.set()
     }
 
     private func received(_ event: Listener.Event) {
         switch event {
-        case .resync: listeningChanged(to: true)
+        case .resync: connected()
+        case .notification(channel: echoChannel, _): echoArrived()
         case .notification(channel: Self.sessionChannel, let payload):
             guard let session = UUID(payload) else { return }
             replica?.changed(session)

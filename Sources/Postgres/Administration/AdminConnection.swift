@@ -5,6 +5,8 @@ import CLibPQ
 ///
 /// Statements have no timeout unless SQL sets one.
 package final class AdminConnection {
+    /// The kind of pooler between this program and the database.
+    package let pooler: Pooler
     private let connection: OpaquePointer
     private var scratch = ParameterScratch()
 
@@ -15,7 +17,14 @@ package final class AdminConnection {
     package init(_ url: String, applicationName: String = "bookplate-admin") throws(PostgresError) {
         var configuration = PostgresConfiguration(url: url)
         configuration.applicationName = applicationName
-        connection = try OpenedConnection.open(configuration).pointer
+        let opened = try OpenedConnection.open(configuration)
+        do throws(PostgresError) {
+            pooler = try opened.pooler(configuration)
+        } catch {
+            PQfinish(opened.pointer)
+            throw error
+        }
+        connection = opened.pointer
     }
 
     deinit {

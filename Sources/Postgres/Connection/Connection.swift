@@ -218,11 +218,14 @@ extension Connection {
             }
             submission.fail(error)
         case .preparationFailed(let key):
+            let error = ServerError(result, statementIndex: nil)
+            // The session already has the statement. Its name contains the hash of its text.
+            if error.sqlState == .duplicatePreparedStatement { break }
             prepared.forget(key)
             if preparationErrors.count >= Connection.preparationErrorsMax {
                 preparationErrors = [:]
             }
-            preparationErrors[key] = ServerError(result, statementIndex: nil)
+            preparationErrors[key] = error
         case .ignore, .finish, .violation: break
         }
     }

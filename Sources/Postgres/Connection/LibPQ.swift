@@ -18,15 +18,17 @@ extension OpenedConnection {
         _ configuration: PostgresConfiguration
     ) throws(PostgresError) -> OpenedConnection {
         let seconds = max(2, configuration.connectTimeout.components.seconds)
-        // The URL in `dbname` overrides the settings before it, but not those after it.
-        let settings: KeyValuePairs = [
-            "connect_timeout": String(seconds),
-            "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
-            "tcp_user_timeout": "30000",
-            "dbname": configuration.url,
-            "fallback_application_name": configuration.applicationName,
-            "client_encoding": "UTF8",
-        ]
+        // The URL in `dbname` overrides the settings before it, but not those after it. A machine that was lost sends no packet,
+        // and is noticed after three seconds: without data in flight by the keepalives, otherwise by the timeout.
+        let settings: [(key: String, value: String)] =
+            [
+                ("connect_timeout", String(seconds)),
+                ("keepalives_idle", "1"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
+                ("tcp_user_timeout", "3000"),
+                ("dbname", configuration.url),
+                ("fallback_application_name", configuration.applicationName),
+                ("client_encoding", "UTF8"),
+            ] + HostOrder.settings(of: configuration.url)
         let connection = withCStrings(settings.map(\.key)) { keys in
             withCStrings(settings.map(\.value)) { values in
                 PQconnectdbParams(keys, values, 1)
@@ -40,48 +42,58 @@ extension OpenedConnection {
             PQfinish(connection)
             throw .connectFailed(message)
         }
+        HostOrder.answered(configuration.url, connection)
         return OpenedConnection(pointer: connection)
     }
 
-    /// Applies the session settings in one blocking round trip and returns the same connection.
+    /// Applies the session settings and returns the same connection.
+    ///
+    /// This takes one blocking round trip, or more if there is a connection pooler.
     func configureSession(
         _ configuration: PostgresConfiguration
     ) throws(PostgresError) -> OpenedConnection {
-        // JIT compilation costs more than it saves for short statements and delays the first execution.
-        // The statements are written for one generic plan; replanning per call costs more than it saves.
-        let result = PQexec(
-            pointer,
-            """
-            SELECT set_config('statement_timeout', '\(configuration.statementTimeout.milliseconds)', false),
-                set_config('idle_in_transaction_session_timeout',
-                    '\(configuration.idleInTransactionTimeout.milliseconds)', false),
-                set_config('jit', 'off', false),
-                set_config('plan_cache_mode', 'force_generic_plan', false)
-            """)
-        defer { PQclear(result) }
-        guard PQresultStatus(result) == PGRES_TUPLES_OK else {
-            let message = errorMessage(pointer)
+        do throws(PostgresError) {
+            // Behind a pooler, nothing must change before it is known that the session belongs to this connection.
+            let sets = Self.sessionSettings(configuration)
+            if try rowCount("\(sets) WHERE pg_backend_pid() = \(PQbackendPID(pointer))") == 0 {
+                guard try pooler(configuration) == .session else {
+                    throw .connectFailed(Pooler.refusal)
+                }
+                _ = try rowCount(sets)
+            }
+            if let refusal = configuration.refusal { try refuse(refusal) }
+        } catch {
             PQfinish(pointer)
-            throw .connectFailed(message)
+            throw error
         }
-        try configuration.refusal.map { query throws(PostgresError) in try refuse(query) }
         return self
+    }
+
+    /// JIT compilation costs more than it saves for short statements and delays the first execution. The statements are written
+    /// for one generic plan; replanning per call costs more than it saves.
+    private static func sessionSettings(_ configuration: PostgresConfiguration) -> String {
+        """
+        SELECT set_config('statement_timeout', '\(configuration.statementTimeout.milliseconds)', false),
+            set_config('idle_in_transaction_session_timeout',
+                '\(configuration.idleInTransactionTimeout.milliseconds)', false),
+            set_config('jit', 'off', false),
+            set_config('plan_cache_mode', 'force_generic_plan', false)
+        """
+    }
+
+    private func rowCount(_ query: String) throws(PostgresError) -> Int32 {
+        let result = try execute(query)
+        defer { PQclear(result) }
+        return PQntuples(result)
     }
 
     /// - Throws: `.connectFailed` with the text that the query returns, or with the error of the query.
     private func refuse(_ query: String) throws(PostgresError) {
-        let result = PQexec(pointer, query)
+        let result = try execute(query)
         defer { PQclear(result) }
-        let message: String
-        if PQresultStatus(result) != PGRES_TUPLES_OK {
-            message = errorMessage(pointer)
-        } else if PQntuples(result) > 0, PQgetisnull(result, 0, 0) == 0 {
-            message = String(cString: PQgetvalue(result, 0, 0))
-        } else {
-            return
+        if PQntuples(result) > 0, PQgetisnull(result, 0, 0) == 0 {
+            throw .connectFailed(String(cString: PQgetvalue(result, 0, 0)))
         }
-        PQfinish(pointer)
-        throw .connectFailed(message)
     }
 }
 

@@ -51,6 +51,7 @@ final class Link: DescriptorWatcher {
     func lose(_ reason: String) {
         guard case .open(let connection, let watch) = state else { return }
         readiness.remove(watch)
+        HostOrder.lost(configuration.url, connection)
         PQfinish(connection)
         configuration.onEvent(.connectionLost(reason: reason))
         state = .idle
@@ -176,12 +177,14 @@ protocol LinkOwner: AnyObject {
 
 /// Thread pools for the libpq calls that block.
 enum HelperThreads {
-    static let connecting = started()
+    /// After the loss of a machine, all connections are opened again at the same time, and each may wait for hosts that do not
+    /// respond.
+    static let connecting = started(count: 8)
     /// Separate from `connecting`, so that a cancel request does not wait behind unreachable hosts.
-    static let cancelling = started()
+    static let cancelling = started(count: 2)
 
-    private static func started() -> NIOThreadPool {
-        let threads = NIOThreadPool(numberOfThreads: 2)
+    private static func started(count: Int) -> NIOThreadPool {
+        let threads = NIOThreadPool(numberOfThreads: count)
         threads.start()
         return threads
     }

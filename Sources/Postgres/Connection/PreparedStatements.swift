@@ -6,8 +6,17 @@
 struct PreparedStatements {
     /// Identifies a statement prepared for one list of parameter types.
     struct Key: Hashable, Sendable {
-        let statement: UInt64
+        let statement: UInt128
         let signature: UInt64
+
+        /// The name on the server: at most 50 of the 63 characters that PostgreSQL keeps.
+        ///
+        /// It follows from the text of the statement and the types of its parameters. A connection pooler may give this
+        /// client a session in which another client has prepared statements. A name then means the same statement or none,
+        /// but never a different one.
+        var name: String {
+            "b\(String(statement, radix: 16))_\(String(signature, radix: 16))"
+        }
     }
 
     private struct Entry {
@@ -23,7 +32,6 @@ struct PreparedStatements {
     private var freeIndices: [Int] = []
     private var newest = -1
     private var oldest = -1
-    private var lastNumber = 0
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)
@@ -33,7 +41,7 @@ struct PreparedStatements {
 
     /// Marks the statement as most recently used and returns its name on the server.
     ///
-    /// `isNew` means that the caller must prepare it under that name first. Names are never reused.
+    /// `isNew` means that the caller must prepare it under that name first.
     mutating func use(_ key: Key) -> (name: String, isNew: Bool) {
         if let index = indices[key] {
             if index != newest {
@@ -42,8 +50,7 @@ struct PreparedStatements {
             }
             return (entries[index].name, false)
         }
-        lastNumber += 1
-        let entry = Entry(key: key, name: "s\(lastNumber)", newer: -1, older: -1)
+        let entry = Entry(key: key, name: key.name, newer: -1, older: -1)
         let index: Int
         if let free = freeIndices.popLast() {
             index = free

@@ -148,6 +148,10 @@ extension Migrator {
     ///
     /// - Throws: `.locked` after `migrationLockTimeout`.
     func lock() throws(MigrationError) {
+        // The lock would belong to a session that other clients use.
+        if connection.pooler == .transaction {
+            throw .database(.connectFailed(Pooler.refusal))
+        }
         let deadline = ContinuousClock.now + migrationLockTimeout
         while true {
             let rows = try query { () throws(PostgresError) in

@@ -159,7 +159,7 @@ extension ConnectionPool {
     }
 
     private func sendOrQueue(_ submission: Submission) {
-        if !submission.pipeline.isReadOnly, refusesWrites {
+        if submission.pipeline.mayWaitForStandby, refusesWrites {
             configuration.onEvent(.writesRefused)
             submission.resume(.failure(.connectFailed(PostgresEvent.writesRefusedReason)))
             return
@@ -195,7 +195,7 @@ extension ConnectionPool {
 
     private func send(_ submission: Submission, on index: Int) {
         state.members[index].inFlightCount += 1
-        if !submission.pipeline.isReadOnly { writesInFlightCount += 1 }
+        if submission.pipeline.mayWaitForStandby { writesInFlightCount += 1 }
         counters.pipelineCount += 1
         counters.statementCount += submission.pipeline.count
         connections[index].send(submission)
@@ -222,7 +222,7 @@ extension ConnectionPool {
 
     func memberFinished(_ index: Int, _ submission: Submission) {
         state.members[index].inFlightCount -= 1
-        if !submission.pipeline.isReadOnly {
+        if submission.pipeline.mayWaitForStandby {
             writesInFlightCount -= 1
             if submission.failure == nil { abandonedWriteCount = 0 }
         }
@@ -256,7 +256,7 @@ extension ConnectionPool {
         state.members[index].inFlightCount = 0
         counters.lostConnectionCount += 1
         noteOutage(at: .now())
-        writesInFlightCount -= submissions.count { !$0.pipeline.isReadOnly }
+        writesInFlightCount -= submissions.count { $0.pipeline.mayWaitForStandby }
         for submission in submissions.reversed() {
             if submission.pipeline.isReadOnly, retry(submission) { continue }
             submission.resume(.failure(.connectionLost(reason)))

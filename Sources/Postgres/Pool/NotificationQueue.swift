@@ -60,6 +60,7 @@ struct NotificationQueue {
         parameters.append(texts: batch.map(\.payload))
         var pipeline = Pipeline.one(Self.send, parameters)
         pipeline.timeout = Self.timeout
+        pipeline.isDurable = false
         return pipeline
     }
 }

@@ -32,6 +32,9 @@ package struct Pipeline: Sendable {
 
     /// Whether the pipeline changes nothing, so that it may be sent again when its connection is lost.
     package var isReadOnly: Bool
+    /// Whether its commit waits until it is stored, also by a synchronous standby. False if the pipeline sets
+    /// `synchronous_commit` to off.
+    package var isDurable = true
     /// The maximum time from `run` to the result; nil for the pool's `pipelineTimeout`.
     package var timeout: Duration?
     /// The maximum memory of the rows of all statements together, in bytes; nil for no limit.
@@ -49,6 +52,9 @@ package struct Pipeline: Sendable {
         self.timeout = timeout
         self.statistics = statistics
     }
+
+    /// Whether its commit may wait for a synchronous standby.
+    var mayWaitForStandby: Bool { !isReadOnly && isDurable }
 
     /// The number of statements.
     package var count: Int { steps.count }

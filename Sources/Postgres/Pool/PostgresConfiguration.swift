@@ -21,8 +21,8 @@ package struct PostgresConfiguration: Sendable {
     package var statementTimeout: Duration = .seconds(10)
     /// The server's `idle_in_transaction_session_timeout`; zero disables it.
     package var idleInTransactionTimeout: Duration = .seconds(10)
-    /// The time limit for one attempt to connect; at least two seconds, libpq's minimum.
-    package var connectTimeout: Duration = .seconds(5)
+    /// The time limit for connecting to each host; at least two seconds, libpq's minimum.
+    package var connectTimeout: Duration = .seconds(3)
     /// A query that each new connection runs. If it returns a text, the connection is closed, and the text is the reason.
     package var refusal: String?
     /// How the event loop detects that a socket is readable.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The text of one SQL statement with parameters `$1`, `$2`, and so on.
 ///
 /// Create a statement once, as a `static let` or as part of a query plan. Each connection prepares it on
@@ -8,15 +6,20 @@ import Synchronization
 package final class Statement: Sendable {
     /// The SQL of a single statement, on one line.
     package let text: String
-    /// A unique number. Unlike an object's address, it is never reused.
-    let id: UInt64
-
-    private static let lastID = Atomic<UInt64>(0)
+    /// A hash of the text. Statements with the same text are prepared once.
+    let id: UInt128
 
     /// - Parameter text: May have several lines, indentation, and comments; they are removed once, here.
     package init(_ text: String) {
         self.text = foldWhitespace(inSQL: text)
-        id = Statement.lastID.add(1, ordering: .relaxed).newValue
+        id = Statement.hash(self.text)
+    }
+
+    /// Returns the FNV-1a hash of a text. It is the same in every process.
+    private static func hash(_ text: String) -> UInt128 {
+        text.utf8.reduce(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d) { hash, byte in
+            (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b
+        }
     }
 }
 

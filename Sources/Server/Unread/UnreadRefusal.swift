@@ -29,7 +29,11 @@ package struct UnreadRefusal: Sendable, Equatable, Error {
         case .process:
             GraphQLError(
                 "The server holds too many responses that clients have not read. \(retry)",
-                extensions: [.init("code", .string("SERVICE_UNAVAILABLE")), retryAfter])
+                // The refused response may be that of a mutation, which was executed.
+                extensions: [
+                    .init("code", .string("SERVICE_UNAVAILABLE")), retryAfter,
+                    .init("outcome", .string("UNKNOWN")),
+                ])
         }
     }
 

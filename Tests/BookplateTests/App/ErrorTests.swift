@@ -1,4 +1,5 @@
 import GraphQL
+import Postgres
 import TestSupport
 import Testing
 
@@ -15,6 +16,14 @@ import Testing
             (.conflict("M"), ["code": "CONFLICT"]),
             (.conflict("M", id: "i"), ["code": "CONFLICT", "id": "i"]),
             (.rateLimited(retryAfterSeconds: 3), ["code": "RATE_LIMITED", "retryAfter": 3]),
+            (
+                .serviceUnavailable(retryAfterSeconds: 2),
+                ["code": "SERVICE_UNAVAILABLE", "retryAfter": 2, "outcome": "NOT_DONE"]
+            ),
+            (
+                .serviceUnavailable(retryAfterSeconds: 2, outcome: .unknown),
+                ["code": "SERVICE_UNAVAILABLE", "retryAfter": 2, "outcome": "UNKNOWN"]
+            ),
             (.upstreamUnavailable("M"), ["code": "UPSTREAM_UNAVAILABLE"]),
             (.internalError, ["code": "INTERNAL_SERVER_ERROR", "requestId": "r"]),
         ] as [(BookplateError, Value)])
@@ -36,6 +45,50 @@ import Testing
         #expect(response["me"] == nil)
         // Requests that do not use the table still work.
         #expect(try await reader.execute("{ me { id } }")["me", "id"] == reader.id)
+    }
+
+    /// The connection is lost while the statement runs. The client sends the mutation again, with the same id.
+    @Test func interruptedMutationsMayHaveBeenMade() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let create: @Sendable () async throws -> TestResponse = {
+            try await app.execute(
+                #"mutation { createShelf(input: {id: "2f1d9a52-6a1c-4a38-9f0c-0d7e7b1f3a11", name: "A"}) { name } }"#,
+                token: reader.token)
+        }
+        let interrupted = try await app.database.withConnection(as: nil) { connection in
+            try connection.execute("BEGIN; LOCK TABLE shelves")
+            let response = Task { try await create() }
+            while try connection.query(
+                """
+                SELECT pg_terminate_backend(l.pid)
+                FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+                WHERE d.datname = current_database() AND NOT l.granted
+                """
+            ).count == 0 {}
+            try connection.execute("COMMIT")
+            return response
+        }.value
+        #expect(interrupted.code == "SERVICE_UNAVAILABLE")
+        #expect(interrupted.errors.first?["extensions", "outcome"] == "UNKNOWN")
+        #expect(try await create()["createShelf", "name"] == "A")
+    }
+
+    @Test(
+        arguments: [
+            (.connectFailed(""), false, false, .notDone),
+            (.connectFailed(""), false, true, .unknown),
+            (.connectionLost(""), false, false, .unknown),
+            (.connectionLost(""), true, false, .notDone),
+            (.timeout, false, false, .unknown), (.timeout, true, false, .notDone),
+            (.timeout, true, true, .unknown), (.poolExhausted, false, false, .notDone),
+        ] as [(PostgresError, Bool, Bool, BookplateError.Outcome)])
+    func lostConnectionsTellWhetherTheChangeMayHaveBeenMade(
+        error: PostgresError, isReadOnly: Bool, hasWritten: Bool, outcome: BookplateError.Outcome
+    ) async throws {
+        let reported = try await Self.app().services.bookplateError(
+            error, "r", isReadOnly: isReadOnly, hasWritten: hasWritten)
+        #expect(reported == .serviceUnavailable(retryAfterSeconds: 1, outcome: outcome))
     }
 
     @Test func errorsDoNotAffectOtherFields() async throws {

@@ -70,7 +70,8 @@ import Testing
         "UPDATE import_failures SET line = 1", "DELETE FROM import_failures",
         "UPDATE shelf_books SET added_at = now()",
         "UPDATE removed_covers SET kept_until = now()", "SELECT pending_events(1)",
-        "SELECT * FROM leases", "SELECT * FROM timelines", "SELECT * FROM schema_usage",
+        "SELECT * FROM leases", "SELECT * FROM timelines", "SELECT * FROM rate_buckets",
+        "SELECT * FROM persisted_queries", "SELECT * FROM schema_usage",
         "UPDATE usage_clients SET name = 'x'",
     ])
     func serverRoleHasNoPrivilege(sql: String) async throws {

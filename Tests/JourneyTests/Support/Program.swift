@@ -102,7 +102,7 @@ struct Program {
 /// A crash is recorded as an issue of the test, even if no later request fails because of it.
 final class RunningProgram: Sendable {
     private let name: String
-    private let pid: pid_t
+    let pid: pid_t
     private let outputFile: String
     private let errorFile: String
 

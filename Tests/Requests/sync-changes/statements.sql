@@ -5,9 +5,19 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-SELECT log.last_seq, log.pruned_seq, c.seq, c.kind, c.typename, c.id, c.at
+SELECT log.last_seq, log.pruned_seq, log.last_at, log.cursor_at, c.seq, c.kind, c.typename, c.id, c.at
 FROM (
-  SELECT coalesce(max(seq), 0) AS last_seq, coalesce(min(seq) - 1, 0) AS pruned_seq
+  SELECT coalesce(max(seq), 0) AS last_seq, coalesce(min(seq) - 1, 0) AS pruned_seq, (
+    SELECT at
+    FROM changes
+    WHERE user_id = $1
+    ORDER BY seq DESC
+    LIMIT 1
+  ) AS last_at, (
+    SELECT at
+    FROM changes
+    WHERE user_id = $1 AND seq = $2
+  ) AS cursor_at
   FROM changes
   WHERE user_id = $1
 ) log

@@ -13,10 +13,12 @@ final class DocumentTexts {
 
     private let policy: DocumentPolicy
     private let trusted: TrustedDocuments
+    private let shared: SharedDocuments
 
     init(_ policy: DocumentPolicy, _ database: ConnectionPool) {
         self.policy = policy
         trusted = TrustedDocuments(database)
+        shared = SharedDocuments(database)
     }
 
     func text(of request: RequestedDocument) async throws(Refusal) -> DocumentText {
@@ -52,7 +54,9 @@ final class DocumentTexts {
 
     /// Registers a valid text, so that later requests can contain only its hash.
     func register(_ text: DocumentText) {
-        if let hash = text.newHash { policy.persisted.insert(text.bytes, hash: hash) }
+        guard let hash = text.newHash else { return }
+        let isNew = policy.persisted.insert(text.bytes, hash: hash)
+        if isNew { shared.add(text.bytes, hash: hash) }
     }
 
     /// Returns the document with an ID or a hash.
@@ -64,10 +68,20 @@ final class DocumentTexts {
         {
             return DocumentText(bytes: bytes, isNamed: true)
         }
-        guard let bytes = try await trustedText(name) else {
-            throw .request(.persistedQueryNotFound)
+        if let bytes = try await trustedText(name) {
+            return DocumentText(bytes: bytes, isNamed: true, isTrusted: true)
         }
-        return DocumentText(bytes: bytes, isNamed: true, isTrusted: true)
+        guard policy.mode != .onlyKnown, let hash = name.hash,
+            let bytes = try await sharedText(hash)
+        else { throw .request(.persistedQueryNotFound) }
+        policy.persisted.insert(bytes, hash: hash)
+        return DocumentText(bytes: bytes, isNamed: true)
+    }
+
+    private func sharedText(_ hash: String) async throws(Refusal) -> [UInt8]? {
+        try await mappingError(Refusal.database) { () async throws(PostgresError) in
+            try await shared.text(hash)
+        }
     }
 
     private func trustedText(_ name: DocumentName) async throws(Refusal) -> [UInt8]? {

@@ -2,10 +2,8 @@ import Synchronization
 
 /// The texts of automatic persisted queries, which clients have registered by hash. All event loops share them.
 ///
-/// They are stored only in memory. If a server does not have a hash, because it has restarted or another server has
-/// registered it, the client sends one more request with the text. A table that unauthenticated clients can fill would
-/// need quotas and a cleanup job. Only valid documents are registered. At the maximum size, the least recently used
-/// half is removed.
+/// A server that does not have a hash looks for it in the database, where all servers add what clients register
+/// (`SharedDocuments`). Only valid documents are registered. At the maximum size, the least recently used half is removed.
 package final class PersistedQueries: Sendable {
     private struct State {
         var entries: [String: (text: [UInt8], lastUsed: UInt64)] = [:]
@@ -17,7 +15,10 @@ package final class PersistedQueries: Sendable {
     private let countMax: Int
     private let bytesMax: Int
 
-    package init(countMax: Int = 10_000, bytesMax: Int = 16 << 20) {
+    static let countMax = 10_000
+    static let bytesMax = 16 << 20
+
+    package init(countMax: Int = countMax, bytesMax: Int = bytesMax) {
         self.countMax = countMax
         self.bytesMax = bytesMax
     }
@@ -32,9 +33,11 @@ package final class PersistedQueries: Sendable {
         }
     }
 
-    func insert(_ text: [UInt8], hash: String) {
+    /// - Returns: Whether the text is new.
+    @discardableResult
+    func insert(_ text: [UInt8], hash: String) -> Bool {
         state.withLock { state in
-            guard state.entries[hash] == nil, text.count <= bytesMax else { return }
+            guard state.entries[hash] == nil, text.count <= bytesMax else { return false }
             if state.entries.count >= countMax || state.bytesCount + text.count > bytesMax {
                 let median = state.entries.values.map(\.lastUsed).sorted()[state.entries.count / 2]
                 state.entries = state.entries.filter { $0.value.lastUsed > median }
@@ -43,6 +46,7 @@ package final class PersistedQueries: Sendable {
             state.clock += 1
             state.entries[hash] = (text, state.clock)
             state.bytesCount += text.count
+            return true
         }
     }
 }

@@ -17,6 +17,10 @@ struct Rate: Sendable, Equatable {
 /// For each bucket only the time is stored at which it will be full again (the generic cell rate algorithm, GCRA). A full
 /// bucket is equivalent to an unused one and can be removed, so memory is bounded by the number of keys that are used
 /// within one minute. At `keysMax`, the fullest buckets are removed first.
+///
+/// Servers share the buckets of heavy callers: each one reports what it has taken, and learns what all have taken. A bucket is
+/// reported when a server has taken a twentieth of it since its last report, so light callers cost nothing. Several servers
+/// together therefore allow at most that much more, and what they allow between two reports.
 struct RateBuckets<Key: Hashable & Sendable>: Sendable {
     struct Outcome: Sendable, Equatable {
         /// Whether the bucket contains enough units.
@@ -27,9 +31,24 @@ struct RateBuckets<Key: Hashable & Sendable>: Sendable {
         let waitNanoseconds: Int64
         /// The value that `commit` stores.
         fileprivate let fullAt: Int64
+        /// The time in which the taken units are refilled.
+        fileprivate let cost: Int64
     }
 
+    /// The units that were taken from a bucket, as the time in which they are refilled.
+    struct Share: Sendable {
+        let key: Key
+        let cost: Int64
+    }
+
+    /// A bucket is reported when more than this was taken from it.
+    private static var reportedMin: Int64 { Rate.windowNanoseconds / 20 }
+
     private var fullAt: [Key: Int64] = [:]
+    /// The time in which the units are refilled that were taken from each bucket since its last report.
+    private var taken: [Key: Int64] = [:]
+    /// The buckets to report.
+    private var due: Set<Key> = []
     private let keysMax: Int
 
     init(keysMax: Int = 1 << 17) { self.keysMax = max(2, keysMax) }
@@ -48,19 +67,39 @@ struct RateBuckets<Key: Hashable & Sendable>: Sendable {
         return Outcome(
             isAllowed: isAllowed, remaining: Int(max(0, left) / rate.nanosecondsPerUnit),
             waitNanoseconds: isAllowed ? after - now : after - now - capacity,
-            fullAt: isAllowed ? after : full)
+            fullAt: isAllowed ? after : full, cost: isAllowed ? cost : 0)
     }
 
     /// Takes the units of an outcome.
     mutating func commit(_ outcome: Outcome, of key: Key, now: Int64) {
         if fullAt.count >= keysMax, fullAt[key] == nil { removeFullest(now) }
         fullAt[key] = outcome.fullAt
+        if taken.count >= keysMax { taken = taken.filter { due.contains($0.key) } }
+        taken[key, default: 0] += outcome.cost
+        if taken[key, default: 0] >= Self.reportedMin { due.insert(key) }
+    }
+
+    /// Returns at most `countMax` buckets to report, and forgets what was taken from them.
+    mutating func takeShares(countMax: Int) -> [Share] {
+        let keys = due.prefix(countMax)
+        due.subtract(keys)
+        return keys.compactMap { key in
+            taken.removeValue(forKey: key).map { Share(key: key, cost: $0) }
+        }
+    }
+
+    /// Applies the time until a bucket is full again, according to the reports of all servers.
+    mutating func apply(refillNanoseconds: Int64, to key: Key, now: Int64) {
+        let full = now + refillNanoseconds + taken[key, default: 0]
+        fullAt[key] = max(fullAt[key] ?? now, full)
     }
 
     /// Returns units to a bucket that were taken but not used.
     mutating func putBack(_ units: Int, of key: Key, _ rate: Rate, now: Int64) {
         guard let full = fullAt[key] else { return }
-        fullAt[key] = max(now, full - Int64(units) * rate.nanosecondsPerUnit)
+        let cost = Int64(units) * rate.nanosecondsPerUnit
+        fullAt[key] = max(now, full - cost)
+        taken[key, default: 0] -= cost
     }
 
     /// Removes the buckets that are full again. If more than half of `keysMax` are left, also removes the half that will be full

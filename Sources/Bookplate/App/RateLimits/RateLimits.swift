@@ -10,6 +10,9 @@ package struct RateKey: Hashable, Sendable {
 
     init(_ id: UUID) { (high, low) = (id.high, id.low) }
 
+    /// The key as an id, of which it need not be one.
+    var id: UUID { UUID(high: high, low: low) }
+
     /// Creates the key of an IPv6 address or an IPv4-mapped one. An IPv6 network of 64 bits counts as one client, because
     /// clients usually control all addresses of such a network.
     package init(_ client: ClientAddress) {
@@ -18,11 +21,11 @@ package struct RateKey: Hashable, Sendable {
     }
 }
 
-/// The rate limits of clients, users, and tenants in this process.
+/// The rate limits of clients, users, and tenants.
 ///
-/// The buckets are in memory, because counting in the database would cost more than most requests. With several servers
-/// behind a load balancer, each server allows the configured rate. Only the sign-ins of a user are counted in the
-/// database, and therefore limited for all servers together (`open_session`).
+/// The buckets are in memory, because counting each request in the database would cost more than most requests. `RateSharing`
+/// shares the buckets of heavy callers with the other servers. The sign-ins of a user are counted in the database
+/// (`open_session`).
 package final class RateLimits: Sendable {
     /// The limits in units per minute, unless stated otherwise; nil for no limit.
     package struct Settings: Sendable, Equatable {
@@ -81,7 +84,12 @@ package final class RateLimits: Sendable {
     /// The additional cost of a mutation that changes several books. A batch of up to nine entries costs no more than one book.
     static func units(forBatchOf count: Int) -> Int { count / entriesPerUnit }
 
+    /// The buckets by limit. The order of the limits is also that of their numbers in the database.
     private struct Buckets {
+        static let kinds: [WritableKeyPath<Buckets, RateBuckets<RateKey>> & Sendable] = [
+            \.callers, \.addresses, \.tenants, \.signIns, \.refreshes,
+        ]
+
         var callers = RateBuckets<RateKey>()
         var addresses = RateBuckets<RateKey>()
         var tenants = RateBuckets<RateKey>(keysMax: 1 << 12)
@@ -187,6 +195,29 @@ package final class RateLimits: Sendable {
             if let tenantMax {
                 let rate = Rate(unitsPerMinute: tenantMax)
                 buckets.tenants.putBack(units, of: RateKey(viewer.tenantID), rate, now: now)
+            }
+        }
+    }
+
+    // MARK: - Sharing with other servers
+
+    /// Returns the buckets to report, with the numbers of their limits.
+    func takeShares() -> [(kind: Int, share: RateBuckets<RateKey>.Share)] {
+        buckets.withLock { buckets in
+            Buckets.kinds.enumerated().flatMap { kind, path in
+                buckets[keyPath: path].takeShares(countMax: RateSharing.bucketsMax)
+                    .map { (kind, $0) }
+            }
+        }
+    }
+
+    /// Applies the buckets of all servers.
+    func apply(_ rows: [RateSharing.Row]) {
+        let now = clock()
+        buckets.withLock { buckets in
+            for row in rows where Buckets.kinds.indices.contains(row.kind) {
+                buckets[keyPath: Buckets.kinds[row.kind]].apply(
+                    refillNanoseconds: row.refillNanoseconds, to: RateKey(row.key), now: now)
             }
         }
     }

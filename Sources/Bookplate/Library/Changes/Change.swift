@@ -11,7 +11,7 @@ struct Change: Sendable, Equatable {
     /// The time of the change in microseconds since the Unix epoch.
     let at: Int64
 
-    var cursor: ChangeCursor { ChangeCursor(seq: seq) }
+    var cursor: ChangeCursor { ChangeCursor(seq: seq, at: at) }
 }
 
 /// A page of a library's change log.
@@ -22,16 +22,18 @@ struct ChangePage {
     let hasMore: Bool
     /// Whether the log has changes before the page.
     let hasPreviousPage: Bool
-    /// Whether the requested cursor is older than the log, or belongs to a log that no longer exists. The client then
-    /// has to fetch its library again and continue from the page's cursor.
+    /// Whether the requested cursor is older than the log, or belongs to a change that the log does not have: one that was lost in
+    /// a failover, or made after the backup that was restored. The client then has to fetch its library again and continue from the
+    /// page's cursor.
     let resetRequired: Bool
 
     init(_ rows: [Row], after cursor: ChangeCursor, first: Int) {
-        let last = rows.first?.lastSeq ?? 0
-        let pruned = rows.first?.prunedSeq ?? 0
-        guard cursor.seq >= pruned, cursor.seq <= last else {
+        let log = rows.first
+        let pruned = log?.prunedSeq ?? 0
+        // The change of a cursor at the very beginning of the log was pruned, and cannot be compared.
+        guard cursor.seq == pruned || cursor.seq > pruned && cursor.at == log?.cursorAt else {
             (changes, hasMore, hasPreviousPage, resetRequired) = ([], false, false, true)
-            self.cursor = ChangeCursor(seq: last)
+            self.cursor = ChangeCursor(seq: log?.lastSeq ?? 0, at: log?.lastAt ?? 0)
             return
         }
         let found = rows.compactMap(\.change)
@@ -48,12 +50,18 @@ struct ChangePage {
         let lastSeq: Int64
         /// The number of the newest change that was pruned.
         let prunedSeq: Int64
+        /// The time of the log's newest change; nil if the log is empty.
+        let lastAt: Int64?
+        /// The time of the change with the number of the cursor; nil if the log does not have it.
+        let cursorAt: Int64?
         let change: Change?
 
         init?(_ row: inout RowReader) {
             guard let lastSeq = row.int64(), let prunedSeq = row.int64() else { return nil }
             self.lastSeq = lastSeq
             self.prunedSeq = prunedSeq
+            lastAt = row.timestamptz()
+            cursorAt = row.timestamptz()
             if let seq = row.int64(), let kind = row.text(), let typename = row.text(),
                 let id = row.uuid(), let at = row.timestamptz()
             {
@@ -66,14 +74,18 @@ struct ChangePage {
 
     /// Returns the changes after `$2`. If there are none, the result is one row without a change.
     ///
-    /// Relies on this plan: the head by its key, and the changes from the primary key's index in its order, so neither the length
+    /// Relies on this plan: the head and the change of the cursor by their keys, and the changes from the primary key's index in its order, so neither the length
     /// of the log nor the number of older changes matters.
     static let select = TypedStatement<Row>(
         """
-        SELECT log.last_seq, log.pruned_seq, c.seq, c.kind, c.typename, c.id, c.at
+        SELECT log.last_seq, log.pruned_seq, log.last_at, log.cursor_at, c.seq, c.kind, c.typename, c.id, c.at
         FROM (
           -- Pruning deletes the oldest entries, and never the newest one.
-          SELECT coalesce(max(seq), 0) AS last_seq, coalesce(min(seq) - 1, 0) AS pruned_seq
+          SELECT
+            coalesce(max(seq), 0) AS last_seq,
+            coalesce(min(seq) - 1, 0) AS pruned_seq,
+            (SELECT at FROM changes WHERE user_id = $1 ORDER BY seq DESC LIMIT 1) AS last_at,
+            (SELECT at FROM changes WHERE user_id = $1 AND seq = $2) AS cursor_at
           FROM changes
           WHERE user_id = $1
         ) log

@@ -31,7 +31,7 @@ struct Changes: FieldLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             let userID = try request.caller().userID
-            let cursor = try arguments["after"]?.string.map(cursor) ?? ChangeCursor(seq: 0)
+            let cursor = try arguments["after"]?.string.map(cursor) ?? .start
             let first = arguments["first"]?.int ?? 100
             guard (1...Changes.firstMax).contains(first) else {
                 throw .badUserInput(

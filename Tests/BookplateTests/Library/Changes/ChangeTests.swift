@@ -184,8 +184,31 @@ import Testing
         }
         #expect(summary(try await page(reader, after: middle)).count == 3)
         // A cursor that is newer than the log, as after the restore of an older backup.
-        let future = try await page(reader, after: .string(ChangeCursor(seq: 999).text))
+        let future = try await page(reader, after: .string(ChangeCursor(seq: 999, at: 0).text))
         #expect(future["resetRequired"] == true)
+    }
+
+    /// After an asynchronous failover or the restore of a backup, the numbers of lost changes are given to other changes.
+    @Test func cursorsOfLostChangesNeedAReset() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        _ = try await reader.makeShelf("Kept")
+        let kept = try await page(reader)["cursor"] ?? .null
+        _ = try await reader.makeShelf("Lost")
+        let lost = try await page(reader)["cursor"] ?? .null
+        // The state before the change was restored.
+        try await app.database.execute(
+            "DELETE FROM shelves WHERE name = 'Lost'; DELETE FROM changes WHERE seq > 1")
+        for name in ["Instead", "Next"] { _ = try await reader.makeShelf(name) }
+
+        let refused = try await page(reader, after: lost)
+        #expect(refused["resetRequired"] == true)
+        #expect(refused["changes"] == [])
+        #expect(summary(try await page(reader, after: kept)).count == 2)
+        #expect(summary(try await page(reader, after: refused["cursor"] ?? .null)) == [])
+        let live = try await reader.subscribe(
+            "subscription($c: String) { changes(after: $c) { kind } }", ["c": lost])
+        #expect(await live.next()["errors", 0, "extensions", "code"] == "RESET_REQUIRED")
     }
 
     /// The clock of the database may be set back, so a later entry can have an earlier time.

@@ -1,0 +1,114 @@
+import CLibPQ
+import Glibc
+import Synchronization
+
+/// The kind of connection pooler between this process and the database.
+package enum Pooler: Sendable, Equatable {
+    /// None, or one that is not visible, such as Pgpool-II, which gives each client a session of its own.
+    case none
+    /// Each client has a session of its own while it is connected.
+    case session
+    /// The transactions of a client run in sessions that it shares with other clients. Prepared statements, settings, LISTEN, and
+    /// advisory locks of a session therefore do not work.
+    case transaction
+
+    /// The reason why a connection is refused.
+    package static let refusal =
+        "a connection pooler in transaction mode is between this program and the database: "
+        + "let it use session mode, for PgBouncer pool_mode = session, or connect directly"
+}
+
+extension OpenedConnection {
+    /// The connection strings with a pooler in session mode, and when that was found out.
+    private static let inSessionMode = Mutex<[String: ContinuousClock.Instant]>([:])
+    /// The time after which the mode is determined again, since an operator may change it.
+    private static let validity = Duration.seconds(60)
+    private static let probeTimeout = Duration.seconds(2)
+
+    /// Returns the kind of pooler.
+    ///
+    /// A pooler such as PgBouncer gives its clients another process ID than that of the database session. If the two differ,
+    /// a second connection opens a transaction. In transaction mode, either the second connection gets the session of this one, or
+    /// this one then has to use another session.
+    ///
+    /// - Throws: `.connectFailed` if the connection does not answer in time.
+    func pooler(_ configuration: PostgresConfiguration) throws(PostgresError) -> Pooler {
+        let first = try answer(Self.processID)
+        if first == String(PQbackendPID(pointer)) { return .none }
+        let url = configuration.url
+        // Connections that are opened at the same time wait for the first one of them.
+        return try Self.inSessionMode.withLock { known throws(PostgresError) in
+            if let at = known[url], .now - at < Self.validity { return .session }
+            guard try !sharesSessions(first: first, configuration) else { return .transaction }
+            known[url] = .now
+            return .session
+        }
+    }
+
+    private static let processID = "SELECT pg_backend_pid()"
+
+    private func sharesSessions(
+        first: String, _ configuration: PostgresConfiguration
+    ) throws(PostgresError) -> Bool {
+        // If all connections of the pooler are in use, its clients keep them: it is in session mode.
+        guard let other = try? OpenedConnection.open(configuration) else { return false }
+        defer { PQfinish(other.pointer) }
+        guard let second = try? other.answer("BEGIN; \(Self.processID)", within: Self.probeTimeout)
+        else { return false }
+        if second == first { return true }
+        return try answer(Self.processID) != first
+    }
+
+    /// Runs statements and returns the first value of the last one.
+    private func answer(
+        _ sql: String, within timeout: Duration = responseTimeout
+    ) throws(PostgresError) -> String {
+        let result = try execute(sql, within: timeout)
+        defer { PQclear(result) }
+        guard PQntuples(result) > 0 else { throw .connectFailed("no process ID") }
+        return String(cString: PQgetvalue(result, 0, 0))
+    }
+}
+
+extension OpenedConnection {
+    /// A pooler accepts connections even if all of its sessions are in use.
+    static let responseTimeout = Duration.seconds(10)
+
+    /// Runs statements while blocking the thread, and returns the result of the last one, which the caller must free.
+    ///
+    /// - Throws: `.connectFailed` if a statement fails or does not end in time. The connection cannot be used then.
+    func execute(
+        _ sql: String, within timeout: Duration = responseTimeout
+    ) throws(PostgresError) -> OpaquePointer {
+        guard PQsendQuery(pointer, sql) == 1 else { throw .connectFailed(errorMessage(pointer)) }
+        let deadline = ContinuousClock.now + timeout
+        var last: OpaquePointer?
+        while true {
+            do throws(PostgresError) {
+                while PQisBusy(pointer) == 1 { try waitForInput(until: deadline) }
+            } catch {
+                PQclear(last)
+                throw error
+            }
+            guard let result = PQgetResult(pointer) else { break }
+            PQclear(last)
+            last = result
+        }
+        guard let last, [PGRES_TUPLES_OK, PGRES_COMMAND_OK].contains(PQresultStatus(last)) else {
+            PQclear(last)
+            throw .connectFailed(errorMessage(pointer))
+        }
+        return last
+    }
+
+    private func waitForInput(
+        until deadline: ContinuousClock.Instant
+    ) throws(PostgresError) {
+        let left = ContinuousClock.now.duration(to: deadline).milliseconds
+        var watched = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN), revents: 0)
+        let count = left > 0 ? poll(&watched, 1, Int32(left)) : 0
+        if count < 0, errno == EINTR { return }
+        guard count > 0 else { throw .connectFailed("the database did not answer in time") }
+        guard PQconsumeInput(pointer) == 1 else { throw .connectFailed(errorMessage(pointer)) }
+    }
+}

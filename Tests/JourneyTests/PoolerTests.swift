@@ -1,0 +1,81 @@
+import EventLoops
+import Glibc
+import GraphQL
+import NIOPosix
+import Postgres
+import TestSupport
+import Testing
+
+/// Connection poolers between the server and its database.
+@Suite(.serialized) struct PoolerTests {
+    private func doctor(_ installation: Installation, _ url: String) async throws -> [Value] {
+        let outcome = try await installation.admin(
+            ["doctor", "--offline", "--json"] + AdminTests.folder, ["DATABASE_URL": url])
+        let findings = try parseJSON(Array(outcome.output.utf8))["findings"]?.list ?? []
+        return findings.filter { $0["check"] == "pooler" }
+    }
+
+    @Test(arguments: [PoolerProgram.pgbouncerInSessionMode, .pgpool])
+    func serversWorkThroughPoolersThatGiveEachClientASession(pooler: PoolerProgram) async throws {
+        let installation = try await Installation.ready(catalog: [])
+        try await pooler.run(before: installation) { pooled in
+            let url = try pooled(installation.database.url(as: TestCluster.app))
+            let server = try await installation.startServer(["DATABASE_URL": url])
+            let other = try await installation.startServer()
+            let token = try #require(try await server.signIn("pooled")["accessToken"]?.string)
+            let live = try StreamClient(port: server.client.port)
+            try await blocking {
+                try live.send(
+                    "POST", "/graphql",
+                    headers: [
+                        "authorization": "Bearer \(token)", "content-type": "application/json",
+                        "accept": "text/event-stream",
+                    ],
+                    body: Array(#"{"query":"subscription { changes { kind typename } }"}"#.utf8))
+                _ = try live.receive(until: "\r\n\r\n")
+            }
+            // The change of another server arrives by a notification, or by polling.
+            for name in ["One", "Two"] {
+                let response = try await other.client.execute(
+                    #"mutation { createShelf(input: {name: "\#(name)"}) { name } }"#, token: token)
+                #expect(
+                    response["data", "createShelf", "name"] == .string(name), "\(response)")
+                _ = try await blocking { try live.receive(until: "Shelf") }
+            }
+            let shelves = try await server.client.execute(
+                "{ me { shelves { name } } }", token: token)
+            #expect(shelves["data", "me", "shelves"] == [["name": "One"], ["name": "Two"]])
+            #expect(!server.program.errors.contains("do not arrive"))
+            let findings = try await doctor(installation, url)
+            #expect(findings.allSatisfy { $0["state"] == "ok" })
+            #expect(findings.isEmpty == (pooler == .pgpool))
+        }
+    }
+
+    /// In transaction mode, settings and prepared statements of one client would apply to others.
+    @Test func serversRefusePoolersInTransactionMode() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        try await PoolerProgram.pgbouncerInTransactionMode.run(before: installation) { pooled in
+            let url = try pooled(installation.database.url(as: TestCluster.app))
+            let outcome = try await installation.serverOutcome(["DATABASE_URL": url])
+            #expect(outcome.code == 78)
+            #expect(outcome.errors.contains("a connection pooler in transaction mode"))
+            #expect(try await doctor(installation, url).map { $0["state"] } == ["wrong"])
+
+            let executor = EventLoopTaskExecutor(MultiThreadedEventLoopGroup.singleton.next())
+            let pool = try await ConnectionPool.start(PostgresConfiguration(url: url), on: executor)
+            var pipeline = Pipeline(isReadOnly: true, timeout: .seconds(2))
+            pipeline.append(Statement("SELECT 1"))
+            await #expect(throws: PostgresError.connectFailed(Pooler.refusal)) {
+                try await pool.run(pipeline)
+            }
+            await pool.close()
+            // Nothing has changed the settings of the sessions that other clients use.
+            let settings = try await blocking {
+                try AdminConnection(url).query("SELECT current_setting('plan_cache_mode')").text(
+                    0, 0)
+            }
+            #expect(settings == "auto")
+        }
+    }
+}
