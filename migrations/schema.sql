@@ -142,6 +142,14 @@ CREATE TYPE public.cover_status AS ENUM (
     'FAILED'
 );
 
+-- Name: goal_unit; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.goal_unit AS ENUM (
+    'BOOKS',
+    'PAGES',
+    'HOURS'
+);
+
 -- Name: import_format; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.import_format AS ENUM (
@@ -870,6 +878,27 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
 
+-- Name: copy_book_facts(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.copy_book_facts() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    book record;
+BEGIN
+    SELECT b.page_count, b.genre, b.author_ids[1] AS author_id, left(b.authors[1], 200) AS author INTO book
+    FROM books b
+    WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id;
+    IF FOUND THEN
+        NEW.page_count := book.page_count;
+        NEW.genre := book.genre;
+        NEW.author_id := book.author_id;
+        NEW.author := book.author;
+    END IF;
+    RETURN NEW;
+END
+$$;
+
 -- Name: covers; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.covers (
@@ -958,6 +987,37 @@ CREATE FUNCTION public.count_jobs() RETURNS TABLE(kind text, state text, count b
     SELECT j.kind, lower(j.state::text), count(*)
     FROM jobs j
     GROUP BY 1, 2
+$$;
+
+-- Name: count_reading_day(uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_reading_day(owner uuid, at timestamp with time zone, is_added boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    local_day date;
+BEGIN
+    SELECT (count_reading_day.at AT TIME ZONE u.time_zone)::date INTO local_day
+    FROM users u
+    WHERE u.id = owner;
+    IF NOT FOUND THEN
+        -- The account is being deleted.
+        RETURN;
+    ELSIF is_added THEN
+        INSERT INTO reading_days AS d (user_id, day, entry_count)
+        VALUES (owner, local_day, 1)
+        ON CONFLICT ON CONSTRAINT reading_days_pkey DO UPDATE
+        SET entry_count = d.entry_count + 1;
+    ELSE
+        DELETE FROM reading_days d
+        WHERE d.user_id = owner AND d.day = local_day AND d.entry_count <= 1;
+        IF NOT FOUND THEN
+            UPDATE reading_days d
+            SET entry_count = d.entry_count - 1
+            WHERE d.user_id = owner AND d.day = local_day;
+        END IF;
+    END IF;
+END
 $$;
 
 -- Name: cover_bytes(integer[]); Type: FUNCTION; Schema: public; Owner: -
@@ -1134,6 +1194,20 @@ BEGIN
 END
 $$;
 
+-- Name: delete_reading_goal(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_reading_goal(owner uuid, goal uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM reading_goals g
+    WHERE g.user_id = owner AND g.id = goal;
+    IF FOUND THEN
+        PERFORM bury(owner, goal);
+    END IF;
+END
+$$;
+
 -- Name: delete_removed_covers(uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) RETURNS void
@@ -1229,6 +1303,20 @@ CREATE FUNCTION public.editions_with_news() RETURNS TABLE(edition bigint)
                 s.recorded_at > (SELECT similar_at FROM feed_state)
                 OR s.undone_at > (SELECT similar_at FROM feed_state)
             )
+    )
+$$;
+
+-- Name: elapsed_part(integer, date); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.elapsed_part(of_year integer, today date) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT least(
+        1,
+        greatest(
+            0,
+            (today - make_date(of_year, 1, 1))::float8 / (make_date(of_year + 1, 1, 1) - make_date(of_year, 1, 1))
+        )
     )
 $$;
 
@@ -1858,6 +1946,41 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
 END
 $$;
 
+-- Name: import_goals(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_goals(given jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    goal record;
+BEGIN
+    FOR goal IN
+        SELECT *
+        FROM jsonb_to_recordset(given) AS g (
+            id uuid, year int, unit goal_unit, target int, "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+        LIMIT 100
+    LOOP
+        INSERT INTO reading_goals (user_id, id, year, unit, target, created_at, updated_at)
+        SELECT
+            owner,
+            CASE
+                WHEN is_other_object(owner, goal.id)
+                    OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = goal.id)
+                    OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = goal.id)
+                    OR EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = goal.id)
+                THEN gen_random_uuid()
+                ELSE coalesce(goal.id, gen_random_uuid())
+            END,
+            goal.year, goal.unit, goal.target, coalesce(goal."createdAt", now()),
+            coalesce(goal."updatedAt", goal."createdAt", now())
+        WHERE (SELECT count(*) FROM reading_goals g WHERE g.user_id = owner) < 100
+        ON CONFLICT DO NOTHING;
+    END LOOP;
+END
+$$;
+
 -- Name: import_progress(jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.import_progress(given jsonb) RETURNS uuid[]
@@ -2077,12 +2200,15 @@ BEGIN
 
     WITH created AS (
         INSERT INTO reads (
-            user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at
+            user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at,
+            page_count, genre, author_id, author
         )
         SELECT
             p.user_id, v.id, p.id, v."startedOn", v."finishedOn", v.outcome, v.format, v."lengthSeconds", v.note,
-            coalesce(v."createdAt", now()), coalesce(v."updatedAt", v."createdAt", now())
+            coalesce(v."createdAt", now()), coalesce(v."updatedAt", v."createdAt", now()), k.page_count, k.genre,
+            k.author_ids[1], left(k.authors[1], 200)
         FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
+        JOIN books k ON k.user_id = p.user_id AND k.id = p.id
         CROSS JOIN LATERAL jsonb_to_recordset(p.book -> 'reads') AS v (
             id uuid, "startedOn" text, "finishedOn" text, outcome read_outcome, format read_format, "lengthSeconds" int,
             note text, "createdAt" timestamptz, "updatedAt" timestamptz
@@ -2435,6 +2561,7 @@ BEGIN
                     OR (u.preferred_genres = '{}' AND fresh.genres <> '{}')
                     OR (u.time_zone = 'UTC' AND fresh.time_zone <> 'UTC')
                 );
+            PERFORM import_goals(entry -> 'profile' -> 'readingGoals');
         ELSIF entry ? 'progress' THEN
             progress := progress || (entry -> 'progress');
             lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');
@@ -2748,6 +2875,14 @@ CREATE FUNCTION public.is_in_order(started text, finished text) RETURNS boolean
     )
 $$;
 
+-- Name: is_listened(public.read_format, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_listened(format public.read_format, length_seconds integer) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)
+$$;
+
 -- Name: is_other_object(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_other_object(owner uuid, given uuid) RETURNS boolean
@@ -2760,6 +2895,7 @@ CREATE FUNCTION public.is_other_object(owner uuid, given uuid) RETURNS boolean
         OR EXISTS (SELECT FROM shelves WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM reviews WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM imports WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM reading_goals WHERE user_id = owner AND id = given)
 $$;
 
 -- Name: is_series_of_edition(uuid, text, text); Type: FUNCTION; Schema: public; Owner: -
@@ -3010,6 +3146,17 @@ BEGIN
         RETURN NULL;
     END IF;
     ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
+    IF NEW.page_count IS DISTINCT FROM OLD.page_count
+        OR NEW.genre IS DISTINCT FROM OLD.genre
+        OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
+    THEN
+        UPDATE reads r
+        SET page_count = NEW.page_count,
+            genre = NEW.genre,
+            author_id = NEW.author_ids[1],
+            author = left(NEW.authors[1], 200)
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+    END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
         SELECT r.id INTO review
         FROM reviews r
@@ -3159,7 +3306,9 @@ DECLARE
 BEGIN
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'ProgressEntry', NEW.id);
+        ignored := count_reading_day(NEW.user_id, NEW.at, true);
     ELSIF TG_OP = 'DELETE' THEN
+        ignored := count_reading_day(OLD.user_id, OLD.at, false);
         PERFORM
         FROM reads r
         WHERE r.user_id = OLD.user_id AND r.id = OLD.read_id;
@@ -3168,6 +3317,10 @@ BEGIN
         END IF;
     ELSIF NEW IS DISTINCT FROM OLD THEN
         ignored := append_change(NEW.user_id, 'UPDATED', 'ProgressEntry', NEW.id);
+        IF NEW.at <> OLD.at THEN
+            ignored := count_reading_day(OLD.user_id, OLD.at, false);
+            ignored := count_reading_day(NEW.user_id, NEW.at, true);
+        END IF;
     END IF;
     RETURN NULL;
 END
@@ -3186,8 +3339,35 @@ BEGIN
         ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
     ELSIF TG_OP = 'DELETE' THEN
         ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
+    ELSE
+        -- The copies of the book's facts are not part of the read.
+        OLD.page_count := NEW.page_count;
+        OLD.genre := NEW.genre;
+        OLD.author_id := NEW.author_id;
+        OLD.author := NEW.author;
+        IF NEW IS DISTINCT FROM OLD THEN
+            ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+        END IF;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_reading_goal(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_reading_goal() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'ReadingGoal', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        ignored := append_change(OLD.user_id, 'DELETED', 'ReadingGoal', OLD.id);
     ELSIF NEW IS DISTINCT FROM OLD THEN
-        ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+        ignored := append_change(NEW.user_id, 'UPDATED', 'ReadingGoal', NEW.id);
     END IF;
     RETURN NULL;
 END
@@ -4033,6 +4213,26 @@ CREATE FUNCTION public.reader_today(owner uuid) RETURNS text
     WHERE u.id = owner
 $$;
 
+-- Name: reading_goal_progress(uuid, integer, public.goal_unit); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.reading_goal_progress(owner uuid, of_year integer, unit public.goal_unit) RETURNS double precision
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT CASE reading_goal_progress.unit
+        WHEN 'BOOKS' THEN count(*)::float8
+        WHEN 'PAGES' THEN
+            coalesce(sum(r.page_count) FILTER (WHERE NOT is_listened(r.format, r.length_seconds)), 0)::float8
+        WHEN 'HOURS' THEN
+            coalesce(sum(r.length_seconds) FILTER (WHERE is_listened(r.format, r.length_seconds)), 0)::float8 / 3600
+    END
+    FROM reads r
+    WHERE r.user_id = owner
+        AND r.outcome = 'FINISHED'
+        AND r.finished_on >= of_year::text
+        -- The tilde sorts after all months of the year.
+        AND r.finished_on < of_year || '~'
+$$;
+
 -- Name: reassign_genres(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.reassign_genres() RETURNS bigint
@@ -4328,6 +4528,25 @@ CREATE FUNCTION public.records_of_work(edition uuid) RETURNS SETOF uuid
     FROM work_records w
     JOIN work_records o USING (founder_id)
     WHERE w.edition_id = edition
+$$;
+
+-- Name: recount_reading_days(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.recount_reading_days() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM lock_user(NEW.id);
+    DELETE FROM reading_days d
+    WHERE d.user_id = NEW.id;
+    INSERT INTO reading_days (user_id, day, entry_count)
+    SELECT NEW.id, (p.at AT TIME ZONE NEW.time_zone)::date, count(*)
+    FROM progress_entries p
+    WHERE p.user_id = NEW.id
+    GROUP BY 2;
+    RETURN NULL;
+END
 $$;
 
 -- Name: refresh_feed(); Type: FUNCTION; Schema: public; Owner: -
@@ -5449,6 +5668,37 @@ BEGIN
 END
 $$;
 
+-- Name: set_reading_goal(uuid, uuid, integer, public.goal_unit, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.set_reading_goal(owner uuid, chosen uuid, of_year integer, of_unit public.goal_unit, new_target integer) RETURNS text
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM reading_goals g WHERE g.user_id = owner AND g.year = of_year AND g.unit = of_unit) THEN
+        UPDATE reading_goals g
+        SET target = new_target,
+            updated_at = now()
+        WHERE g.user_id = owner AND g.year = of_year AND g.unit = of_unit AND g.target <> new_target;
+    ELSIF of_year > left(reader_today(owner), 4)::int + 10 THEN
+        RETURN 'YEAR';
+    ELSIF (SELECT count(*) >= 100 FROM reading_goals g WHERE g.user_id = owner) THEN
+        RETURN 'FULL';
+    ELSIF EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = chosen) THEN
+        RETURN 'DELETED';
+    ELSIF is_other_object(owner, chosen)
+        OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = chosen)
+        OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = chosen)
+    THEN
+        RETURN 'TAKEN';
+    ELSE
+        INSERT INTO reading_goals (user_id, id, year, unit, target)
+        VALUES (owner, coalesce(chosen, gen_random_uuid()), of_year, of_unit, new_target);
+    END IF;
+    RETURN 'DONE';
+END
+$$;
+
 -- Name: signals_of_readers(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.signals_of_readers() RETURNS TABLE(signals bytea)
@@ -6566,6 +6816,32 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
              LEFT JOIN public.work_records w ON ((w.edition_id = s.edition_id)))
           ORDER BY s.user_id, COALESCE(w.founder_id, s.edition_id), s.rank, s.at DESC) signals;
 
+-- Name: reading_days; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reading_days (
+    user_id uuid NOT NULL,
+    day date NOT NULL,
+    entry_count integer NOT NULL
+);
+
+ALTER TABLE ONLY public.reading_days FORCE ROW LEVEL SECURITY;
+
+-- Name: reading_goals; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reading_goals (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    year integer NOT NULL,
+    unit public.goal_unit NOT NULL,
+    target integer NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT reading_goals_target_check CHECK (((target >= 1) AND (target <= 1000000))),
+    CONSTRAINT reading_goals_year_check CHECK (((year >= 1000) AND (year <= 9998)))
+);
+
+ALTER TABLE ONLY public.reading_goals FORCE ROW LEVEL SECURITY;
+
 -- Name: reading_tombstones; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.reading_tombstones (
@@ -6588,6 +6864,10 @@ CREATE TABLE public.reads (
     format public.read_format,
     length_seconds public.read_length,
     note public.read_note,
+    page_count integer,
+    genre text,
+    author_id uuid,
+    author text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     sorted_on text GENERATED ALWAYS AS (
@@ -7066,6 +7346,21 @@ ALTER TABLE ONLY public.leases
 ALTER TABLE ONLY public.progress_entries
     ADD CONSTRAINT progress_entries_pkey PRIMARY KEY (user_id, id);
 
+-- Name: reading_days reading_days_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_days
+    ADD CONSTRAINT reading_days_pkey PRIMARY KEY (user_id, day);
+
+-- Name: reading_goals reading_goals_of_year; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_goals
+    ADD CONSTRAINT reading_goals_of_year UNIQUE (user_id, year, unit);
+
+-- Name: reading_goals reading_goals_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_goals
+    ADD CONSTRAINT reading_goals_pkey PRIMARY KEY (user_id, id);
+
 -- Name: reading_tombstones reading_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.reading_tombstones
@@ -7233,7 +7528,7 @@ CREATE INDEX books_cover_requested_at ON public.books USING btree (cover_request
 
 -- Name: books_edition_id; Type: INDEX; Schema: public; Owner: -
 
-CREATE UNIQUE INDEX books_edition_id ON public.books USING btree (user_id, edition_id) WHERE (edition_id IS NOT NULL);
+CREATE UNIQUE INDEX books_edition_id ON public.books USING btree (user_id, edition_id) INCLUDE (added_at, series_id) WHERE (edition_id IS NOT NULL);
 
 -- Name: books_isbn13; Type: INDEX; Schema: public; Owner: -
 
@@ -7249,7 +7544,7 @@ CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (ed
 
 -- Name: books_series_id; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) WHERE (series_id IS NOT NULL);
+CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) INCLUDE (added_at) WHERE (series_id IS NOT NULL);
 
 -- Name: deleted_books_deleted_at; Type: INDEX; Schema: public; Owner: -
 
@@ -7375,6 +7670,14 @@ CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS
 
 CREATE INDEX progress_entries_of_read ON public.progress_entries USING btree (user_id, read_id, at, id);
 
+-- Name: reads_finished; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_finished ON public.reads USING btree (user_id, finished_on) INCLUDE (id, book_id, format, length_seconds, page_count, genre, author_id, author) WHERE (outcome = 'FINISHED'::public.read_outcome);
+
+-- Name: reads_given_up; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_given_up ON public.reads USING btree (user_id, finished_on) WHERE (outcome = 'DID_NOT_FINISH'::public.read_outcome);
+
 -- Name: reads_of_book; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX reads_of_book ON public.reads USING btree (user_id, book_id, sorted_on, created_at, id);
@@ -7455,6 +7758,10 @@ CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions 
 
 CREATE INDEX work_records_work ON public.work_records USING btree (founder_id, rank) INCLUDE (edition_id);
 
+-- Name: reads copy_book_facts; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER copy_book_facts BEFORE INSERT ON public.reads FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.copy_book_facts();
+
 -- Name: users delete_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER delete_changes AFTER DELETE ON public.users FOR EACH ROW EXECUTE FUNCTION public.delete_changes();
@@ -7478,6 +7785,10 @@ CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW W
 -- Name: progress_entries log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.progress_entries FOR EACH ROW EXECUTE FUNCTION public.log_progress_entry();
+
+-- Name: reading_goals log_changes; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reading_goals FOR EACH ROW EXECUTE FUNCTION public.log_reading_goal();
 
 -- Name: reads log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -7534,6 +7845,10 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.covers REFERENCING OLD TABLE
 -- Name: deleted_books record_update; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
+
+-- Name: users recount_reading_days; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
 
 -- Name: apple_grants apple_grants_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -7639,6 +7954,16 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.progress_entries
     ADD CONSTRAINT progress_entries_user_id_read_id_fkey FOREIGN KEY (user_id, read_id) REFERENCES public.reads(user_id, id) ON DELETE CASCADE;
+
+-- Name: reading_days reading_days_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_days
+    ADD CONSTRAINT reading_days_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: reading_goals reading_goals_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_goals
+    ADD CONSTRAINT reading_goals_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: reading_tombstones reading_tombstones_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -7775,6 +8100,14 @@ CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WI
 -- Name: progress_entries administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.progress_entries TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: reading_days administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reading_days TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: reading_goals administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reading_goals TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: reading_tombstones administration; Type: POLICY; Schema: public; Owner: -
 
@@ -7924,6 +8257,14 @@ CREATE POLICY owner_only ON public.imports TO bookplate_app USING ((user_id = pu
 
 CREATE POLICY owner_only ON public.progress_entries TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
+-- Name: reading_days owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reading_days TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: reading_goals owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reading_goals TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: reading_tombstones owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.reading_tombstones TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -7963,6 +8304,14 @@ CREATE POLICY owner_only ON public.users TO bookplate_app USING (((id = ( SELECT
 -- Name: progress_entries; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.progress_entries ENABLE ROW LEVEL SECURITY;
+
+-- Name: reading_days; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reading_days ENABLE ROW LEVEL SECURITY;
+
+-- Name: reading_goals; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reading_goals ENABLE ROW LEVEL SECURITY;
 
 -- Name: reading_tombstones; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -8069,6 +8418,10 @@ REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
+
+-- Name: FUNCTION count_reading_day(owner uuid, at timestamp with time zone, is_added boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_reading_day(owner uuid, at timestamp with time zone, is_added boolean) FROM PUBLIC;
 
 -- Name: FUNCTION decide_works(decided public.work_decision_kind, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -8201,6 +8554,10 @@ REVOKE ALL ON FUNCTION public.log_progress_entry() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_read() FROM PUBLIC;
 
+-- Name: FUNCTION log_reading_goal(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_reading_goal() FROM PUBLIC;
+
 -- Name: FUNCTION log_review(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_review() FROM PUBLIC;
@@ -8330,6 +8687,10 @@ GRANT ALL ON FUNCTION public.record_source_misses(sources text[], isbns text[], 
 
 REVOKE ALL ON FUNCTION public.record_source_search(query text, seconds integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_source_search(query text, seconds integer) TO bookplate_app;
+
+-- Name: FUNCTION recount_reading_days(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.recount_reading_days() FROM PUBLIC;
 
 -- Name: FUNCTION refresh_feed(); Type: ACL; Schema: public; Owner: -
 
@@ -8573,6 +8934,14 @@ GRANT SELECT ON TABLE public.work_records TO bookplate_app;
 -- Name: TABLE reader_signals; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.reader_signals TO bookplate_app;
+
+-- Name: TABLE reading_days; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.reading_days TO bookplate_app;
+
+-- Name: TABLE reading_goals; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reading_goals TO bookplate_app;
 
 -- Name: TABLE reading_tombstones; Type: ACL; Schema: public; Owner: -
 

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "5551404ac1520b8feb36add219e9f80551c310ed94659ff38bc04b62999b986b"
+    "974ed34279e2318cbb6f360066acc03bddede4be0d86be24fc061e99c33960c3"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
