@@ -110,8 +110,8 @@ enum SeriesProgress {
     ///
     /// Relies on this plan: finding the series reads the books with an edition from `books_edition_id`, in the order of the editions,
     /// and for each one `editions_series_of_id`. Neighbouring editions are on the same pages of that index. The subquery in the select
-    /// list keeps PostgreSQL from reading the whole catalog instead, and from remembering editions that occur only once. The fields
-    /// are read only for the series of the page.
+    /// list keeps PostgreSQL from reading the whole catalog instead, and from remembering editions that occur only once. OFFSET 0
+    /// keeps it from evaluating that subquery twice. The fields are read only for the series of the page.
     static let ofUser = RowConnection(
         type, key: User.id,
         orders: [
@@ -137,6 +137,7 @@ enum SeriesProgress {
                                 b.added_at
                             FROM books b
                             WHERE b.user_id = $1 AND b.edition_id IS NOT NULL AND b.series_id IS NULL
+                            OFFSET 0
                         ) o
                         WHERE o.id IS NOT NULL
                         GROUP BY o.id

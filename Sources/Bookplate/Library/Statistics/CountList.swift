@@ -1,6 +1,7 @@
 import BookSources
 import GraphQL
 import GraphQLPostgres
+import Postgres
 
 /// A list of numbers by genre, month, or another key. It is a column of the parent's row with a JSON array of objects, whose
 /// members are the fields; NULL is an empty list. The argument `first` limits it.
@@ -31,7 +32,7 @@ struct CountList: RowLoader {
             var slots: [Slot] = []
             var objects: [PlainObject] = []
             for parent in 0..<parents.count {
-                let found = try objects(of: parents.cell(counts, of: parent)).prefix(first)
+                let found = try counted(in: parents.cell(counts, of: parent)).prefix(first)
                 slots.append(
                     .list(
                         start: Int32(parents.count + objects.count), count: Int32(found.count)))
@@ -42,8 +43,8 @@ struct CountList: RowLoader {
                 Children(slots: slots, groups: [.init(PlainBatch(objects, selection))]))
         }
 
-        private func objects(
-            of cell: UnsafeRawBufferPointer?
+        private func counted(
+            in cell: UnsafeRawBufferPointer?
         ) throws(BookplateError) -> [PlainObject] {
             guard let cell else { return [] }
             guard let list = (try? parseJSON(Array(cell)))?.list else { throw .internalError }

@@ -24,8 +24,8 @@ enum LibraryStats {
             "didNotFinish": .column(count("c.did_not_finish")),
             "reviewCount": .column(count("v.reviews")),
             "reviews": .column(count("v.reviews")),
-            "averageRating": .column(Column("v.average_rating", .float)),
-            "ratings": .relation(ReadingSummary.ratings(of: visibleReviews)),
+            "averageRating": .column(ReadingSummary.averageRating),
+            "ratings": .relation(ReadingSummary.ratings),
             "totals": .embedded(summary.totals("s")),
             "readByYear": .relation(readByYear),
             "readByMonth": .relation(readByMonth),
@@ -57,11 +57,7 @@ enum LibraryStats {
                 WHERE user_id = $1
                 GROUP BY user_id
             ) c ON c.user_id = t.user_id
-            LEFT JOIN (
-                SELECT r.user_id, count(*) AS reviews, avg(r.half_stars)::float8 / 2 AS average_rating
-                FROM \(visibleReviews)
-                GROUP BY r.user_id
-            ) v ON v.user_id = t.user_id
+            \(ReadingSummary.ratings(of: visibleReviews))
             \(summary.sums(as: "s"))
             WHERE t.user_id = ANY($2)
             """)

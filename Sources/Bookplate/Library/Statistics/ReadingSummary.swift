@@ -137,26 +137,46 @@ struct ReadingSummary {
             AND d.finished_on < $3::int || to_char(m.month, '"-"FM00"~"')
         """
 
+    // MARK: - Ratings
+
+    /// Returns a join with one row: the half stars of the ratings as an array. PostgreSQL leaves it out like `sums`.
+    ///
     /// - Parameter reviews: The reviews `r`, with their condition.
-    static func ratings(of reviews: String) -> CountList {
-        CountList(
-            Column(
-                """
-                (
-                    SELECT json_agg(json_build_object('stars', n.half_stars::float8 / 2, 'bookCount', n.books))
-                    FROM (
-                        SELECT r.half_stars, count(*) AS books
-                        FROM \(reviews) AND r.half_stars IS NOT NULL
-                        GROUP BY r.half_stars
-                        ORDER BY r.half_stars DESC
-                    ) n
-                )::text
-                """, .text))
+    static func ratings(of reviews: String) -> String {
+        """
+        LEFT JOIN (
+            SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
+            FROM \(reviews)
+            GROUP BY r.user_id
+        ) v ON v.user_id = t.user_id
+        """
     }
+
+    static let averageRating = Column(
+        "(SELECT avg(n.half_stars)::float8 / 2 FROM unnest(v.half_stars) AS n (half_stars))", .float
+    )
+
+    static let ratings = CountList(
+        Column(
+            """
+            (
+                SELECT json_agg(json_build_object('stars', n.half_stars::float8 / 2, 'bookCount', n.books))
+                FROM (
+                    SELECT r.half_stars, count(*) AS books
+                    FROM unnest(v.half_stars) AS r (half_stars)
+                    WHERE r.half_stars IS NOT NULL
+                    GROUP BY r.half_stars
+                    ORDER BY r.half_stars DESC
+                ) n
+            )::text
+            """, .text))
 
     /// The reviews of the books that were finished in the time, also those that are hidden because the book is read again.
     var reviews: String {
-        "reviews r WHERE r.user_id = $1 AND r.book_id IN (SELECT d.book_id FROM \(finished))"
+        """
+        (SELECT DISTINCT d.book_id FROM \(finished)) f
+        JOIN reviews r ON r.user_id = $1 AND r.book_id = f.book_id
+        """
     }
 
     // MARK: - Books and reads

@@ -17,9 +17,8 @@ enum YearInReview {
             "topGenres": .relation(summary.genres),
             "topAuthors": .relation(summary.authors),
             "byFormat": .relation(summary.formats),
-            "averageRating": .column(
-                Column("(SELECT avg(r.half_stars)::float8 / 2 FROM \(summary.reviews))", .float)),
-            "ratings": .relation(ReadingSummary.ratings(of: summary.reviews)),
+            "averageRating": .column(ReadingSummary.averageRating),
+            "ratings": .relation(ReadingSummary.ratings),
             "longestBook": .relation(summary.longestBook),
             "shortestBook": .relation(summary.shortestBook),
             "firstRead": .relation(summary.firstRead),
@@ -34,6 +33,7 @@ enum YearInReview {
             (SELECT u.id AS user_id FROM users u WHERE u.id = $1 AND $3::int IS NOT NULL) t
             \(summary.sums(as: "s"))
             \(ReadingSummary.previousYear.sums(as: "p"))
+            \(ReadingSummary.ratings(of: summary.reviews))
             WHERE t.user_id = ANY($2)
             """,
         bind: { try $1.append(int32: LibraryStats.calendarYear($0)) })
