@@ -10,7 +10,7 @@ AS $$
     SELECT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)
 $$;
 
--- Returns what the finished reads of a year add up to.
+-- Returns the total of the finished reads of a year.
 CREATE OR REPLACE FUNCTION reading_goal_progress(owner uuid, of_year int, unit goal_unit) RETURNS float8
 LANGUAGE sql STABLE
 AS $$

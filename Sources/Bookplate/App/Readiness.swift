@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_122_210_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "974ed34279e2318cbb6f360066acc03bddede4be0d86be24fc061e99c33960c3"
+    "9054b7612244b626df55336ae810e817ba4553c62e2e782c08518e2243b1c9e2"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
