@@ -83,16 +83,21 @@ import Testing
                     ["id": one(of: books), "input": int(0...2) == 0 ? [:] : readInput()])
                 if let id = response["startRead", "id"] { reads.append(id) }
             case 6:
-                try await change("updateRead", "UpdateReadInput", one(of: reads), readInput())
-            case 7: try await change("finishRead", "FinishReadInput", one(of: reads), readInput())
-            case 8: try await delete("deleteRead", one(of: reads))
+                let (read, input) = (one(of: reads), readInput())
+                try await change("updateRead", "UpdateReadInput", read, input)
+            case 7:
+                let (read, input) = (one(of: reads), readInput())
+                try await change("finishRead", "FinishReadInput", read, input)
+            case 8:
+                let read = one(of: reads)
+                try await delete("deleteRead", read)
             case 9:
-                let facts = Value.object(facts())
-                try await change("updateBook", "UpdateBookInput", one(of: books), facts)
+                let (book, changed) = (one(of: books), facts())
+                try await change("updateBook", "UpdateBookInput", book, .object(changed))
             case 10:
                 let status = one(of: ["READ", "READING", "DID_NOT_FINISH", "WANT_TO_READ"])
-                try await change(
-                    "updateBook", "UpdateBookInput", one(of: books), ["status": status])
+                let book = one(of: books)
+                try await change("updateBook", "UpdateBookInput", book, ["status": status])
             case 11:
                 let book = one(of: books)
                 try await delete("deleteBook", book)
@@ -103,22 +108,23 @@ import Testing
                 }
             case 12...14:
                 for _ in 0..<4 {
+                    let (read, at) = (one(of: reads), minute())
                     let response = try await reader.execute(
                         """
                         mutation($input: LogProgressInput!) { logProgress(inputs: [$input]) { entry { id } } }
                         """,
                         [
                             "input": [
-                                "readId": one(of: reads), "percent": 10, "at": time(minute()),
+                                "readId": read, "percent": 10, "at": time(at),
                             ]
                         ])
                     if let id = response["logProgress", 0, "entry", "id"] { entries.append(id) }
                 }
             case 15:
+                let (entry, at, other) = (one(of: entries), minute(), one(of: entries))
                 try await change(
-                    "updateProgress", "UpdateProgressInput", one(of: entries),
-                    ["at": time(minute())])
-                try await delete("deleteProgress", one(of: entries))
+                    "updateProgress", "UpdateProgressInput", entry, ["at": time(at)])
+                try await delete("deleteProgress", other)
             case 16:
                 zone = StatisticsRecount.zones.keys.sorted().randomElement(using: &random) ?? "UTC"
                 _ = try await reader.requireValue(
