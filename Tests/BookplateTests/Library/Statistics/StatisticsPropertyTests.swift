@@ -1,5 +1,5 @@
-import Basics
 import GraphQL
+import Identity
 import TestSupport
 import Testing
 
