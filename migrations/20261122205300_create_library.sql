@@ -195,7 +195,9 @@ CREATE TABLE books (
 -- Room in each page for new versions of its rows.
 ) WITH (fillfactor = 85);
 ALTER TABLE books ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+-- An index-only scan returns the books with the editions that may have a series, in the order of the editions.
 CREATE UNIQUE INDEX books_edition_id ON books (user_id, edition_id)
+    INCLUDE (added_at, series_id)
     WHERE edition_id IS NOT NULL;
 CREATE UNIQUE INDEX books_isbn13 ON books (user_id, isbn13)
     WHERE isbn13 IS NOT NULL;
@@ -204,6 +206,7 @@ CREATE UNIQUE INDEX books_isbn13 ON books (user_id, isbn13)
 CREATE INDEX books_added_at ON books (user_id, added_at, id);
 -- The books of a series that the reader has entered.
 CREATE INDEX books_series_id ON books (user_id, series_id)
+    INCLUDE (added_at)
     WHERE series_id IS NOT NULL;
 -- The foreign key uses this index when an edition is deleted.
 CREATE INDEX books_of_edition ON books (edition_id)

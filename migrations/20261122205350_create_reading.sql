@@ -46,6 +46,12 @@ CREATE TABLE reads (
     -- The length of an audiobook.
     length_seconds read_length,
     note read_note,
+    -- Copies of the page count, the genre, and the first author of the book. Statistics read only the index `reads_finished`: with
+    -- the books they take three times as long. Triggers of `reads` and `books` maintain the copies.
+    page_count int,
+    genre text,
+    author_id uuid,
+    author text,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     -- The first key of the order of reads: the latest read of a book has the greatest (sorted_on, created_at, id). An open read
@@ -67,6 +73,12 @@ CREATE UNIQUE INDEX reads_open ON reads (user_id, book_id)
     WHERE outcome = 'READING';
 CREATE INDEX reads_of_book ON reads (user_id, book_id, sorted_on, created_at, id);
 CREATE INDEX reads_of_user ON reads (user_id, sorted_on, created_at, id);
+-- Index-only scans return the statistics of a library and of a year.
+CREATE INDEX reads_finished ON reads (user_id, finished_on)
+    INCLUDE (id, book_id, format, length_seconds, page_count, genre, author_id, author)
+    WHERE outcome = 'FINISHED';
+CREATE INDEX reads_given_up ON reads (user_id, finished_on)
+    WHERE outcome = 'DID_NOT_FINISH';
 
 -- How far the reader was at a point in time. The entries of a read are a set in the order of (at, id).
 CREATE TABLE progress_entries (
@@ -102,3 +114,14 @@ CREATE TABLE reading_tombstones (
     PRIMARY KEY (user_id, id)
 );
 ALTER TABLE reading_tombstones ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+-- The days with progress, in the time zone of the user, for reading streaks. Converting the times of 20,000 entries takes four
+-- times as long as a request may. Triggers of `progress_entries` and `users` maintain the table.
+CREATE TABLE reading_days (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    day date NOT NULL,
+    -- The number of entries of the day, at least 1.
+    entry_count int NOT NULL,
+    PRIMARY KEY (user_id, day)
+);
+ALTER TABLE reading_days ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;

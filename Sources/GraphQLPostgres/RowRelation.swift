@@ -22,6 +22,11 @@ package struct RowRelation: RowLoader {
     let from: String
     /// A condition on further columns of the parent. Parents that do not meet it have no rows.
     let condition: Condition?
+    /// Appends the parameters after `$2`, from the arguments of the field. Nil if the field has no arguments.
+    let bind: Bind?
+
+    /// - Throws: The product's own error if an argument is invalid.
+    package typealias Bind = @Sendable (ArgumentValues, inout Parameters) throws -> Void
 
     /// A condition on the cells of a parent row.
     package struct Condition: Sendable {
@@ -40,7 +45,7 @@ package struct RowRelation: RowLoader {
     package init(
         _ shape: Shape, _ type: @autoclosure @escaping @Sendable () -> RowType, key: Column,
         matching: String, from: String,
-        condition: Condition? = nil
+        condition: Condition? = nil, bind: Bind? = nil
     ) {
         self.shape = shape
         self.type = type
@@ -48,6 +53,7 @@ package struct RowRelation: RowLoader {
         self.matching = matching
         self.from = from
         self.condition = condition
+        self.bind = bind
     }
 
     package var parentColumns: [Column] { [key] + (condition?.columns ?? []) }
@@ -106,6 +112,7 @@ package struct RowRelation: RowLoader {
             } else {
                 parameters.append(uuids: keys.distinct)
             }
+            try relation.bind?(arguments, &parameters)
             let pending = request.pending(
                 isSingle ? singleKeyStatement : statement, parameters)
             return .afterFlush { parents in

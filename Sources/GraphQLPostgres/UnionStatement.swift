@@ -46,7 +46,7 @@ struct UnionStatement {
     }
 }
 
-/// The relations that are loaded by the lookup statement of their parent, because they have the same key.
+/// The relations that are loaded by the lookup statement of their parent, because they have the same key and no arguments.
 struct UnionRelations: Sendable {
     /// The relations, in the order of the parts after the first part, which is the row itself.
     private var parts: [(selection: PlannedSelection, layout: RowLayout)] = []
@@ -56,7 +56,7 @@ struct UnionRelations: Sendable {
     init(of type: RowType, _ selection: PlannedSelection, in statement: inout UnionStatement) {
         for field in selection.fields {
             guard case .relation(let relation as RowRelation)? = type.fields[field.selected.name],
-                relation.key == type.id
+                relation.key == type.id, relation.bind == nil
             else { continue }
             let selection = field.selected.selections[0]
             parts.append(

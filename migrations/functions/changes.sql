@@ -129,7 +129,7 @@ BEGIN
 END
 $$;
 
--- Logs a created or changed book. An update that changes nothing is not logged. A review is visible while its book
+-- Logs a created or changed book, and copies changed facts to its reads. An update that changes nothing is not logged. A review is visible while its book
 -- is READ, so it is created or deleted with that status. The end of a cover search that found nothing and the removal of a
 -- cover are events, too: READY is recorded with the cover, and FETCHING by enqueue_cover_searches.
 CREATE OR REPLACE FUNCTION log_book() RETURNS trigger
@@ -146,6 +146,17 @@ BEGIN
         RETURN NULL;
     END IF;
     ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
+    IF NEW.page_count IS DISTINCT FROM OLD.page_count
+        OR NEW.genre IS DISTINCT FROM OLD.genre
+        OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
+    THEN
+        UPDATE reads r
+        SET page_count = NEW.page_count,
+            genre = NEW.genre,
+            author_id = NEW.author_ids[1],
+            author = left(NEW.authors[1], 200)
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+    END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
         SELECT r.id INTO review
         FROM reviews r

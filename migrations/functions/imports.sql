@@ -1,4 +1,4 @@
--- requires: accounts, reads
+-- requires: accounts, reads, goals
 -- Imports of a library from a file.
 
 -- Returns how far a status is on the way to READ. An import can move a book forward, but not back.
@@ -492,6 +492,7 @@ BEGIN
                     OR (u.preferred_genres = '{}' AND fresh.genres <> '{}')
                     OR (u.time_zone = 'UTC' AND fresh.time_zone <> 'UTC')
                 );
+            PERFORM import_goals(entry -> 'profile' -> 'readingGoals');
         ELSIF entry ? 'progress' THEN
             progress := progress || (entry -> 'progress');
             lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');

@@ -129,6 +129,7 @@ AS $$
         OR EXISTS (SELECT FROM shelves WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM reviews WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM imports WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM reading_goals WHERE user_id = owner AND id = given)
 $$;
 
 -- Returns whether the last day is not before the first day, as far as both are known.
@@ -778,6 +779,89 @@ BEGIN
 END
 $$;
 
+-- MARK: Statistics
+
+-- Gives a new read the copies of its book's facts. A statement that also creates the book gives them itself, because the function
+-- does not see the book yet.
+CREATE OR REPLACE FUNCTION copy_book_facts() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    book record;
+BEGIN
+    SELECT b.page_count, b.genre, b.author_ids[1] AS author_id, left(b.authors[1], 200) AS author INTO book
+    FROM books b
+    WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id;
+    IF FOUND THEN
+        NEW.page_count := book.page_count;
+        NEW.genre := book.genre;
+        NEW.author_id := book.author_id;
+        NEW.author := book.author;
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+-- `import_readers` gives the facts itself.
+CREATE OR REPLACE TRIGGER copy_book_facts
+BEFORE INSERT ON reads
+FOR EACH ROW
+WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
+EXECUTE FUNCTION copy_book_facts();
+
+-- Adds an entry to `reading_days`, or removes it. The caller holds the lock of the user, which a change of the time zone takes, too.
+CREATE OR REPLACE FUNCTION count_reading_day(owner uuid, at timestamptz, is_added boolean) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    local_day date;
+BEGIN
+    SELECT (count_reading_day.at AT TIME ZONE u.time_zone)::date INTO local_day
+    FROM users u
+    WHERE u.id = owner;
+    IF NOT FOUND THEN
+        -- The account is being deleted.
+        RETURN;
+    ELSIF is_added THEN
+        INSERT INTO reading_days AS d (user_id, day, entry_count)
+        VALUES (owner, local_day, 1)
+        ON CONFLICT ON CONSTRAINT reading_days_pkey DO UPDATE
+        SET entry_count = d.entry_count + 1;
+    ELSE
+        DELETE FROM reading_days d
+        WHERE d.user_id = owner AND d.day = local_day AND d.entry_count <= 1;
+        IF NOT FOUND THEN
+            UPDATE reading_days d
+            SET entry_count = d.entry_count - 1
+            WHERE d.user_id = owner AND d.day = local_day;
+        END IF;
+    END IF;
+END
+$$;
+
+-- Counts the days again when the user changes the time zone.
+CREATE OR REPLACE FUNCTION recount_reading_days() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    PERFORM lock_user(NEW.id);
+    DELETE FROM reading_days d
+    WHERE d.user_id = NEW.id;
+    INSERT INTO reading_days (user_id, day, entry_count)
+    SELECT NEW.id, (p.at AT TIME ZONE NEW.time_zone)::date, count(*)
+    FROM progress_entries p
+    WHERE p.user_id = NEW.id
+    GROUP BY 2;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER recount_reading_days
+AFTER UPDATE OF time_zone ON users
+FOR EACH ROW
+WHEN (NEW.time_zone IS DISTINCT FROM OLD.time_zone)
+EXECUTE FUNCTION recount_reading_days();
+
 -- MARK: Change log
 
 -- Logs a created, changed, or deleted read.
@@ -791,14 +875,22 @@ BEGIN
         ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
     ELSIF TG_OP = 'DELETE' THEN
         ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
-    ELSIF NEW IS DISTINCT FROM OLD THEN
-        ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+    ELSE
+        -- The copies of the book's facts are not part of the read.
+        OLD.page_count := NEW.page_count;
+        OLD.genre := NEW.genre;
+        OLD.author_id := NEW.author_id;
+        OLD.author := NEW.author;
+        IF NEW IS DISTINCT FROM OLD THEN
+            ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+        END IF;
     END IF;
     RETURN NULL;
 END
 $$;
 
--- Logs a created, changed, or deleted entry. The entries of a deleted read are not logged: they are deleted with it.
+-- Logs a created, changed, or deleted entry, and counts it in `reading_days`. The entries of a deleted read are not logged: they
+-- are deleted with it.
 CREATE OR REPLACE FUNCTION log_progress_entry() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -807,7 +899,9 @@ DECLARE
 BEGIN
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'ProgressEntry', NEW.id);
+        ignored := count_reading_day(NEW.user_id, NEW.at, true);
     ELSIF TG_OP = 'DELETE' THEN
+        ignored := count_reading_day(OLD.user_id, OLD.at, false);
         PERFORM
         FROM reads r
         WHERE r.user_id = OLD.user_id AND r.id = OLD.read_id;
@@ -816,6 +910,10 @@ BEGIN
         END IF;
     ELSIF NEW IS DISTINCT FROM OLD THEN
         ignored := append_change(NEW.user_id, 'UPDATED', 'ProgressEntry', NEW.id);
+        IF NEW.at <> OLD.at THEN
+            ignored := count_reading_day(OLD.user_id, OLD.at, false);
+            ignored := count_reading_day(NEW.user_id, NEW.at, true);
+        END IF;
     END IF;
     RETURN NULL;
 END
@@ -862,7 +960,17 @@ CREATE POLICY administration ON reading_tombstones TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
+DROP POLICY IF EXISTS owner_only ON reading_days;
+CREATE POLICY owner_only ON reading_days TO bookplate_app
+    USING (user_id = app_user_id())
+    WITH CHECK (user_id = app_user_id());
+DROP POLICY IF EXISTS administration ON reading_days;
+CREATE POLICY administration ON reading_days TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
 GRANT SELECT, INSERT, UPDATE, DELETE ON reads, progress_entries TO bookplate_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON reading_tombstones TO bookplate_app;
+GRANT SELECT ON reading_days TO bookplate_app;
 
-REVOKE ALL ON FUNCTION log_read, log_progress_entry FROM PUBLIC;
+REVOKE ALL ON FUNCTION log_read, log_progress_entry, count_reading_day, recount_reading_days FROM PUBLIC;

@@ -22,6 +22,9 @@ enum User {
             "swipes": .relation(Swipe.ofUser),
             "series": .relation(SeriesProgress.ofUser),
             "stats": .relation(LibraryStats.ofUser),
+            "yearInReview": .relation(YearInReview.ofUser),
+            "readingGoals": .relation(ReadingGoal.ofUser),
+            "readingGoal": .relation(ReadingGoal.ofYear),
             "storage": .relation(StorageUse.ofUser),
             "sessions": .relation(UserSessions()),
         ])

@@ -50,12 +50,13 @@ private struct ResolverTable: ResolverSource {
     init() {
         let nodes = [
             Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type, Read.type,
-            ProgressEntry.type, Work.type, Series.type,
+            ProgressEntry.type, Work.type, Series.type, ReadingGoal.type,
         ]
         let rows =
             [
                 Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
                 StorageUse.type, AppSettings.type, SeriesEntry.type, SeriesProgress.type,
+                YearInReview.type,
             ]
             + LibraryStats.types
         for type in nodes + rows {
@@ -104,6 +105,11 @@ private struct ResolverTable: ResolverSource {
         table["DeleteReadPayload"] = Read.deletePayloadFields
         table["LogProgressResult"] = ProgressEntry.logResultFields
         table["DeleteProgressPayload"] = ProgressEntry.deletePayloadFields
+        table["DeleteReadingGoalPayload"] = ["id": .property]
+        table["AuthorCount"] = AuthorOfCount.countFields
+        table["GenreCount"] = ["genre": .property, "readCount": .property]
+        table["FormatCount"] = ["format": .property, "readCount": .property]
+        table["RatingCount"] = ["stars": .property, "bookCount": .property]
         table["UndoSwipePayload"] = Swipe.undoPayloadFields
         table["FetchMissingCoversPayload"] = ["queued": .property]
         table["ExportLibraryPayload"] = [
@@ -164,6 +170,8 @@ private struct ResolverTable: ResolverSource {
             "logProgress": .load(ProgressEntry.log),
             "updateProgress": .load(ProgressEntry.update),
             "deleteProgress": .load(ProgressEntry.delete),
+            "setReadingGoal": .load(ReadingGoal.set),
+            "deleteReadingGoal": .load(ReadingGoal.delete),
             "recordSwipes": .load(Swipe.record),
             "undoSwipe": .load(Swipe.undo),
             "importLibrary": .load(Import.importLibrary),
@@ -207,7 +215,9 @@ extension RequestLimits {
             "FeedCard.genres": 3,
             "User.preferredGenres": 5, "Book.purchaseLinks": 2, "FeedCard.purchaseLinks": 2,
             "Query.genres": 45, "Work.authors": 2, "Work.genres": 3, "Book.series": 1,
-            "FeedCard.series": 1, "Work.series": 1,
+            "FeedCard.series": 1, "Work.series": 1, "LibraryStats.readByMonth": 12,
+            "YearInReview.byMonth": 12, "LibraryStats.readByFormat": 3, "YearInReview.byFormat": 3,
+            "LibraryStats.ratings": 10, "YearInReview.ratings": 10, "User.readingGoals": 10,
         ]
         return limits
     }()

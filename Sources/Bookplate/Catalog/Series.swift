@@ -108,8 +108,10 @@ enum SeriesProgress {
 
     /// The series of a library. Those to which a book was added last come first.
     ///
-    /// Relies on this plan: finding the series reads all books of the reader, and for each one `editions_series_of_id`. OFFSET 0 keeps
-    /// PostgreSQL from reading the whole catalog instead. The fields are read only for the series of the page.
+    /// Relies on this plan: finding the series reads the books with an edition from `books_edition_id`, in the order of the editions,
+    /// and for each one `editions_series_of_id`. Neighbouring editions are on the same pages of that index. The subquery in the select
+    /// list keeps PostgreSQL from reading the whole catalog instead, and from remembering editions that occur only once. OFFSET 0
+    /// keeps it from evaluating that subquery twice. The fields are read only for the series of the page.
     static let ofUser = RowConnection(
         type, key: User.id,
         orders: [
@@ -120,16 +122,25 @@ enum SeriesProgress {
             .init(
                 from: """
                     (
-                        SELECT coalesce(b.series_id, e.series_id) AS id, max(b.added_at) AS added_at
-                        FROM books b
-                        LEFT JOIN LATERAL (
-                            SELECT e.series_id
-                            FROM editions e
-                            WHERE e.id = b.edition_id AND e.series_id IS NOT NULL
+                        SELECT o.id, max(o.added_at) AS added_at
+                        FROM (
+                            SELECT b.series_id AS id, b.added_at
+                            FROM books b
+                            WHERE b.user_id = $1 AND b.series_id IS NOT NULL
+                            UNION ALL
+                            SELECT
+                                (
+                                    SELECT e.series_id
+                                    FROM editions e
+                                    WHERE e.id = b.edition_id AND e.series_id IS NOT NULL
+                                ),
+                                b.added_at
+                            FROM books b
+                            WHERE b.user_id = $1 AND b.edition_id IS NOT NULL AND b.series_id IS NULL
                             OFFSET 0
-                        ) e ON true
-                        WHERE b.user_id = $1 AND coalesce(b.series_id, e.series_id) IS NOT NULL
-                        GROUP BY 1
+                        ) o
+                        WHERE o.id IS NOT NULL
+                        GROUP BY o.id
                     ) s
                     WHERE true
                     """)

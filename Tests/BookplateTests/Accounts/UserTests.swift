@@ -101,6 +101,9 @@ import Testing
         let book = try await reader.makeBook("Book", status: "READ", shelves: [shelf])
         try await reader.review(book, text: "Words of my own")
         _ = try await reader.swipe("LIKE", try await reader.feedCards(2).map { $0["id"] ?? .null })
+        _ = try await reader.requireValue(
+            "mutation { setReadingGoal(input: {year: 2024, target: 12}) { id } }", .null,
+            "setReadingGoal")
         _ = try await other.makeBook("Theirs")
         let response = try await reader.execute(Self.delete, ["id": reader.id])
         #expect(

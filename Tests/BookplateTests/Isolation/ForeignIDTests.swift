@@ -82,6 +82,11 @@ import Testing
         """,
         #"mutation($entry: ID!) { updateProgress(id: $entry, input: {note: "Mine"}) { id note } }"#,
         "mutation($entry: ID!) { deleteProgress(id: $entry) { id read { id } } }",
+        "query($goal: ID!) { node(id: $goal) { __typename id ... on ReadingGoal { target } } }",
+        """
+        mutation($goal: ID!) { setReadingGoal(input: {id: $goal, year: 2019, target: 9}) { year target progress } }
+        """,
+        "mutation($goal: ID!) { deleteReadingGoal(id: $goal) { id } }",
         "mutation($user: String!) { deleteAccount(confirm: $user) { id } }",
     ]
 
@@ -104,7 +109,7 @@ import Testing
         let foreign: [String: Value] = [
             "shelf": victim.shelf, "book": victim.book, "review": victim.review,
             "user": victim.reader.id, "session": victim.session, "read": victim.read,
-            "entry": victim.entry,
+            "entry": victim.entry, "goal": victim.goal,
         ]
         let absent = foreign.mapValues { _ in Value.string(Self.absent) }
         let seen = try await execute(operation, foreign)

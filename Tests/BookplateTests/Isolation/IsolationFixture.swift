@@ -11,6 +11,7 @@ struct IsolationFixture {
     let session: Value
     let read: Value
     let entry: Value
+    let goal: Value
 
     @discardableResult
     static func fill(_ reader: TestReader) async throws -> IsolationFixture {
@@ -41,6 +42,10 @@ struct IsolationFixture {
             _ = try await reader.execute(
                 "mutation($id: ID!) { deleteRead(id: $id) { id } }", ["id": read])
         }
+        let goal = try await reader.requireValue(
+            """
+            mutation { setReadingGoal(input: {year: 2019, target: 7}) { id } }
+            """, .null, "setReadingGoal", "id")
         _ = try await reader.swipe("LIKE", [card])
         try await reader.app.database.execute(
             """
@@ -67,7 +72,7 @@ struct IsolationFixture {
             "{ me { sessions { id } } }", .null, "me", "sessions", 0, "id")
         return IsolationFixture(
             reader: reader, shelf: shelf, book: book, review: review, card: card, session: session,
-            read: read, entry: entry)
+            read: read, entry: entry, goal: goal)
     }
 
     /// Returns all of the user's objects, to compare them before and after a test.
@@ -80,6 +85,9 @@ struct IsolationFixture {
               reviews { nodes { id rating text updatedAt } }
               reads { nodes { id startedOn finishedOn outcome note updatedAt
                 progressEntries { nodes { id percent note updatedAt } } } }
+              readingGoals { id year unit target progress updatedAt }
+              stats { totals { finishedReads } streaks { readingDays } }
+              yearInReview(year: 2019) { totals { finishedReads } firstRead { id } longestBook { id } }
               deletedBooks { nodes { bookId title } }
               series { nodes { series { name bookCount } booksInLibrary booksRead next { id } } }
               swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }

@@ -34,7 +34,7 @@ import Testing
             names == [
                 "apple_grants", "books", "changes", "covers", "deleted_books", "events",
                 "feed_decks", "import_failures", "imports", "progress_entries",
-                "reading_tombstones",
+                "reading_days", "reading_goals", "reading_tombstones",
                 "reads", "removed_covers", "reviews", "sessions", "shelf_books", "shelves",
                 "swipes", "users",
             ])
@@ -72,7 +72,7 @@ import Testing
         "UPDATE removed_covers SET kept_until = now()", "SELECT pending_events(1)",
         "SELECT * FROM leases", "SELECT * FROM timelines", "SELECT * FROM rate_buckets",
         "SELECT * FROM persisted_queries", "SELECT * FROM schema_usage",
-        "UPDATE usage_clients SET name = 'x'",
+        "UPDATE usage_clients SET name = 'x'", "DELETE FROM reading_days",
     ])
     func serverRoleHasNoPrivilege(sql: String) async throws {
         let sqlState = try await Self.fixture().database.withConnection(as: TestCluster.app) {

@@ -237,7 +237,7 @@ struct BookCreation {
                 AND NOT EXISTS (SELECT FROM missing_shelves)
                 AND NOT EXISTS (SELECT FROM taken)
               ON CONFLICT DO NOTHING
-              RETURNING id, added_at
+              RETURNING id, added_at\(withReads ? ", page_count, genre, authors, author_ids" : "")
             )\(onShelves ? shelved : "")\(withReads ? NewBookReads.added : "")
             SELECT
               (SELECT id FROM created),

@@ -24,14 +24,30 @@ struct ExportedProfile: RowDecodable {
             .init("preferredGenres", .list((row.texts() ?? []).map { .string($0) })),
             .init("createdAt", .instant(row.timestamptz())),
             .init("timeZone", .text(row.text())),
+            .init(
+                "readingGoals",
+                row.text().flatMap { try? parseJSON(Array($0.utf8)) } ?? .list([])),
         ])
     }
 
     static let query = TypedStatement<Self>(
         """
-        SELECT id, display_name, email, preferred_genres, created_at, time_zone
-        FROM users
-        WHERE id = $1
+        SELECT
+          u.id, u.display_name, u.email, u.preferred_genres, u.created_at, u.time_zone,
+          (
+            SELECT jsonb_agg(
+              jsonb_build_object(
+                'id', g.id, 'year', g.year, 'unit', g.unit, 'target', g.target,
+                'createdAt', to_char(g.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                'updatedAt', to_char(g.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+              )
+              ORDER BY g.year, g.unit
+            )::text
+            FROM reading_goals g
+            WHERE g.user_id = $1
+          )
+        FROM users u
+        WHERE u.id = $1
         """)
 }
 

@@ -162,13 +162,36 @@ struct ImportedProfile: Equatable {
     var displayName: String?
     var preferredGenres: [String] = []
     var timeZone: String?
+    var readingGoals: [ImportedGoal] = []
 
     var json: Value {
         .object([
+            .init("readingGoals", .list(readingGoals.map(\.json))),
             .init("timeZone", timeZone.map { .string($0) } ?? .null),
             .init("displayName", displayName.map { .string($0) } ?? .null),
             .init("preferredGenres", .list(preferredGenres.map { .string($0) })),
         ])
+    }
+}
+
+/// A goal of a Bookplate library. The import adds it unless the reader has one for the same year and unit.
+struct ImportedGoal: Equatable {
+    var id: UUID?
+    var year: Int
+    var unit: String
+    var target: Int
+    var createdAt: Instant?
+    var updatedAt: Instant?
+
+    /// The goal as an element of the parameter of the SQL function `import_goals`.
+    var json: Value {
+        var members: [Value.Member] = [
+            .init("year", .int(year)), .init("unit", .string(unit)), .init("target", .int(target)),
+        ]
+        if let id { members.append(.init("id", .string(id.description))) }
+        if let createdAt { members.append(.init("createdAt", .string(createdAt.preciseText))) }
+        if let updatedAt { members.append(.init("updatedAt", .string(updatedAt.preciseText))) }
+        return .object(members)
     }
 }
 

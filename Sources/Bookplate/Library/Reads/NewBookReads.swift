@@ -17,7 +17,10 @@ enum NewBookReads {
         """
     static let added = """
         , added_reads AS (
-          INSERT INTO reads (user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note)
+          INSERT INTO reads (
+            user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, page_count, genre,
+            author_id, author
+          )
           SELECT
             $1,
             g.id,
@@ -27,7 +30,11 @@ enum NewBookReads {
             g.outcome,
             g.format,
             g."lengthSeconds",
-            g.note
+            g.note,
+            created.page_count,
+            created.genre,
+            created.author_ids[1],
+            left(created.authors[1], 200)
           FROM created,
             jsonb_to_recordset($22) AS g (
               id uuid, "startsToday" boolean, "startedOn" text, "endsToday" boolean, "finishedOn" text,

@@ -27,7 +27,8 @@ struct SnapshotPlaceholders {
             switch name {
             case "cursor", "startCursor", "endCursor": return "<cursor>"
             case "accessToken", "refreshToken": return "<token>"
-            case "startedOn" where text == today, "finishedOn" where text == today:
+            case "startedOn" where text == today, "finishedOn" where text == today,
+                "lastDay" where text == today:
                 return "<today>"
             default: return .string(replacing(text))
             }

@@ -45,6 +45,9 @@ struct SnapshotReader {
         let oldRead = try await reader.requireValue(
             "mutation($id: ID!) { startRead(id: $id, input: {finishedOn: \"2019-05\"}) { id } }",
             ["id": started], "startRead", "id")
+        let goal = try await reader.requireValue(
+            "mutation { setReadingGoal(input: {year: 2019, target: 12}) { id } }", .null,
+            "setReadingGoal", "id")
         let card = try await reader.card(5)
         let startedCard = try await reader.card(2)
         _ = try await reader.makeBook(["cardId": startedCard, "status": "READING"])
@@ -79,7 +82,7 @@ struct SnapshotReader {
         let values = [
             "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
             "deleted": deleted, "card": card, "work": try await reader.work(card), "read": read,
-            "oldRead": oldRead, "entry": entry,
+            "oldRead": oldRead, "entry": entry, "goal": goal,
             "import": libraryImport["importLibrary", "id"] ?? .null,
         ].compactMapValues(\.string)
         return SnapshotReader(

@@ -18,6 +18,7 @@ import Testing
         ... on Review { rating text book { id } updatedAt }
         ... on Read { startedOn finishedOn outcome book { id } updatedAt }
         ... on ProgressEntry { at given note read { id } updatedAt }
+        ... on ReadingGoal { year unit target updatedAt }
         """
 
     private struct Client {
@@ -75,7 +76,7 @@ import Testing
         let (shelf, other) = (known.shelf(&random), known.shelf(&random))
         let book = known.book(&random)
         let response: TestResponse
-        switch Int.random(in: 0..<15, using: &random) {
+        switch Int.random(in: 0..<16, using: &random) {
         case 0:
             response = try await reader.execute(
                 "mutation($n: String!) { createShelf(input: {name: $n}) { id } }",
@@ -143,6 +144,10 @@ import Testing
                     ? "mutation($id: ID!) { deleteRead(id: $id) { id } }"
                     : "mutation($id: ID!) { finishRead(id: $id) { id } }",
                 ["id": known.read(&random)])
+        case 15:
+            response = try await reader.execute(
+                "mutation($y: Int!, $t: Int!) { setReadingGoal(input: {year: $y, target: $t}) { id } }",
+                ["y": .int(2020 + number % 4), "t": .int(number % 7 + 1)])
         case 9:
             response = try await reader.execute(
                 "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
@@ -215,7 +220,10 @@ import Testing
     private func library(_ reader: TestReader) async throws -> [String: Value] {
         let shelves = try await reader.requireValue(
             "{ me { shelves { \(Self.fields.part("Shelf")) } } }", .null, "me", "shelves")
-        var objects = shelves.list ?? []
+        let goals = try await reader.requireValue(
+            "{ me { readingGoals { \(Self.fields.part("ReadingGoal")) } } }", .null, "me",
+            "readingGoals")
+        var objects = (shelves.list ?? []) + (goals.list ?? [])
         for (field, selection) in [
             ("books", Self.fields.part("Book")), ("reviews", Self.fields.part("Review")),
             (

@@ -129,12 +129,20 @@ import Zip
             FROM reads
             WHERE user_id = '\(source)'
             """)
+        let goals = "{ me { readingGoals { id year unit target createdAt updatedAt progress } } }"
+        for input in ["{year: 2022, target: 9}", "{year: 2022, unit: PAGES, target: 900}"] {
+            _ = try await from.requireValue(
+                "mutation { setReadingGoal(input: \(input)) { id } }", .null, "setReadingGoal")
+        }
         let before = try await library(of: from)
         #expect(before.contains { $0.contains("33.3") })
         let archive = try #require(try await exported(from).first)
         let result = try await imported(to, archive)
         #expect(result["failed"] == [])
         #expect(try await library(of: to) == before)
+        let goalsBefore = try await from.execute(goals)
+        #expect(goalsBefore["me", "readingGoals"]?.list?.count == 2)
+        #expect(try await to.execute(goals).json == goalsBefore.json)
         let profile = try await to.requireValue(
             "{ me { displayName preferredGenres { name } } }", .null, "me")
         #expect(profile == ["displayName": "Ada", "preferredGenres": [["name": "Fantasy"]]])

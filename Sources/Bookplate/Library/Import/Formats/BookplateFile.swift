@@ -76,7 +76,7 @@ struct BookplateFile {
                 preferredGenres: Array(
                     members.texts("preferredGenres", max: BookCreation.labelCharactersMax)
                         .prefix(User.preferredGenresMax)),
-                timeZone: members.text("timeZone", max: 100)))
+                timeZone: members.text("timeZone", max: 100), readingGoals: members.goals))
     }
 
     private static func shelf(

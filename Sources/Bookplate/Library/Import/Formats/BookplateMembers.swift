@@ -150,6 +150,21 @@ final class BookplateMembers {
     }
 
     /// Returns the reads of a list; nil if there is no such list.
+    /// The list `readingGoals`. A goal that cannot be used is left out.
+    var goals: [ImportedGoal] {
+        (member("readingGoals")?.list ?? []).prefix(ReadingGoal.ofReaderMax).compactMap { value in
+            let members = BookplateMembers(value)
+            defer { problems += members.problems }
+            guard let year = members.number("year", 1000...9998),
+                let unit = members.choice("unit", ReadingGoal.units),
+                let target = members.number("target", 1...ReadingGoal.targetMax)
+            else { return nil }
+            return ImportedGoal(
+                id: members.id("id"), year: year, unit: unit, target: target,
+                createdAt: members.instant("createdAt"), updatedAt: members.instant("updatedAt"))
+        }
+    }
+
     func reads(of name: String) -> [ImportedRead]? {
         guard let list = member(name)?.list else { return nil }
         return list.prefix(ImportedRead.countMax).compactMap { value -> ImportedRead? in

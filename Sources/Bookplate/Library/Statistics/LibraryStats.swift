@@ -1,0 +1,119 @@
+import GraphQL
+import GraphQLPostgres
+import Postgres
+
+/// Statistics of a library. They are computed for each request from the rows that the lists show.
+enum LibraryStats {
+    private static let userID = Column("t.user_id", .uuid)
+    private static let summary = ReadingSummary.all
+
+    /// The reviews that the reader's lists show.
+    private static let visibleReviews = """
+        reviews r JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id WHERE r.user_id = $1 AND b.status = 'READ'
+        """
+
+    static let type: RowType = RowType(
+        name: "LibraryStats", table: "", scope: "", id: userID,
+        fields: [
+            "bookCount": .column(count("c.books")),
+            "books": .column(count("c.books")),
+            "wantToRead": .column(count("c.want_to_read")),
+            "reading": .column(count("c.reading")),
+            "read": .column(count("c.read")),
+            "paused": .column(count("c.paused")),
+            "didNotFinish": .column(count("c.did_not_finish")),
+            "reviewCount": .column(count("v.reviews")),
+            "reviews": .column(count("v.reviews")),
+            "averageRating": .column(ReadingSummary.averageRating),
+            "ratings": .relation(ReadingSummary.ratings),
+            "totals": .embedded(summary.totals("s")),
+            "readByYear": .relation(readByYear),
+            "readByMonth": .relation(readByMonth),
+            "readByGenre": .relation(summary.genres),
+            "readByAuthor": .relation(summary.authors),
+            "readByFormat": .relation(summary.formats),
+            "longestBook": .relation(summary.longestBook),
+            "shortestBook": .relation(summary.shortestBook),
+            "streaks": .relation(ReadingStreaks.ofLibrary(userID)),
+        ])
+
+    private static func count(_ sql: String) -> Column { Column("coalesce(\(sql), 0)", .integer) }
+
+    /// PostgreSQL leaves out the joins of which no column is selected, because each groups by the column of the join.
+    static let ofUser = RowRelation(
+        .one, type, key: User.id, matching: "t.user_id",
+        from: """
+            (SELECT u.id AS user_id FROM users u WHERE u.id = $1) t
+            LEFT JOIN (
+                SELECT
+                    user_id,
+                    count(*) AS books,
+                    count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read,
+                    count(*) FILTER (WHERE status = 'READING') AS reading,
+                    count(*) FILTER (WHERE status = 'READ') AS read,
+                    count(*) FILTER (WHERE status = 'PAUSED') AS paused,
+                    count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
+                FROM books
+                WHERE user_id = $1
+                GROUP BY user_id
+            ) c ON c.user_id = t.user_id
+            \(ReadingSummary.ratings(of: visibleReviews))
+            \(summary.sums(as: "s"))
+            WHERE t.user_id = ANY($2)
+            """)
+
+    private static let yearCount: RowType = RowType(
+        name: "YearCount", table: "", scope: "", id: Column("y.year", .integer),
+        fields: [
+            "year": .column(Column("y.year", .integer)),
+            "bookCount": .column(Column("y.books", .integer)),
+            "books": .column(Column("y.books", .integer)),
+        ])
+
+    private static let readByYear = RowRelation(
+        .many, yearCount, key: userID, matching: "y.user_id",
+        from: """
+            (
+                SELECT $1::uuid AS user_id, n.year::int AS year, n.books
+                FROM (
+                    SELECT left(finished_on, 4) AS year, count(*) AS books
+                    FROM reads
+                    WHERE user_id = $1 AND outcome = 'FINISHED' AND finished_on IS NOT NULL
+                    GROUP BY 1
+                ) n
+            ) y
+            WHERE y.user_id = ANY($2)
+            ORDER BY y.year DESC
+            """)
+
+    private static let monthCount: RowType = RowType(
+        name: "MonthCount", table: "", scope: "", id: Column("m.month", .integer),
+        fields: [
+            "month": .column(Column("m.month", .integer)),
+            "readCount": .column(Column("(\(ReadingSummary.readsOfMonth))", .integer)),
+        ])
+
+    private static let readByMonth = RowRelation(
+        .many, monthCount, key: userID, matching: "m.user_id",
+        from: """
+            (SELECT $1::uuid AS user_id, generate_series(1, 12) AS month) m
+            WHERE m.user_id = ANY($2) AND $3::int IS NOT NULL
+            ORDER BY m.month
+            """,
+        bind: { try $1.append(int32: calendarYear($0)) })
+
+    /// The types of `User.stats`, for the schema table.
+    static let types = [
+        type, yearCount, monthCount, ReadingSummary.totalsType, ReadingStreaks.type,
+    ]
+
+    /// Returns the argument `year`.
+    ///
+    /// - Throws: `.badUserInput` unless it is a year that a date may have.
+    static func calendarYear(_ arguments: ArgumentValues) throws(BookplateError) -> Int32 {
+        guard let year = arguments["year"]?.int, (1000...9998).contains(year) else {
+            throw .badUserInput(field: "year", "The year must be from 1000 to 9998.")
+        }
+        return Int32(year)
+    }
+}
