@@ -171,6 +171,34 @@ CREATE TYPE public.job_state AS ENUM (
     'DEAD'
 );
 
+-- Name: note_chapter; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.note_chapter AS text
+	CONSTRAINT notes_chapter_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500)));
+
+-- Name: note_color; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.note_color AS ENUM (
+    'YELLOW',
+    'ORANGE',
+    'RED',
+    'PINK',
+    'PURPLE',
+    'BLUE',
+    'GREEN',
+    'GRAY'
+);
+
+-- Name: note_comment; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.note_comment AS text
+	CONSTRAINT notes_comment_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 10000)));
+
+-- Name: note_text; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.note_text AS text
+	CONSTRAINT notes_text_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 10000)));
+
 -- Name: partial_date; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.partial_date AS text COLLATE pg_catalog."C"
@@ -401,6 +429,18 @@ BEGIN
 END
 $$;
 
+-- Name: audio_length(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.audio_length(owner uuid, book uuid) RETURNS integer
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT r.length_seconds
+    FROM reads r
+    WHERE r.user_id = owner AND r.book_id = book AND r.length_seconds IS NOT NULL
+    ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+    LIMIT 1
+$$;
+
 -- Name: author_id(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.author_id(name text) RETURNS uuid
@@ -601,6 +641,58 @@ CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
         ORDER BY i.position
         LIMIT 6
     )
+$$;
+
+-- Name: change_note(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.change_note(owner uuid, note uuid, given jsonb) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept notes;
+    changed notes;
+BEGIN
+    SELECT n.* INTO kept
+    FROM notes n
+    WHERE n.user_id = owner AND n.id = note;
+    IF NOT FOUND THEN
+        RETURN 'NOTE';
+    END IF;
+    changed := kept;
+    IF given ? 'text' THEN
+        changed.text := given ->> 'text';
+    END IF;
+    IF given ? 'comment' THEN
+        changed.comment := given ->> 'comment';
+    END IF;
+    IF changed.text IS NULL AND changed.comment IS NULL THEN
+        RETURN 'EMPTY';
+    END IF;
+    IF given ? 'chapter' THEN
+        changed.chapter := given ->> 'chapter';
+    END IF;
+    IF given ? 'color' THEN
+        changed.color := (given ->> 'color')::note_color;
+    END IF;
+    IF given ? 'position' THEN
+        changed.page := (given -> 'position' ->> 'page')::int;
+        changed.percent := (given -> 'position' ->> 'percent')::float8;
+        changed.seconds := (given -> 'position' ->> 'seconds')::int;
+    END IF;
+    IF changed IS DISTINCT FROM kept THEN
+        UPDATE notes n
+        SET text = changed.text,
+            comment = changed.comment,
+            chapter = changed.chapter,
+            color = changed.color,
+            page = changed.page,
+            percent = changed.percent,
+            seconds = changed.seconds,
+            updated_at = now()
+        WHERE n.user_id = owner AND n.id = note;
+    END IF;
+    RETURN NULL;
+END
 $$;
 
 -- Name: change_progress(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -968,6 +1060,77 @@ CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
 $$;
 
+-- Name: create_notes(uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.create_notes(owner uuid, given jsonb) RETURNS TABLE(problem text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH input AS MATERIALIZED (
+        SELECT i.*
+        FROM ROWS FROM (
+            jsonb_to_recordset(given) AS (
+                id uuid, "bookId" uuid, text text, comment text, chapter text, color note_color, page int, percent float8,
+                seconds int, "createdAt" timestamptz
+            )
+        ) WITH ORDINALITY AS i (id, book_id, text, comment, chapter, color, page, percent, seconds, created_at, n)
+    ), checked AS MATERIALIZED (
+        SELECT
+            i.*,
+            k.id IS NOT NULL AS is_stored,
+            CASE
+                WHEN b.id IS NULL THEN 'BOOK'
+                WHEN k.book_id = i.book_id THEN NULL
+                WHEN EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = i.id) THEN 'DELETED'
+                WHEN is_other_object(owner, i.id)
+                    OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = i.id)
+                    OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = i.id)
+                THEN 'TAKEN'
+            END AS found
+        FROM input i
+        LEFT JOIN books b ON b.user_id = owner AND b.id = i.book_id
+        LEFT JOIN notes k ON k.user_id = owner AND k.id = i.id
+    ), room AS MATERIALIZED (
+        SELECT
+            c.book_id,
+            2000 - (SELECT count(*) FROM notes k WHERE k.user_id = owner AND k.book_id = c.book_id) AS of_book
+        FROM (SELECT DISTINCT c.book_id FROM checked c) c
+    ), accepted AS MATERIALIZED (
+        SELECT
+            c.*,
+            CASE
+                WHEN c.found IS NOT NULL OR c.is_stored THEN c.found
+                WHEN count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored)
+                    OVER (PARTITION BY c.book_id ORDER BY c.n) > r.of_book
+                THEN 'BOOK_FULL'
+                WHEN count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored) OVER (ORDER BY c.n)
+                    > 100000 - (SELECT count(*) FROM notes k WHERE k.user_id = owner)
+                THEN 'LIBRARY_FULL'
+            END AS problem
+        FROM checked c
+        JOIN room r ON r.book_id = c.book_id
+    ), stored AS (
+        INSERT INTO notes (
+            user_id, id, book_id, text, comment, chapter, color, page, percent, seconds, created_at
+        )
+        SELECT
+            owner, a.id, a.book_id, a.text, a.comment, a.chapter, a.color, a.page, a.percent, a.seconds,
+            -- Notes without a time are made now, in their order.
+            coalesce(a.created_at, now() + (a.n - 1) * interval '1 microsecond')
+        FROM accepted a
+        WHERE a.problem IS NULL AND NOT a.is_stored
+        ORDER BY a.n
+        -- The batch may contain a note twice.
+        ON CONFLICT DO NOTHING
+    )
+    SELECT a.problem
+    FROM accepted a
+    ORDER BY a.n;
+END
+$$;
+
 -- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time_zone text) RETURNS timestamp with time zone
@@ -1010,7 +1173,7 @@ CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_i
 BEGIN
     RETURN QUERY
     WITH stored AS (
-        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries)
+        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries, notes)
         SELECT
             owner,
             b.id,
@@ -1024,7 +1187,8 @@ BEGIN
                 FROM reads r
                 JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
                 WHERE r.user_id = owner AND r.book_id = b.id
-            )
+            ),
+            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -1035,7 +1199,8 @@ BEGIN
             cover = excluded.cover,
             shelf_ids = excluded.shelf_ids,
             reads = excluded.reads,
-            progress_entries = excluded.progress_entries
+            progress_entries = excluded.progress_entries,
+            notes = excluded.notes
         RETURNING id, shelf_ids
     ), no_covers AS (
         -- One statement for all books: a foreign key deletes the rows of each book by a statement of its own, whose triggers
@@ -1067,6 +1232,24 @@ BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
     RETURN NULL;
+END
+$$;
+
+-- Name: delete_note(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_note(owner uuid, note uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    book uuid;
+BEGIN
+    DELETE FROM notes n
+    WHERE n.user_id = owner AND n.id = note
+    RETURNING n.book_id INTO book;
+    IF FOUND THEN
+        PERFORM bury(owner, note);
+    END IF;
+    RETURN book;
 END
 $$;
 
@@ -1858,6 +2041,51 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
 END
 $$;
 
+-- Name: import_notes(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_notes(given jsonb) RETURNS uuid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    ignored uuid[];
+BEGIN
+    WITH fresh AS MATERIALIZED (
+        SELECT
+            i.*,
+            row_number() OVER (PARTITION BY i."bookId" ORDER BY i."createdAt", i.id) AS book_position,
+            row_number() OVER (ORDER BY i."createdAt", i.id) AS position
+        FROM jsonb_to_recordset(given) AS i (
+            id uuid, "bookId" uuid, text text, comment text, chapter text, color note_color, page int, percent float8,
+            seconds int, "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+        WHERE NOT EXISTS (SELECT FROM notes n WHERE n.user_id = owner AND n.id = i.id)
+    ), stored AS (
+        INSERT INTO notes (
+            user_id, id, book_id, text, comment, chapter, color, page, percent, seconds, created_at, updated_at
+        )
+        SELECT
+            owner, f.id, b.id, f.text, f.comment, f.chapter, f.color, f.page, f.percent, f.seconds,
+            coalesce(f."createdAt", now()), coalesce(f."updatedAt", f."createdAt", now())
+        FROM fresh f
+        JOIN books b ON b.user_id = owner AND b.id = f."bookId"
+        WHERE f.book_position
+                <= 2000 - (SELECT count(*) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
+            AND f.position <= 100000 - (SELECT count(*) FROM notes n WHERE n.user_id = owner)
+            AND NOT is_other_object(owner, f.id)
+            AND NOT EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = f.id)
+            AND NOT EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = f.id)
+        ON CONFLICT DO NOTHING
+        RETURNING id
+    )
+    SELECT coalesce(array_agg(f.id), '{}') INTO ignored
+    FROM fresh f
+    WHERE f.id NOT IN (SELECT s.id FROM stored s);
+    RETURN ignored;
+END
+$$;
+
 -- Name: import_progress(jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.import_progress(given jsonb) RETURNS uuid[]
@@ -2310,13 +2538,17 @@ DECLARE
     read_records jsonb[] := '{}';
     reads jsonb;
     progress jsonb := '[]';
+    notes jsonb := '[]';
+    -- The books of the library by the ids that they have in the file, if the ids differ.
+    ids_of_file jsonb := '{}';
+    file_format import_format;
     -- The books that got something new from a read.
     read_changes uuid[] := '{}';
     -- The existing books that the import has added something to.
     touched_ids uuid[] := '{}';
     created_ids uuid[] := '{}';
 BEGIN
-    SELECT i.done INTO reached
+    SELECT i.done, i.format INTO reached, file_format
     FROM imports i
     WHERE i.user_id = owner AND i.id = import AND i.state = 'RUNNING'
     FOR UPDATE;
@@ -2359,6 +2591,9 @@ BEGIN
         END LOOP;
         IF book IS NOT NULL THEN
             problem := result.problem;
+            IF file_format = 'BOOKPLATE' AND result.outcome <> 'FAILED' AND result.book_id::text <> book ->> 'id' THEN
+                ids_of_file := ids_of_file || jsonb_build_object(book ->> 'id', result.book_id);
+            END IF;
             IF result.outcome <> 'FAILED' AND book -> 'reads' <> '[]' THEN
                 read_ids := read_ids || result.book_id;
                 read_records := read_records || book;
@@ -2438,6 +2673,9 @@ BEGIN
         ELSIF entry ? 'progress' THEN
             progress := progress || (entry -> 'progress');
             lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');
+        ELSIF entry ? 'note' THEN
+            notes := notes || (entry -> 'note');
+            lines := lines || jsonb_build_object(entry -> 'note' ->> 'id', entry -> 'line');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
             SELECT
@@ -2523,6 +2761,23 @@ BEGIN
         INSERT INTO import_failures (user_id, import_id, line, message)
         SELECT owner, import, (lines ->> id::text)::int, 'The read of this entry does not exist or is full. The entry was left out.'
         FROM unnest(import_progress(progress)) AS id
+        ON CONFLICT DO NOTHING;
+    END IF;
+    UPDATE imports i
+    SET book_ids = i.book_ids || ids_of_file
+    WHERE i.user_id = owner AND i.id = import AND ids_of_file <> '{}';
+    IF notes <> '[]' THEN
+        notes := (
+            SELECT jsonb_agg(
+                n.note || jsonb_build_object('bookId', coalesce(i.book_ids -> (n.note ->> 'bookId'), n.note -> 'bookId'))
+            )
+            FROM imports i
+            CROSS JOIN LATERAL jsonb_array_elements(notes) AS n (note)
+            WHERE i.user_id = owner AND i.id = import
+        );
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT owner, import, (lines ->> id::text)::int, 'The book of this note does not exist or is full. The note was left out.'
+        FROM unnest(import_notes(notes)) AS id
         ON CONFLICT DO NOTHING;
     END IF;
     INSERT INTO import_failures (user_id, import_id, line, message)
@@ -2759,6 +3014,7 @@ CREATE FUNCTION public.is_other_object(owner uuid, given uuid) RETURNS boolean
         OR EXISTS (SELECT FROM deleted_books WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM shelves WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM reviews WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM notes WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM imports WHERE user_id = owner AND id = given)
 $$;
 
@@ -3055,6 +3311,31 @@ BEGIN
     LOOP
         ignored := append_changes(owner, 'DELETED', 'Book', ids);
     END LOOP;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_note(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_note() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'Note', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM
+        FROM books b
+        WHERE b.user_id = OLD.user_id AND b.id = OLD.book_id;
+        IF FOUND THEN
+            ignored := append_change(OLD.user_id, 'DELETED', 'Note', OLD.id);
+        END IF;
+    ELSIF NEW IS DISTINCT FROM OLD THEN
+        ignored := append_change(NEW.user_id, 'UPDATED', 'Note', NEW.id);
+    END IF;
     RETURN NULL;
 END
 $$;
@@ -3633,6 +3914,55 @@ CREATE FUNCTION public.next_of_series(reader uuid, series uuid) RETURNS uuid
         )
     ORDER BY s.position_number, s.edition_id
     LIMIT 1
+$$;
+
+-- Name: note_book_key(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.note_book_key(owner uuid, book uuid) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT public.note_key_prefix(owner) || '/' || book
+$$;
+
+-- Name: note_key_prefix(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.note_key_prefix(owner uuid) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT to_hex(hashtextextended(owner::text, 0))
+$$;
+
+-- Name: note_place(integer, double precision, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.note_place(page integer, percent double precision, seconds integer, page_count integer, length_seconds integer) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        WHEN percent IS NOT NULL THEN percent / 100
+        WHEN page IS NOT NULL AND page_count > 0 THEN page::float8 / page_count
+        WHEN seconds IS NOT NULL AND length_seconds > 0 THEN seconds::float8 / length_seconds
+        WHEN page IS NOT NULL THEN 1e10 + page
+        WHEN seconds IS NOT NULL THEN 1e11 + seconds
+        ELSE 'Infinity'
+    END
+$$;
+
+-- Name: note_search_keys(uuid, uuid, text, text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.note_search_keys(owner uuid, book uuid, text text, comment text, chapter text) RETURNS tsvector
+    LANGUAGE plpgsql IMMUTABLE COST 100000 PARALLEL SAFE
+    AS $$
+DECLARE
+    prefix text := public.note_key_prefix(owner) || ' ';
+BEGIN
+    RETURN array_to_tsvector(
+        ARRAY(
+            SELECT DISTINCT prefix || left(word, 200)
+            FROM string_to_table(public.search_fold(concat_ws(' ', text, comment, chapter)), ' ') word
+            WHERE word <> ''
+        ) || public.note_book_key(owner, book)
+    );
+END
 $$;
 
 -- Name: notify_session_ended(); Type: FUNCTION; Schema: public; Owner: -
@@ -4731,6 +5061,9 @@ BEGIN
             PERFORM insert_stored_rows('progress_entries', stored.progress_entries);
         END IF;
     END IF;
+    IF stored.notes IS NOT NULL THEN
+        PERFORM insert_stored_rows('notes', stored.notes);
+    END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at
     FROM shelves s
@@ -5207,6 +5540,80 @@ BEGIN
         END IF;
     END LOOP;
     RETURN true;
+END
+$$;
+
+-- Name: search_notes(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_notes(search text) RETURNS TABLE(id uuid, created_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    owner uuid := app_user_id();
+    prefix text := note_key_prefix(owner) || ' ';
+    words text[] := ARRAY(
+        SELECT DISTINCT left(w, 200)
+        FROM string_to_table(search_fold(search), ' ') w
+        WHERE w <> ''
+    );
+    word text;
+    part text;
+    parts text[];
+BEGIN
+    IF owner IS NULL THEN
+        RETURN;
+    END IF;
+    IF words = '{}' THEN
+        RETURN QUERY
+            SELECT n.id, n.created_at
+            FROM notes n
+            WHERE n.user_id = owner AND strpos(concat_ws(E'\n', n.text, n.comment, n.chapter), search) > 0;
+        RETURN;
+    END IF;
+    FOR is_lenient IN 0..1 LOOP
+        parts := '{}';
+        FOREACH word IN ARRAY words LOOP
+            part := quote_literal(prefix || word) || ':*';
+            IF is_lenient = 1 AND length(word) > 3 THEN
+                part := concat_ws(
+                    ' | ',
+                    part,
+                    (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(search_similar_words(word)) s)
+                );
+            END IF;
+            parts := parts || concat_ws(
+                ' | ',
+                part,
+                (
+                    SELECT string_agg(quote_literal(note_book_key(owner, b.id)), ' | ')
+                    FROM books b
+                    WHERE b.user_id = owner
+                        AND CASE is_lenient
+                            WHEN 0 THEN ' ' || b.search_text LIKE '% ' || word || '%'
+                            ELSE search_matches(b.search_text, word)
+                        END
+                        AND EXISTS (SELECT FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
+                )
+            );
+        END LOOP;
+        RETURN QUERY
+            SELECT f.id, f.created_at
+            FROM (
+                SELECT n.user_id, n.id, n.created_at
+                FROM notes n
+                WHERE note_search_keys(n.user_id, n.book_id, n.text, n.comment, n.chapter)
+                    @@ ('(' || array_to_string(parts, ') & (') || ')')::tsquery
+                -- Otherwise the planner may read all notes of the reader by another index.
+                OFFSET 0
+            ) f
+            -- Two readers may have the same prefix.
+            WHERE f.user_id = owner;
+        EXIT WHEN FOUND;
+    END LOOP;
 END
 $$;
 
@@ -6148,7 +6555,8 @@ CREATE TABLE public.deleted_books (
     cover jsonb,
     shelf_ids uuid[] NOT NULL,
     reads jsonb,
-    progress_entries jsonb
+    progress_entries jsonb,
+    notes jsonb
 );
 
 ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
@@ -6400,6 +6808,7 @@ CREATE TABLE public.imports (
     created integer DEFAULT 0 NOT NULL,
     updated integer DEFAULT 0 NOT NULL,
     ignored_columns text[] DEFAULT '{}'::text[] NOT NULL,
+    book_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
@@ -6453,6 +6862,27 @@ CREATE TABLE public.leases (
 );
 
 ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
+
+-- Name: notes; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.notes (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    text public.note_text,
+    comment public.note_comment,
+    chapter public.note_chapter,
+    color public.note_color,
+    page public.progress_page,
+    percent public.progress_percent,
+    seconds public.progress_seconds,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT notes_content_check CHECK (((text IS NOT NULL) OR (comment IS NOT NULL))),
+    CONSTRAINT notes_position_check CHECK ((num_nonnulls(page, percent, seconds) <= 1))
+);
+
+ALTER TABLE ONLY public.notes FORCE ROW LEVEL SECURITY;
 
 -- Name: progress_entries; Type: TABLE; Schema: public; Owner: -
 
@@ -7061,6 +7491,11 @@ ALTER TABLE ONLY public.jobs
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
 
+-- Name: notes notes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.notes
+    ADD CONSTRAINT notes_pkey PRIMARY KEY (user_id, id);
+
 -- Name: progress_entries progress_entries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.progress_entries
@@ -7371,6 +7806,18 @@ CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state 
 
 CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
 
+-- Name: notes_of_book; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX notes_of_book ON public.notes USING btree (user_id, book_id);
+
+-- Name: notes_of_user; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX notes_of_user ON public.notes USING btree (user_id, created_at, id);
+
+-- Name: notes_search; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX notes_search ON public.notes USING gin (public.note_search_keys(user_id, book_id, (text)::text, (comment)::text, (chapter)::text)) WITH (fastupdate=off);
+
 -- Name: progress_entries_of_read; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX progress_entries_of_read ON public.progress_entries USING btree (user_id, read_id, at, id);
@@ -7474,6 +7921,10 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_book();
+
+-- Name: notes log_changes; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.notes FOR EACH ROW EXECUTE FUNCTION public.log_note();
 
 -- Name: progress_entries log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -7635,6 +8086,11 @@ ALTER TABLE ONLY public.imports
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
+-- Name: notes notes_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.notes
+    ADD CONSTRAINT notes_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
+
 -- Name: progress_entries progress_entries_user_id_read_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.progress_entries
@@ -7772,6 +8228,10 @@ CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH
 
 CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: notes administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.notes TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: progress_entries administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.progress_entries TO bookplate_owner USING (true) WITH CHECK (true);
@@ -7884,6 +8344,10 @@ ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.leases ENABLE ROW LEVEL SECURITY;
 
+-- Name: notes; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.notes ENABLE ROW LEVEL SECURITY;
+
 -- Name: apple_grants owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.apple_grants TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -7919,6 +8383,10 @@ CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user
 -- Name: imports owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.imports TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: notes owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.notes TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: progress_entries owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -8193,6 +8661,10 @@ REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_deleted_books() FROM PUBLIC;
 
+-- Name: FUNCTION log_note(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_note() FROM PUBLIC;
+
 -- Name: FUNCTION log_progress_entry(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_progress_entry() FROM PUBLIC;
@@ -8406,6 +8878,11 @@ REVOKE ALL ON FUNCTION public.save_work_keys(ids uuid[], sources text[], keys te
 REVOKE ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) TO bookplate_app;
 
+-- Name: FUNCTION search_notes(search text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.search_notes(search text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.search_notes(search text) TO bookplate_app;
+
 -- Name: FUNCTION set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text) FROM PUBLIC;
@@ -8557,6 +9034,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.imports TO bookplate_app;
 -- Name: TABLE installation; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.installation TO bookplate_app;
+
+-- Name: TABLE notes; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notes TO bookplate_app;
 
 -- Name: TABLE progress_entries; Type: ACL; Schema: public; Owner: -
 

@@ -50,7 +50,7 @@ private struct ResolverTable: ResolverSource {
     init() {
         let nodes = [
             Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type, Read.type,
-            ProgressEntry.type, Work.type, Series.type,
+            ProgressEntry.type, Work.type, Series.type, Note.type,
         ]
         let rows =
             [
@@ -66,7 +66,7 @@ private struct ResolverTable: ResolverSource {
             ("FeedCardConnection", "FeedCardEdge"), ("DeletedBookConnection", "DeletedBookEdge"),
             ("SwipeConnection", "SwipeEdge"), ("ReadConnection", "ReadEdge"),
             ("ProgressEntryConnection", "ProgressEntryEdge"),
-            ("SeriesProgressConnection", "SeriesProgressEdge"),
+            ("SeriesProgressConnection", "SeriesProgressEdge"), ("NoteConnection", "NoteEdge"),
         ] {
             table[connection] = ConnectionField.connectionResolvers
             table[edge] = ConnectionField.edgeResolvers
@@ -104,6 +104,8 @@ private struct ResolverTable: ResolverSource {
         table["DeleteReadPayload"] = Read.deletePayloadFields
         table["LogProgressResult"] = ProgressEntry.logResultFields
         table["DeleteProgressPayload"] = ProgressEntry.deletePayloadFields
+        table["CreateNoteResult"] = Note.createResultFields
+        table["DeleteNotePayload"] = Note.deletePayloadFields
         table["UndoSwipePayload"] = Swipe.undoPayloadFields
         table["FetchMissingCoversPayload"] = ["queued": .property]
         table["ExportLibraryPayload"] = [
@@ -164,6 +166,10 @@ private struct ResolverTable: ResolverSource {
             "logProgress": .load(ProgressEntry.log),
             "updateProgress": .load(ProgressEntry.update),
             "deleteProgress": .load(ProgressEntry.delete),
+            "createNote": .load(Note.create),
+            "createNotes": .load(Note.createMany),
+            "updateNote": .load(Note.update),
+            "deleteNote": .load(Note.delete),
             "recordSwipes": .load(Swipe.record),
             "undoSwipe": .load(Swipe.undo),
             "importLibrary": .load(Import.importLibrary),

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_122_210_000
+package let schemaVersion: Int64 = 20_261_123_104_230
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "5551404ac1520b8feb36add219e9f80551c310ed94659ff38bc04b62999b986b"
+    "b41c78b8c992d27cb4109f66fda9b8d72b8f45a282d2525c428fdaf0a7041802"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

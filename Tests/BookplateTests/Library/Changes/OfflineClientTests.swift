@@ -18,6 +18,7 @@ import Testing
         ... on Review { rating text book { id } updatedAt }
         ... on Read { startedOn finishedOn outcome book { id } updatedAt }
         ... on ProgressEntry { at given note read { id } updatedAt }
+        ... on Note { text color book { id } updatedAt }
         """
 
     private struct Client {
@@ -51,11 +52,16 @@ import Testing
 
     /// The ids that the devices know. Some of these objects may be deleted by now.
     private final class Known: Sendable {
-        private let ids = Mutex<(shelves: [Value], books: [Value], reads: [Value])>(([], [], []))
+        private let ids = Mutex<(shelves: [Value], books: [Value], reads: [Value], notes: [Value])>(
+            ([], [], [], []))
 
         func add(shelf: Value) { ids.withLock { $0.shelves.append(shelf) } }
         func add(book: Value) { ids.withLock { $0.books.append(book) } }
         func add(read: Value) { ids.withLock { $0.reads.append(read) } }
+        func add(note: Value) { ids.withLock { $0.notes.append(note) } }
+        func note(_ random: inout SeededGenerator) -> Value {
+            ids.withLock { $0.notes.randomElement(using: &random) ?? "" }
+        }
         func read(_ random: inout SeededGenerator) -> Value {
             ids.withLock { $0.reads.randomElement(using: &random) ?? "" }
         }
@@ -75,7 +81,7 @@ import Testing
         let (shelf, other) = (known.shelf(&random), known.shelf(&random))
         let book = known.book(&random)
         let response: TestResponse
-        switch Int.random(in: 0..<15, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
         case 0:
             response = try await reader.execute(
                 "mutation($n: String!) { createShelf(input: {name: $n}) { id } }",
@@ -143,6 +149,19 @@ import Testing
                     ? "mutation($id: ID!) { deleteRead(id: $id) { id } }"
                     : "mutation($id: ID!) { finishRead(id: $id) { id } }",
                 ["id": known.read(&random)])
+        case 15:
+            response = try await reader.execute(
+                """
+                mutation($id: ID!, $t: String!) {
+                  createNote(input: {bookId: $id, text: $t, color: BLUE}) { id } }
+                """, ["id": book, "t": "Quote \(number)"])
+            if let id = response["createNote", "id"] { known.add(note: id) }
+        case 16:
+            response = try await reader.execute(
+                number % 3 == 0
+                    ? "mutation($id: ID!) { deleteNote(id: $id) { id } }"
+                    : "mutation($id: ID!) { updateNote(id: $id, input: {color: RED}) { id } }",
+                ["id": known.note(&random)])
         case 9:
             response = try await reader.execute(
                 "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
@@ -185,9 +204,10 @@ import Testing
         }
         while try await client.sync(reader, first: 50) {}
 
-        // The log does not name the entries that are deleted with their read.
+        // The log does not name the entries that are deleted with their read, and the notes that are deleted with their book.
         client.objects = client.objects.filter { _, object in
-            object["read", "id"]?.string.map { client.objects[$0] != nil } ?? true
+            (object["read", "id"] ?? object["book", "id"])?.string
+                .map { client.objects[$0] != nil } ?? true
         }
         let fresh = try await library(reader)
         #expect(fresh.count > 5)
@@ -217,7 +237,8 @@ import Testing
             "{ me { shelves { \(Self.fields.part("Shelf")) } } }", .null, "me", "shelves")
         var objects = shelves.list ?? []
         for (field, selection) in [
-            ("books", Self.fields.part("Book")), ("reviews", Self.fields.part("Review")),
+            ("books", Self.fields.part("Book")), ("notes", Self.fields.part("Note")),
+            ("reviews", Self.fields.part("Review")),
             (
                 "reads",
                 Self.fields.part("Read")

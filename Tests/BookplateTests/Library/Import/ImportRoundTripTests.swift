@@ -34,6 +34,11 @@ import Zip
                     JOIN reads r ON r.user_id = b.user_id AND r.id = p.read_id
                     WHERE p.user_id = b.user_id AND r.book_id = b.id
                   ),
+                  'notes', (
+                    SELECT jsonb_agg(to_jsonb(n) - '{user_id,book_id}'::text[] ORDER BY n.created_at, n.id)
+                    FROM notes n
+                    WHERE n.user_id = b.user_id AND n.book_id = b.id
+                  ),
                   'shelves', ARRAY(
                     SELECT s.name FROM shelf_books f JOIN shelves s ON s.user_id = b.user_id AND s.id = f.shelf_id
                     WHERE f.user_id = b.user_id AND f.book_id = b.id ORDER BY s.name
