@@ -39,8 +39,8 @@ CREATE INDEX notes_of_user ON notes (user_id, created_at, id);
 
 -- The functions are here, and not in migrations/functions, because an index stores their results.
 
--- Returns the beginning of the keys of a reader in `notes_search`. All readers share the index, so a word without the reader
--- would find the notes of everybody first.
+-- Returns the beginning of the keys of a reader in `notes_search`. All readers share the index. Without the beginning, a search
+-- would read the entries of a word for all of them.
 CREATE FUNCTION note_key_prefix(owner uuid) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
