@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_104_230
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "b41c78b8c992d27cb4109f66fda9b8d72b8f45a282d2525c428fdaf0a7041802"
+    "f313326ff2cf7a79f19cdabd3cbfc03b178e7a6a5c0b278f9a1e730450fb888c"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -335,4 +335,19 @@ import Testing
             ["id": book, "c": card])
         #expect(response["updateBook", "notes", "nodes"] == [["text": "Kept"]])
     }
+
+    @Test func undoneSwipeKeepsABookWithANote() async throws {
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
+        _ = try await reader.swipe("LIKE", [card])
+        let book = try await reader.requireValue(
+            "{ me { books { nodes { id } } } }", .null, "me", "books", "nodes", 0, "id")
+        _ = try await reader.requireValue(
+            Self.create, ["input": ["bookId": book, "text": "Kept"]], "createNote")
+        _ = try await reader.execute(
+            "mutation($id: ID!) { undoSwipe(input: {cardId: $id}) { card { id } } }", ["id": card])
+        #expect(
+            try await reader.requireValue("{ me { notes { nodes { text } } } }", .null, "me")
+                == ["notes": ["nodes": [["text": "Kept"]]]])
+    }
 }
