@@ -47,19 +47,10 @@ AS $$
     SELECT to_hex(hashtextextended(owner::text, 0))
 $$;
 
--- Returns the key of a book, under which a search for words of its title finds all of its notes.
-CREATE FUNCTION note_book_key(owner uuid, book uuid) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$
-    SELECT public.note_key_prefix(owner) || '/' || book
-$$;
-
--- Returns the keys by which a search finds a note: its folded words and its book. A search compares at most the first 200
--- characters of a word.
---
--- The cost keeps the planner from computing the keys of all notes of a reader instead of reading the index.
-CREATE FUNCTION note_search_keys(owner uuid, book uuid, text text, comment text, chapter text) RETURNS tsvector
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100000
+-- Returns the keys by which a search finds a note: its folded words. A search compares at most the first 200 characters of a
+-- word.
+CREATE FUNCTION note_search_keys(owner uuid, text text, comment text, chapter text) RETURNS tsvector
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
     prefix text := public.note_key_prefix(owner) || ' ';
@@ -69,12 +60,12 @@ BEGIN
             SELECT DISTINCT prefix || left(word, 200)
             FROM string_to_table(public.search_fold(concat_ws(' ', text, comment, chapter)), ' ') word
             WHERE word <> ''
-        ) || public.note_book_key(owner, book)
+        )
     );
 END
 $$;
 
 -- Without a pending list, which every search would have to read.
 CREATE INDEX notes_search ON notes USING gin (
-    note_search_keys(user_id, book_id, text, comment, chapter)
+    note_search_keys(user_id, text, comment, chapter)
 ) WITH (fastupdate = off);

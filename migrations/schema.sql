@@ -3916,14 +3916,6 @@ CREATE FUNCTION public.next_of_series(reader uuid, series uuid) RETURNS uuid
     LIMIT 1
 $$;
 
--- Name: note_book_key(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.note_book_key(owner uuid, book uuid) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$
-    SELECT public.note_key_prefix(owner) || '/' || book
-$$;
-
 -- Name: note_key_prefix(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.note_key_prefix(owner uuid) RETURNS text
@@ -3947,10 +3939,10 @@ CREATE FUNCTION public.note_place(page integer, percent double precision, second
     END
 $$;
 
--- Name: note_search_keys(uuid, uuid, text, text, text); Type: FUNCTION; Schema: public; Owner: -
+-- Name: note_search_keys(uuid, text, text, text); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.note_search_keys(owner uuid, book uuid, text text, comment text, chapter text) RETURNS tsvector
-    LANGUAGE plpgsql IMMUTABLE COST 100000 PARALLEL SAFE
+CREATE FUNCTION public.note_search_keys(owner uuid, text text, comment text, chapter text) RETURNS tsvector
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
 DECLARE
     prefix text := public.note_key_prefix(owner) || ' ';
@@ -3960,7 +3952,7 @@ BEGIN
             SELECT DISTINCT prefix || left(word, 200)
             FROM string_to_table(public.search_fold(concat_ws(' ', text, comment, chapter)), ' ') word
             WHERE word <> ''
-        ) || public.note_book_key(owner, book)
+        )
     );
 END
 $$;
@@ -5543,26 +5535,34 @@ BEGIN
 END
 $$;
 
--- Name: search_notes(text); Type: FUNCTION; Schema: public; Owner: -
+-- Name: search_notes(text, public.note_color); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.search_notes(search text) RETURNS TABLE(id uuid, created_at timestamp with time zone)
+CREATE FUNCTION public.search_notes(search text, wanted public.note_color) RETURNS TABLE(id uuid, created_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 #variable_conflict use_column
 DECLARE
     owner uuid := app_user_id();
     prefix text := note_key_prefix(owner) || ' ';
-    words text[] := ARRAY(
-        SELECT DISTINCT left(w, 200)
-        FROM string_to_table(search_fold(search), ' ') w
-        WHERE w <> ''
-    );
-    word text;
-    part text;
+    words text[] := (
+        ARRAY(
+            SELECT left(w, 200)
+            FROM string_to_table(search_fold(search), ' ') w
+            WHERE w <> ''
+        )
+    )[1:12];
+    -- The part of a text-search query for each word.
     parts text[];
+    word text;
+    -- A group of books: the parts that their notes must match, and the books. The last group is all other books.
+    needed text[];
+    book_ids uuid[];
+    titled_ids uuid[];
+    is_found boolean := false;
 BEGIN
     IF owner IS NULL THEN
         RETURN;
@@ -5571,48 +5571,75 @@ BEGIN
         RETURN QUERY
             SELECT n.id, n.created_at
             FROM notes n
-            WHERE n.user_id = owner AND strpos(concat_ws(E'\n', n.text, n.comment, n.chapter), search) > 0;
+            WHERE n.user_id = owner
+                AND strpos(concat_ws(E'\n', n.text, n.comment, n.chapter), search) > 0
+                AND (wanted IS NULL OR n.color = wanted);
         RETURN;
     END IF;
     FOR is_lenient IN 0..1 LOOP
         parts := '{}';
+        titled_ids := '{}';
         FOREACH word IN ARRAY words LOOP
-            part := quote_literal(prefix || word) || ':*';
-            IF is_lenient = 1 AND length(word) > 3 THEN
-                part := concat_ws(
-                    ' | ',
-                    part,
-                    (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(search_similar_words(word)) s)
-                );
-            END IF;
             parts := parts || concat_ws(
                 ' | ',
-                part,
-                (
-                    SELECT string_agg(quote_literal(note_book_key(owner, b.id)), ' | ')
-                    FROM books b
-                    WHERE b.user_id = owner
-                        AND CASE is_lenient
-                            WHEN 0 THEN ' ' || b.search_text LIKE '% ' || word || '%'
-                            ELSE search_matches(b.search_text, word)
-                        END
-                        AND EXISTS (SELECT FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
-                )
+                quote_literal(prefix || word) || ':*',
+                CASE
+                    WHEN is_lenient = 1 AND length(word) > 3
+                    THEN (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(search_similar_words(word)) s)
+                END
             );
         END LOOP;
-        RETURN QUERY
-            SELECT f.id, f.created_at
+        FOR needed, book_ids IN
+            SELECT g.needed, array_agg(g.id)
             FROM (
-                SELECT n.user_id, n.id, n.created_at
-                FROM notes n
-                WHERE note_search_keys(n.user_id, n.book_id, n.text, n.comment, n.chapter)
+                SELECT
+                    b.id,
+                    ARRAY(
+                        SELECT parts[i]
+                        FROM generate_subscripts(words, 1) i
+                        WHERE NOT CASE is_lenient
+                            WHEN 0 THEN ' ' || b.search_text LIKE '% ' || words[i] || '%'
+                            ELSE search_matches(b.search_text, words[i])
+                        END
+                    ) AS needed
+                FROM books b
+                WHERE b.user_id = owner
+            ) g
+            WHERE cardinality(g.needed) < cardinality(words)
+            GROUP BY g.needed
+        LOOP
+            titled_ids := titled_ids || book_ids;
+            IF needed = '{}' THEN
+                RETURN QUERY
+                    SELECT n.id, n.created_at
+                    FROM notes n
+                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (wanted IS NULL OR n.color = wanted);
+            ELSE
+                RETURN QUERY
+                    SELECT n.id, n.created_at
+                    -- Two readers may have the same prefix.
+                    FROM (
+                        SELECT *
+                        FROM notes m
+                        WHERE note_search_keys(m.user_id, m.text, m.comment, m.chapter)
+                            @@ ('(' || array_to_string(needed, ') & (') || ')')::tsquery
+                        OFFSET 0
+                    ) n
+                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (wanted IS NULL OR n.color = wanted);
+            END IF;
+            is_found := is_found OR FOUND;
+        END LOOP;
+        RETURN QUERY
+            SELECT n.id, n.created_at
+            FROM (
+                SELECT *
+                FROM notes m
+                WHERE note_search_keys(m.user_id, m.text, m.comment, m.chapter)
                     @@ ('(' || array_to_string(parts, ') & (') || ')')::tsquery
-                -- Otherwise the planner may read all notes of the reader by another index.
                 OFFSET 0
-            ) f
-            -- Two readers may have the same prefix.
-            WHERE f.user_id = owner;
-        EXIT WHEN FOUND;
+            ) n
+            WHERE n.user_id = owner AND n.book_id <> ALL(titled_ids) AND (wanted IS NULL OR n.color = wanted);
+        EXIT WHEN is_found OR FOUND;
     END LOOP;
 END
 $$;
@@ -7819,7 +7846,7 @@ CREATE INDEX notes_of_user ON public.notes USING btree (user_id, created_at, id)
 
 -- Name: notes_search; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX notes_search ON public.notes USING gin (public.note_search_keys(user_id, book_id, (text)::text, (comment)::text, (chapter)::text)) WITH (fastupdate=off);
+CREATE INDEX notes_search ON public.notes USING gin (public.note_search_keys(user_id, (text)::text, (comment)::text, (chapter)::text)) WITH (fastupdate=off);
 
 -- Name: progress_entries_of_read; Type: INDEX; Schema: public; Owner: -
 
@@ -8881,10 +8908,10 @@ REVOKE ALL ON FUNCTION public.save_work_keys(ids uuid[], sources text[], keys te
 REVOKE ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) TO bookplate_app;
 
--- Name: FUNCTION search_notes(search text); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION search_notes(search text, wanted public.note_color); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.search_notes(search text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.search_notes(search text) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.search_notes(search text, wanted public.note_color) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.search_notes(search text, wanted public.note_color) TO bookplate_app;
 
 -- Name: FUNCTION set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text); Type: ACL; Schema: public; Owner: -
 

@@ -180,31 +180,44 @@ $$;
 
 -- MARK: Search
 
--- Returns the notes of the caller's library that match a search: those in which every word of it is the beginning of a word of
--- the text, the comment, or the chapter, or of the title, the series, or an author of the book. If there are none, a word of at
--- least four letters also matches words of the catalog that are spelled similarly (search_similar_words), and titles with a slight
--- misspelling. A search without letters and digits is searched as it is.
+-- Returns the notes of the caller's library that match a search, and have the color unless it is null. A note matches if every word
+-- of the search is the beginning of a word of the text, the comment, or the chapter, or of the title, the series, or an author of
+-- the book. If there are none, a word of at least four letters also matches words of the catalog that are spelled similarly
+-- (search_similar_words), and words of titles with a slight misspelling (search_matches). Only the first twelve words count. A search
+-- without letters and digits is searched as it is.
+--
+-- First the books are grouped by the words that they do not have. Each group then needs one search for the notes with
+-- these words.
 --
 -- Relies on this plan: a bitmap scan of notes_search. PostgreSQL compares text-search queries after row-level security, and so
--- not with an index, unless the function has the owner's privileges. enable_seqscan = off, because the planner has no statistics of
--- the keys of one reader. force_custom_plan, because the words decide how much is found.
-CREATE OR REPLACE FUNCTION search_notes(search text) RETURNS TABLE (id uuid, created_at timestamptz)
+-- not with an index, unless the function has the owner's privileges. OFFSET 0 keeps the planner from reading all notes of the reader
+-- by another index. enable_seqscan = off, because the planner has no statistics of the keys of one reader. force_custom_plan,
+-- because the words decide how much is found. Starting parallel workers takes longer than most searches.
+CREATE OR REPLACE FUNCTION search_notes(search text, wanted note_color) RETURNS TABLE (id uuid, created_at timestamptz)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_custom_plan
 SET enable_seqscan = off
+SET max_parallel_workers_per_gather = 0
 AS $$
 #variable_conflict use_column
 DECLARE
     owner uuid := app_user_id();
     prefix text := note_key_prefix(owner) || ' ';
-    words text[] := ARRAY(
-        SELECT DISTINCT left(w, 200)
-        FROM string_to_table(search_fold(search), ' ') w
-        WHERE w <> ''
-    );
-    word text;
-    part text;
+    words text[] := (
+        ARRAY(
+            SELECT left(w, 200)
+            FROM string_to_table(search_fold(search), ' ') w
+            WHERE w <> ''
+        )
+    )[1:12];
+    -- The part of a text-search query for each word.
     parts text[];
+    word text;
+    -- A group of books: the parts that their notes must match, and the books. The last group is all other books.
+    needed text[];
+    book_ids uuid[];
+    titled_ids uuid[];
+    is_found boolean := false;
 BEGIN
     IF owner IS NULL THEN
         RETURN;
@@ -213,48 +226,75 @@ BEGIN
         RETURN QUERY
             SELECT n.id, n.created_at
             FROM notes n
-            WHERE n.user_id = owner AND strpos(concat_ws(E'\n', n.text, n.comment, n.chapter), search) > 0;
+            WHERE n.user_id = owner
+                AND strpos(concat_ws(E'\n', n.text, n.comment, n.chapter), search) > 0
+                AND (wanted IS NULL OR n.color = wanted);
         RETURN;
     END IF;
     FOR is_lenient IN 0..1 LOOP
         parts := '{}';
+        titled_ids := '{}';
         FOREACH word IN ARRAY words LOOP
-            part := quote_literal(prefix || word) || ':*';
-            IF is_lenient = 1 AND length(word) > 3 THEN
-                part := concat_ws(
-                    ' | ',
-                    part,
-                    (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(search_similar_words(word)) s)
-                );
-            END IF;
             parts := parts || concat_ws(
                 ' | ',
-                part,
-                (
-                    SELECT string_agg(quote_literal(note_book_key(owner, b.id)), ' | ')
-                    FROM books b
-                    WHERE b.user_id = owner
-                        AND CASE is_lenient
-                            WHEN 0 THEN ' ' || b.search_text LIKE '% ' || word || '%'
-                            ELSE search_matches(b.search_text, word)
-                        END
-                        AND EXISTS (SELECT FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
-                )
+                quote_literal(prefix || word) || ':*',
+                CASE
+                    WHEN is_lenient = 1 AND length(word) > 3
+                    THEN (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(search_similar_words(word)) s)
+                END
             );
         END LOOP;
-        RETURN QUERY
-            SELECT f.id, f.created_at
+        FOR needed, book_ids IN
+            SELECT g.needed, array_agg(g.id)
             FROM (
-                SELECT n.user_id, n.id, n.created_at
-                FROM notes n
-                WHERE note_search_keys(n.user_id, n.book_id, n.text, n.comment, n.chapter)
+                SELECT
+                    b.id,
+                    ARRAY(
+                        SELECT parts[i]
+                        FROM generate_subscripts(words, 1) i
+                        WHERE NOT CASE is_lenient
+                            WHEN 0 THEN ' ' || b.search_text LIKE '% ' || words[i] || '%'
+                            ELSE search_matches(b.search_text, words[i])
+                        END
+                    ) AS needed
+                FROM books b
+                WHERE b.user_id = owner
+            ) g
+            WHERE cardinality(g.needed) < cardinality(words)
+            GROUP BY g.needed
+        LOOP
+            titled_ids := titled_ids || book_ids;
+            IF needed = '{}' THEN
+                RETURN QUERY
+                    SELECT n.id, n.created_at
+                    FROM notes n
+                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (wanted IS NULL OR n.color = wanted);
+            ELSE
+                RETURN QUERY
+                    SELECT n.id, n.created_at
+                    -- Two readers may have the same prefix.
+                    FROM (
+                        SELECT *
+                        FROM notes m
+                        WHERE note_search_keys(m.user_id, m.text, m.comment, m.chapter)
+                            @@ ('(' || array_to_string(needed, ') & (') || ')')::tsquery
+                        OFFSET 0
+                    ) n
+                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (wanted IS NULL OR n.color = wanted);
+            END IF;
+            is_found := is_found OR FOUND;
+        END LOOP;
+        RETURN QUERY
+            SELECT n.id, n.created_at
+            FROM (
+                SELECT *
+                FROM notes m
+                WHERE note_search_keys(m.user_id, m.text, m.comment, m.chapter)
                     @@ ('(' || array_to_string(parts, ') & (') || ')')::tsquery
-                -- Otherwise the planner may read all notes of the reader by another index.
                 OFFSET 0
-            ) f
-            -- Two readers may have the same prefix.
-            WHERE f.user_id = owner;
-        EXIT WHEN FOUND;
+            ) n
+            WHERE n.user_id = owner AND n.book_id <> ALL(titled_ids) AND (wanted IS NULL OR n.color = wanted);
+        EXIT WHEN is_found OR FOUND;
     END LOOP;
 END
 $$;

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_104_230
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "f313326ff2cf7a79f19cdabd3cbfc03b178e7a6a5c0b278f9a1e730450fb888c"
+    "646fca6c73f4316c90569c3804983762d935c241fe313a245ce211523017b082"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

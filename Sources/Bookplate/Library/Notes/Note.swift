@@ -94,25 +94,36 @@ enum Note {
         })
 
     /// Relies on this plan: a page is read from `notes_of_user`, starting after the cursor. With `search`, the notes that
-    /// `search_notes` finds are sorted, and those of the page are read by key. With `color`, notes of other colors are read and
-    /// skipped.
+    /// `search_notes` finds are sorted, and only those of the page are read by key. With `color`, notes of other colors are read
+    /// and skipped.
     static let ofUser = RowConnection(
         type, key: User.id,
         orders: [order("CREATED_DESC", isDescending: true), order("CREATED_ASC")],
-        source: { arguments, _ throws(BookplateError) in
-            let search = try arguments["search"]?.string.map(searchText)
+        source: { arguments, order throws(BookplateError) in
             let color = arguments["color"]?.string
-            let from =
-                search == nil
-                ? "notes n WHERE n.user_id = $1"
-                : "search_notes($5) f JOIN notes n ON n.user_id = $1 AND n.id = f.id WHERE true"
-            let isColor =
-                color == nil ? "" : " AND n.color = $\(search == nil ? 5 : 6)::note_color"
+            guard let search = try arguments["search"]?.string.map(searchText) else {
+                let from = "notes n WHERE n.user_id = $1"
+                guard let color else { return .init(from: from) }
+                return .init(from: "\(from) AND n.color = $5::note_color") { parameters in
+                    parameters.append(text: color, as: .inferred)
+                }
+            }
+            // A count needs no row of the outer join, so PostgreSQL removes it.
+            let direction = order.isDescending ? " DESC" : ""
             return .init(
-                from: from + isColor, keys: search == nil ? nil : ["f.created_at", "f.id"]
+                from: """
+                    (
+                        SELECT *
+                        FROM search_notes($5, $6::note_color)
+                        ORDER BY created_at\(direction), id\(direction)
+                    ) f
+                    LEFT JOIN notes n ON n.user_id = $1 AND n.id = f.id
+                    WHERE true
+                    """,
+                keys: ["f.created_at", "f.id"]
             ) { parameters in
-                if let search { parameters.append(text: search) }
-                if let color { parameters.append(text: color, as: .inferred) }
+                parameters.append(text: search)
+                parameters.append(text: color, as: .inferred)
             }
         })
 
