@@ -101,7 +101,7 @@ import Testing
             try await Self.texts(reader, "shared title") == ["Shared words of \(reader.subject)"])
         // The function finds nothing without a user.
         let found = try await app.database.withConnection {
-            try $0.texts("SELECT id::text FROM search_notes('shared')")
+            try $0.texts("SELECT id::text FROM search_notes('shared', NULL)")
         }
         #expect(found == [])
     }
