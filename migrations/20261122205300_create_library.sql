@@ -265,8 +265,7 @@ ALTER TABLE reviews ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE INDEX reviews_created_at ON reviews (user_id, created_at, id);
 
 -- Deleted books, which their readers can restore for some time (restorable_for). They are not in `books`, so no query has to
--- leave them out. The rows of books, reviews, reads, and covers are JSON, so a migration of those tables does not affect this
--- one.
+-- leave them out. The rows of other tables are JSON, so a migration of those tables does not affect this one.
 CREATE TABLE deleted_books (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     id uuid NOT NULL,
@@ -279,6 +278,7 @@ CREATE TABLE deleted_books (
     -- Arrays of rows; null if there are none.
     reads jsonb,
     progress_entries jsonb,
+    notes jsonb,
     PRIMARY KEY (user_id, id)
 );
 ALTER TABLE deleted_books ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;

@@ -105,7 +105,7 @@ CREATE TABLE progress_entries (
 ALTER TABLE progress_entries ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE INDEX progress_entries_of_read ON progress_entries (user_id, read_id, at, id);
 
--- The ids of deleted reads and entries. A device that repeats the creation of one, because it lost the response, does not
+-- The ids of deleted reads, entries, and notes. A device that repeats the creation of one, because it lost the response, does not
 -- bring it back.
 CREATE TABLE reading_tombstones (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,

@@ -21,6 +21,8 @@ CREATE TABLE imports (
     updated int NOT NULL DEFAULT 0,
     -- The columns of the file that have data which the import does not keep.
     ignored_columns text[] NOT NULL DEFAULT '{}',
+    -- The books of the library by the ids that they have in the file, if the ids differ. The notes of the file name its ids.
+    book_ids jsonb NOT NULL DEFAULT '{}',
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, id)

@@ -36,9 +36,15 @@ package struct RowConnection: RowLoader {
         package var from: [String]
         /// Appends the parameters from `$5` on.
         package var bind: (inout Parameters) -> Void
+        /// The expressions of the order's keys in terms of these tables; nil for those of the order.
+        package var keys: [String]?
 
-        package init(from: String, bind: @escaping (inout Parameters) -> Void = { _ in }) {
+        package init(
+            from: String, keys: [String]? = nil,
+            bind: @escaping (inout Parameters) -> Void = { _ in }
+        ) {
             self.init(fromEach: [from], bind: bind)
+            self.keys = keys
         }
 
         package init(fromEach from: [String], bind: @escaping (inout Parameters) -> Void = { _ in })
@@ -90,6 +96,7 @@ package struct RowConnection: RowLoader {
                 try Cursor(text, of: order)
             }
             let source = try connection.source(arguments, order)
+            let keys = source.keys.map { order.withKeys($0) } ?? order
 
             // The columns of the order follow those of the selections.
             var columns = columns
@@ -109,7 +116,7 @@ package struct RowConnection: RowLoader {
             parameters.append(bool: after != nil)
             source.bind(&parameters)
             let keyset = after.map {
-                " AND " + order.isAfter(firstParameter: parameters.count + 1, $0, &parameters)
+                " AND " + keys.isAfter(firstParameter: parameters.count + 1, $0, &parameters)
             }
             let page = request.pending(
                 statement(
@@ -117,7 +124,7 @@ package struct RowConnection: RowLoader {
                     SELECT \(columns.sql), k.n
                     FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
                     CROSS JOIN LATERAL (
-                        \(pageSQL(of: source, order, keyset ?? ""))
+                        \(pageSQL(of: source, keys, keyset ?? ""))
                     ) \(alias)
                     """), parameters)
             var total: (any PendingResult)?

@@ -30,6 +30,13 @@ package struct RowOrder: Sendable {
         self.isDescending = isDescending
     }
 
+    /// Returns the same order with other expressions of its keys.
+    func withKeys(_ keys: [String]) -> RowOrder {
+        RowOrder(
+            name: name, columns: zip(keys, columns).map { Key($0, $1.column) },
+            isDescending: isDescending)
+    }
+
     /// The expressions of `ORDER BY`. All keys have the same direction, so that a single row comparison continues after a
     /// cursor.
     package var sql: String {

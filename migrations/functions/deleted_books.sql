@@ -19,7 +19,7 @@ AS $$
 BEGIN
     RETURN QUERY
     WITH stored AS (
-        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries)
+        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries, notes)
         SELECT
             owner,
             b.id,
@@ -33,7 +33,8 @@ BEGIN
                 FROM reads r
                 JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
                 WHERE r.user_id = owner AND r.book_id = b.id
-            )
+            ),
+            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -44,7 +45,8 @@ BEGIN
             cover = excluded.cover,
             shelf_ids = excluded.shelf_ids,
             reads = excluded.reads,
-            progress_entries = excluded.progress_entries
+            progress_entries = excluded.progress_entries,
+            notes = excluded.notes
         RETURNING id, shelf_ids
     ), no_covers AS (
         -- One statement for all books: a foreign key deletes the rows of each book by a statement of its own, whose triggers
@@ -89,7 +91,7 @@ BEGIN
 END
 $$;
 
--- Restores a deleted book with its review, its reads, its cover, and those of its shelves that still exist. The outcome is
+-- Restores a deleted book with its review, its reads, its notes, its cover, and those of its shelves that still exist. The outcome is
 -- RESTORED, EXISTS if the library has the book, NOT_FOUND, or CONFLICT if another book has its ISBN or its edition.
 CREATE OR REPLACE FUNCTION restore_book(owner uuid, restored_id uuid, OUT outcome text, OUT other_id uuid)
 LANGUAGE plpgsql
@@ -166,6 +168,9 @@ BEGIN
         IF stored.progress_entries IS NOT NULL THEN
             PERFORM insert_stored_rows('progress_entries', stored.progress_entries);
         END IF;
+    END IF;
+    IF stored.notes IS NOT NULL THEN
+        PERFORM insert_stored_rows('notes', stored.notes);
     END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at

@@ -180,6 +180,9 @@ BEGIN
                 AND NOT EXISTS (
                     SELECT FROM reviews r WHERE r.user_id = reader AND r.book_id = b.id
                 )
+                AND NOT EXISTS (
+                    SELECT FROM notes n WHERE n.user_id = reader AND n.book_id = b.id
+                )
             -- RETURN QUERY requires the exact types, and these columns have domains.
             RETURNING b.id, b.title::text, b.author, b.genre::text;
         END IF;

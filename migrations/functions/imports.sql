@@ -1,4 +1,4 @@
--- requires: accounts, reads, goals
+-- requires: accounts, goals, notes, reads
 -- Imports of a library from a file.
 
 -- Returns how far a status is on the way to READ. An import can move a book forward, but not back.
@@ -367,13 +367,17 @@ DECLARE
     read_records jsonb[] := '{}';
     reads jsonb;
     progress jsonb := '[]';
+    notes jsonb := '[]';
+    -- The books of the library by the ids that they have in the file, if the ids differ.
+    ids_of_file jsonb := '{}';
+    file_format import_format;
     -- The books that got something new from a read.
     read_changes uuid[] := '{}';
     -- The existing books that the import has added something to.
     touched_ids uuid[] := '{}';
     created_ids uuid[] := '{}';
 BEGIN
-    SELECT i.done INTO reached
+    SELECT i.done, i.format INTO reached, file_format
     FROM imports i
     WHERE i.user_id = owner AND i.id = import AND i.state = 'RUNNING'
     FOR UPDATE;
@@ -416,6 +420,9 @@ BEGIN
         END LOOP;
         IF book IS NOT NULL THEN
             problem := result.problem;
+            IF file_format = 'BOOKPLATE' AND result.outcome <> 'FAILED' AND result.book_id::text <> book ->> 'id' THEN
+                ids_of_file := ids_of_file || jsonb_build_object(book ->> 'id', result.book_id);
+            END IF;
             IF result.outcome <> 'FAILED' AND book -> 'reads' <> '[]' THEN
                 read_ids := read_ids || result.book_id;
                 read_records := read_records || book;
@@ -496,6 +503,9 @@ BEGIN
         ELSIF entry ? 'progress' THEN
             progress := progress || (entry -> 'progress');
             lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');
+        ELSIF entry ? 'note' THEN
+            notes := notes || (entry -> 'note');
+            lines := lines || jsonb_build_object(entry -> 'note' ->> 'id', entry -> 'line');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
             SELECT
@@ -587,6 +597,23 @@ BEGIN
         INSERT INTO import_failures (user_id, import_id, line, message)
         SELECT owner, import, (lines ->> id::text)::int, 'The read of this entry does not exist or is full. The entry was left out.'
         FROM unnest(import_progress(progress)) AS id
+        ON CONFLICT DO NOTHING;
+    END IF;
+    UPDATE imports i
+    SET book_ids = i.book_ids || ids_of_file
+    WHERE i.user_id = owner AND i.id = import AND ids_of_file <> '{}';
+    IF notes <> '[]' THEN
+        notes := (
+            SELECT jsonb_agg(
+                n.note || jsonb_build_object('bookId', coalesce(i.book_ids -> (n.note ->> 'bookId'), n.note -> 'bookId'))
+            )
+            FROM imports i
+            CROSS JOIN LATERAL jsonb_array_elements(notes) AS n (note)
+            WHERE i.user_id = owner AND i.id = import
+        );
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT owner, import, (lines ->> id::text)::int, 'The book of this note does not exist or is full. The note was left out.'
+        FROM unnest(import_notes(notes)) AS id
         ON CONFLICT DO NOTHING;
     END IF;
     INSERT INTO import_failures (user_id, import_id, line, message)

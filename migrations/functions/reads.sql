@@ -128,6 +128,7 @@ AS $$
         OR EXISTS (SELECT FROM deleted_books WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM shelves WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM reviews WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM notes WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM imports WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM reading_goals WHERE user_id = owner AND id = given)
 $$;

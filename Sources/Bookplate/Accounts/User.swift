@@ -18,6 +18,7 @@ enum User {
             "books": .relation(Book.ofUser),
             "reviews": .relation(Review.ofUser),
             "reads": .relation(Read.ofUser),
+            "notes": .relation(Note.ofUser),
             "deletedBooks": .relation(DeletedBook.ofUser),
             "swipes": .relation(Swipe.ofUser),
             "series": .relation(SeriesProgress.ofUser),

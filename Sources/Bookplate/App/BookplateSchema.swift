@@ -50,7 +50,7 @@ private struct ResolverTable: ResolverSource {
     init() {
         let nodes = [
             Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type, Read.type,
-            ProgressEntry.type, Work.type, Series.type, ReadingGoal.type,
+            ProgressEntry.type, Work.type, Series.type, Note.type, ReadingGoal.type,
         ]
         let rows =
             [
@@ -67,7 +67,7 @@ private struct ResolverTable: ResolverSource {
             ("FeedCardConnection", "FeedCardEdge"), ("DeletedBookConnection", "DeletedBookEdge"),
             ("SwipeConnection", "SwipeEdge"), ("ReadConnection", "ReadEdge"),
             ("ProgressEntryConnection", "ProgressEntryEdge"),
-            ("SeriesProgressConnection", "SeriesProgressEdge"),
+            ("SeriesProgressConnection", "SeriesProgressEdge"), ("NoteConnection", "NoteEdge"),
         ] {
             table[connection] = ConnectionField.connectionResolvers
             table[edge] = ConnectionField.edgeResolvers
@@ -110,6 +110,8 @@ private struct ResolverTable: ResolverSource {
         table["GenreCount"] = ["genre": .property, "readCount": .property]
         table["FormatCount"] = ["format": .property, "readCount": .property]
         table["RatingCount"] = ["stars": .property, "bookCount": .property]
+        table["CreateNoteResult"] = Note.createResultFields
+        table["DeleteNotePayload"] = Note.deletePayloadFields
         table["UndoSwipePayload"] = Swipe.undoPayloadFields
         table["FetchMissingCoversPayload"] = ["queued": .property]
         table["ExportLibraryPayload"] = [
@@ -172,6 +174,10 @@ private struct ResolverTable: ResolverSource {
             "deleteProgress": .load(ProgressEntry.delete),
             "setReadingGoal": .load(ReadingGoal.set),
             "deleteReadingGoal": .load(ReadingGoal.delete),
+            "createNote": .load(Note.create),
+            "createNotes": .load(Note.createMany),
+            "updateNote": .load(Note.update),
+            "deleteNote": .load(Note.delete),
             "recordSwipes": .load(Swipe.record),
             "undoSwipe": .load(Swipe.undo),
             "importLibrary": .load(Import.importLibrary),

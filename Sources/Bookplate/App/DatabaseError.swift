@@ -102,6 +102,15 @@ extension BookplateError {
         "progress_entries_seconds_check": .badUserInput(
             field: "seconds", "Send a whole number of at least 0."),
         "progress_entries_note_check": noteTooLong,
+        "notes_user_id_book_id_fkey": .notFound(Book.noSuchBook),
+        "notes_content_check": NoteInput.noContent,
+        "notes_position_check": NoteInput.wrongPosition,
+        "notes_text_check": .badUserInput(
+            field: "text", "Text may have at most 10,000 characters."),
+        "notes_comment_check": .badUserInput(
+            field: "comment", "Comment may have at most 10,000 characters."),
+        "notes_chapter_check": .badUserInput(
+            field: "chapter", "Chapter may have at most 500 characters."),
         "covers_user_id_book_id_fkey": .notFound("There is no such book in the library."),
     ]
 }

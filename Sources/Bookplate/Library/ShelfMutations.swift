@@ -147,7 +147,9 @@ extension Shelf {
     }
 
     private static let isTaken = ChosenID.isTaken(
-        in: ["books", "deleted_books", "reviews", "imports", "reads", "progress_entries"])
+        in: [
+            "books", "deleted_books", "reviews", "imports", "reads", "progress_entries", "notes",
+        ])
     private static let isIDTaken = TypedStatement<Bool>("SELECT \(isTaken)")
 
     /// Adds a shelf at the end. Does nothing if the id or the name is taken, or if the library is full.

@@ -20,8 +20,8 @@ import Testing
                 LEFT JOIN pg_type d ON d.oid = c.contypid
                 WHERE c.contype = 'c'
                     AND (
-                        t.relname IN ('shelves', 'books', 'reviews', 'reads', 'progress_entries')
-                        OR d.typname ~ '^(book|read|progress|partial)_'
+                        t.relname IN ('shelves', 'books', 'reviews', 'reads', 'progress_entries', 'notes')
+                        OR d.typname ~ '^(book|read|progress|partial|note)_'
                     )
                 """)
             return (0..<rows.count).compactMap { rows.text($0, 0) }
@@ -69,7 +69,8 @@ import Testing
     @Test func everyKeyHasAMessageOrCannotBeViolated() async throws {
         var tables = Parameters()
         tables.append(texts: [
-            "shelves", "books", "shelf_books", "reviews", "reads", "progress_entries", "swipes",
+            "shelves", "books", "shelf_books", "reviews", "reads", "progress_entries", "notes",
+            "swipes",
             "imports",
         ])
         let names = try await Self.app().database.withConnection {
@@ -87,7 +88,7 @@ import Testing
             // Inserted with ON CONFLICT.
             "books_pkey", "shelf_books_pkey", "reviews_pkey", "swipes_pkey",
             // Checked before the row is inserted, in the same transaction.
-            "reads_pkey", "progress_entries_pkey",
+            "reads_pkey", "progress_entries_pkey", "notes_pkey",
             // The server generates these IDs.
             "reviews_user_id_id_key", "imports_pkey",
             // Checked by the statement that inserts.

@@ -9,7 +9,7 @@ import Testing
         query($ids: [ID!]!) { nodes(ids: $ids) {
           __typename id
           ... on User { displayName } ... on Shelf { name } ... on Book { title }
-          ... on Review { rating } ... on FeedCard { title }
+          ... on Review { rating } ... on FeedCard { title } ... on Note { text }
         } }
         """
 
@@ -20,16 +20,19 @@ import Testing
         let review = try await reader.review(book, rating: 3)
         let card = try await reader.feedCards(1)[0]
         let cardID = card["id"] ?? .null
+        let note = try await reader.requireValue(
+            NoteTests.create, ["input": ["bookId": book, "text": "Quote"]], "createNote", "id")
         for (id, type, name, value) in [
             (reader.id, "User", "displayName", .null), (shelf, "Shelf", "name", "Shelf"),
             (book, "Book", "title", "Book"), (review, "Review", "rating", 3),
             (cardID, "FeedCard", "title", card["title"] ?? .null),
+            (note, "Note", "text", "Quote"),
         ] as [(Value, Value, String, Value)] {
             let response = try await reader.execute(
                 """
                 query($id: ID!) { node(id: $id) {
                   __typename id ... on User { displayName } ... on Shelf { name } ... on Book { title }
-                  ... on Review { rating } ... on FeedCard { title }
+                  ... on Review { rating } ... on FeedCard { title } ... on Note { text }
                 } }
                 """, ["id": id])
             #expect(response["node"] == ["__typename": type, "id": id, name: value])

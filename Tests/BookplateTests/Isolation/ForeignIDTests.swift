@@ -10,7 +10,7 @@ import Testing
 
     private static let absent = "0198c0de-0000-7000-8000-00000000dead"
 
-    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, or `$user` of another user. `$myShelf` and
+    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, `$note`, or `$user` of another user. `$myShelf` and
     /// `$myBook` belong to the caller.
     static let operations = [
         "query($shelf: ID!) { shelf(id: $shelf) { id name bookCount books { totalCount } } }",
@@ -87,6 +87,16 @@ import Testing
         mutation($goal: ID!) { setReadingGoal(input: {id: $goal, year: 2019, target: 9}) { year target progress } }
         """,
         "mutation($goal: ID!) { deleteReadingGoal(id: $goal) { id } }",
+        "query($note: ID!) { node(id: $note) { __typename id ... on Note { text } } }",
+        #"mutation($book: ID!) { createNote(input: {bookId: $book, text: "Mine"}) { id book { title } } }"#,
+        #"mutation($myBook: ID!, $note: ID!) { createNote(input: {id: $note, bookId: $myBook, text: "Mine"}) { text comment } }"#,
+        """
+        mutation($book: ID!, $myBook: ID!, $note: ID!) { createNotes(inputs: [
+          {bookId: $book, text: "Mine"} {id: $note, bookId: $myBook, text: "Mine"}
+        ]) { note { text comment } error { code message field } } }
+        """,
+        #"mutation($note: ID!) { updateNote(id: $note, input: {comment: "Mine"}) { id text } }"#,
+        "mutation($note: ID!) { deleteNote(id: $note) { id book { id } } }",
         "mutation($user: String!) { deleteAccount(confirm: $user) { id } }",
     ]
 
@@ -109,7 +119,7 @@ import Testing
         let foreign: [String: Value] = [
             "shelf": victim.shelf, "book": victim.book, "review": victim.review,
             "user": victim.reader.id, "session": victim.session, "read": victim.read,
-            "entry": victim.entry, "goal": victim.goal,
+            "entry": victim.entry, "goal": victim.goal, "note": victim.note,
         ]
         let absent = foreign.mapValues { _ in Value.string(Self.absent) }
         let seen = try await execute(operation, foreign)

@@ -101,7 +101,8 @@ struct Literals {
                 }
                 // Most inputs need one of these fields, although each of them is optional.
                 let isIncluded =
-                    field.type.isNonNull || ["title", "name", "percent"].contains(field.name)
+                    field.type.isNonNull
+                    || ["title", "name", "percent", "text"].contains(field.name)
                 return isIncluded ? "\(field.name): \(literal(field.type, named: field.name))" : nil
             }
             return "{\(fields.joined(separator: ", "))}"

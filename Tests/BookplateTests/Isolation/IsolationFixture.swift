@@ -12,6 +12,7 @@ struct IsolationFixture {
     let read: Value
     let entry: Value
     let goal: Value
+    let note: Value
 
     @discardableResult
     static func fill(_ reader: TestReader) async throws -> IsolationFixture {
@@ -22,7 +23,7 @@ struct IsolationFixture {
             "series": [["name": "Secret series", "position": "1"]],
         ])
         let review = try await reader.review(book, rating: 1, text: "Secret words")
-        var (read, entry) = (Value.null, Value.null)
+        var (read, entry, note) = (Value.null, Value.null, Value.null)
         for isDeleted in [true, false] {
             read = try await reader.requireValue(
                 """
@@ -36,7 +37,15 @@ struct IsolationFixture {
                   logProgress(inputs: [{readId: $read, percent: 5, note: "Secret progress"}]) { entry { id } }
                 }
                 """, ["read": read], "logProgress", 0, "entry", "id")
+            note = try await reader.requireValue(
+                #"""
+                mutation($book: ID!) {
+                  createNote(input: {bookId: $book, text: "Secret quote", comment: "Secret thought"}) { id }
+                }
+                """#, ["book": book], "createNote", "id")
             guard isDeleted else { continue }
+            _ = try await reader.execute(
+                "mutation($id: ID!) { deleteNote(id: $id) { id } }", ["id": note])
             _ = try await reader.execute(
                 "mutation($id: ID!) { deleteProgress(id: $id) { id } }", ["id": entry])
             _ = try await reader.execute(
@@ -72,7 +81,7 @@ struct IsolationFixture {
             "{ me { sessions { id } } }", .null, "me", "sessions", 0, "id")
         return IsolationFixture(
             reader: reader, shelf: shelf, book: book, review: review, card: card, session: session,
-            read: read, entry: entry, goal: goal)
+            read: read, entry: entry, goal: goal, note: note)
     }
 
     /// Returns all of the user's objects, to compare them before and after a test.
@@ -88,6 +97,7 @@ struct IsolationFixture {
               readingGoals { id year unit target progress updatedAt }
               stats { totals { finishedReads } streaks { readingDays } }
               yearInReview(year: 2019) { totals { finishedReads } firstRead { id } longestBook { id } }
+              notes { nodes { id text comment updatedAt } }
               deletedBooks { nodes { bookId title } }
               series { nodes { series { name bookCount } booksInLibrary booksRead next { id } } }
               swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }

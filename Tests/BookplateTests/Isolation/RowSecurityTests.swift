@@ -33,7 +33,7 @@ import Testing
         #expect(
             names == [
                 "apple_grants", "books", "changes", "covers", "deleted_books", "events",
-                "feed_decks", "import_failures", "imports", "progress_entries",
+                "feed_decks", "import_failures", "imports", "notes", "progress_entries",
                 "reading_days", "reading_goals", "reading_tombstones",
                 "reads", "removed_covers", "reviews", "sessions", "shelf_books", "shelves",
                 "swipes", "users",
@@ -178,8 +178,8 @@ import Testing
         ("DROP POLICY owner_only ON swipes", .everyTableHasAPolicyForTheServer),
         ("ALTER POLICY owner_only ON swipes TO PUBLIC", .everyTableHasAPolicyForTheServer),
         ("ALTER POLICY owner_only ON swipes WITH CHECK (true)", .everyTableHasAPolicyForTheServer),
-        ("CREATE TABLE notes (user_id uuid, id uuid)", .everyTableIsEnabledAndForced),
-        ("CREATE TABLE notes (user_id uuid, id uuid PRIMARY KEY)", .userLeadsEveryPrimaryKey),
+        ("CREATE TABLE memos (user_id uuid, id uuid)", .everyTableIsEnabledAndForced),
+        ("CREATE TABLE memos (user_id uuid, id uuid PRIMARY KEY)", .userLeadsEveryPrimaryKey),
         (
             "ALTER POLICY owner_only ON swipes USING (user_id = (SELECT app_user_id()))",
             .everyPolicyComparesDirectly
@@ -187,7 +187,7 @@ import Testing
         ("CREATE POLICY open ON books USING (true)", .noPolicyAppliesToPublic),
         ("CREATE UNIQUE INDEX ON shelves (name) WHERE false", .userLeadsEveryUniqueIndex),
         (
-            "CREATE UNIQUE INDEX ON books (id); CREATE TABLE notes (user_id uuid, book_id uuid "
+            "CREATE UNIQUE INDEX ON books (id); CREATE TABLE memos (user_id uuid, book_id uuid "
                 + "REFERENCES books (id))", .foreignKeysBetweenUsersRowsCarryTheUser
         ),
         ("ALTER TABLE editions OWNER TO bookplate_app", .serverOwnsNothing),

@@ -45,6 +45,8 @@ enum Book {
             "review": .relation(Review.ofBook),
             "reads": .relation(Read.ofBook),
             "currentRead": .relation(Read.openOfBook),
+            "notes": .relation(Note.ofBook),
+            "noteCount": .column(Note.countOfBook),
             "image": .embedded(Image.ofBook),
             "cover": .relation(Cover.ofBook),
             "coverUrl": .relation(ImageURL.ofBook),

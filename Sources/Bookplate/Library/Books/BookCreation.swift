@@ -184,7 +184,7 @@ struct BookCreation {
               \(onShelves ? missingShelves : "WHERE false")
             ), taken AS MATERIALIZED (
               SELECT
-              WHERE ($14 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports", "reads", "progress_entries"]))))
+              WHERE ($14 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports", "reads", "progress_entries", "notes"]))))
                 \(withReads ? NewBookReads.taken : "")
             ), matched AS (
               -- The edition that the title and the authors mean, if no card does.

@@ -12,7 +12,7 @@ struct ExportPart: Equatable {
 
     /// Whether the part contains the profile and the shelves.
     let isFirst: Bool
-    /// The books with their reads, progress, and covers; nil if there are none.
+    /// The books with their reads, progress, notes, and covers; nil if there are none.
     let books: Range?
     let swipes: Range?
     var bookCount = 0
@@ -20,7 +20,7 @@ struct ExportPart: Equatable {
     /// The maximum size of the books of a part: the estimated size of their JSON and that of their covers. The rest of 25 MB is for one
     /// more book and for the archive itself.
     private static let bytesMax = 18_000_000
-    /// The maximum number of the records of books and progress, and of the swipes.
+    /// The maximum number of the records of books, progress, and notes, and of the swipes.
     private static let recordsMax = 45_000
 
     static let byteCount = 33
@@ -111,8 +111,9 @@ struct ExportPart: Equatable {
                     1000 + 250 * coalesce(r.reads, 0) + 250 * coalesce(r.entries, 0) + coalesce(r.notes, 0)
                     + coalesce(octet_length(b.description), 0) + coalesce(octet_length(b.private_notes), 0)
                     + coalesce(octet_length(v.text), 0) + coalesce(c.byte_counts[2], 0)
+                    + 250 * coalesce(n.notes, 0) + coalesce(n.bytes, 0)
                   )::float8 / \(bytesMax),
-                  (1 + coalesce(r.entries, 0))::float8 / \(recordsMax)
+                  (1 + coalesce(r.entries, 0) + coalesce(n.notes, 0))::float8 / \(recordsMax)
                 )
               ) OVER (ORDER BY b.id)
             ) AS part
@@ -132,6 +133,13 @@ struct ExportPart: Equatable {
             WHERE d.user_id = $1
             GROUP BY d.book_id
           ) r ON r.book_id = b.id
+          LEFT JOIN (
+            SELECT t.book_id, count(*) AS notes,
+              sum(octet_length(concat(t.text, t.comment, t.chapter))) AS bytes
+            FROM notes t
+            WHERE t.user_id = $1
+            GROUP BY t.book_id
+          ) n ON n.book_id = b.id
           WHERE b.user_id = $1
         ) s
         GROUP BY s.part

@@ -27,7 +27,7 @@ package final class LibraryExport {
 
     /// The part of the archive that is being written, in the order of the parts.
     private enum Phase {
-        case profile, shelves, books, progress, swipes, goodreadsTable, covers, done
+        case profile, shelves, books, progress, notes, swipes, goodreadsTable, covers, done
     }
 
     private static let pageMax: Int32 = 500
@@ -79,6 +79,7 @@ package final class LibraryExport {
         case .shelves: statement = ExportedShelf.page.statement
         case .books, .goodreadsTable: statement = ExportedBook.page.statement
         case .progress: statement = ExportedProgress.page.statement
+        case .notes: statement = ExportedNote.page.statement
         case .swipes: statement = ExportedSwipe.page.statement
         case .covers: statement = ExportedCover.page.statement
         case .done: return nil
@@ -88,7 +89,9 @@ package final class LibraryExport {
         if phase != .shelves {
             parameters.append(uuid: phase == .swipes ? part?.swipes?.last : part?.books?.last)
         }
-        if phase == .progress { parameters.append(uuid: part?.books?.first) }
+        if phase == .progress || phase == .notes {
+            parameters.append(uuid: part?.books?.first)
+        }
         return .rows(statement, parameters)
     }
 
@@ -106,7 +109,11 @@ package final class LibraryExport {
                 try beginList("progressEntries", .progress)
             }
         case .progress:
-            if try writeItems(rows.decode(ExportedProgress.self)) { try beginSwipes() }
+            if try writeItems(rows.decode(ExportedProgress.self)) {
+                try beginList("notes", .notes)
+            }
+        case .notes:
+            if try writeItems(rows.decode(ExportedNote.self)) { try beginSwipes() }
         case .swipes:
             if try writeItems(rows.decode(ExportedSwipe.self)) { try endLibrary() }
         case .goodreadsTable:

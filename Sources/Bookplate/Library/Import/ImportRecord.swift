@@ -11,6 +11,7 @@ struct ImportRecord: Equatable {
         case swipe(ImportedSwipe)
         case profile(ImportedProfile)
         case progress(ImportedProgress)
+        case note(ImportedNote)
         case nothing
     }
 
@@ -29,6 +30,7 @@ struct ImportRecord: Equatable {
         case .swipe(let swipe): members.append(.init("swipe", swipe.json))
         case .profile(let profile): members.append(.init("profile", profile.json))
         case .progress(let progress): members.append(.init("progress", progress.json))
+        case .note(let note): members.append(.init("note", note.json))
         case .nothing: break
         }
         if !problems.isEmpty {
@@ -199,6 +201,14 @@ struct ImportedGoal: Equatable {
 struct ImportedProgress: Equatable {
     enum Position: Equatable {
         case page(Int), percent(Double), seconds(Int)
+
+        var member: Value.Member {
+            switch self {
+            case .page(let page): .init("page", .int(page))
+            case .percent(let percent): .init("percent", .float(percent))
+            case .seconds(let seconds): .init("seconds", .int(seconds))
+            }
+        }
     }
 
     var id: UUID
@@ -213,13 +223,8 @@ struct ImportedProgress: Equatable {
     var json: Value {
         var members: [Value.Member] = [
             .init("id", .string(id.description)), .init("readId", .string(readID.description)),
-            .init("at", .string(at.preciseText)),
+            .init("at", .string(at.preciseText)), position.member,
         ]
-        switch position {
-        case .page(let page): members.append(.init("page", .int(page)))
-        case .percent(let percent): members.append(.init("percent", .float(percent)))
-        case .seconds(let seconds): members.append(.init("seconds", .int(seconds)))
-        }
         if let note { members.append(.init("note", .string(note))) }
         if let createdAt { members.append(.init("createdAt", .string(createdAt.preciseText))) }
         if let updatedAt { members.append(.init("updatedAt", .string(updatedAt.preciseText))) }

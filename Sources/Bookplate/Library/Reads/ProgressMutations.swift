@@ -157,15 +157,17 @@ struct ProgressInput {
         return .object(members)
     }
 
-    private static let positions = ["page", "percent", "seconds"]
+    static let positions = ["page", "percent", "seconds"]
     static let wrongPosition = BookplateError.badUserInput(
         field: "percent", "Send exactly one of page, percent, and seconds.")
     /// Device clocks may be ahead, and an app may send a local time as UTC.
     private static let toleranceSeconds: Int64 = 86_400
 
     /// Returns the only position of the input; nil if none of the fields is present.
-    private static func position(
-        _ input: InputObject
+    ///
+    /// - Parameter wrongPosition: The error if the input has no position or several.
+    static func position(
+        _ input: InputObject, orElse wrongPosition: BookplateError = wrongPosition
     ) throws(BookplateError) -> Value.Member? {
         guard positions.contains(where: { input.isGiven($0) }) else { return nil }
         let given = positions.compactMap { name in
@@ -188,7 +190,7 @@ struct ProgressInput {
     }
 
     /// Returns a time that is at most a day in the future; nil if the field is absent or null.
-    private static func time(
+    static func time(
         _ input: InputObject, _ name: String
     ) throws(BookplateError) -> String? {
         guard let instant = input.text(name).flatMap({ Instant($0) }) else { return nil }

@@ -48,6 +48,12 @@ struct SnapshotReader {
         let goal = try await reader.requireValue(
             "mutation { setReadingGoal(input: {year: 2019, target: 12}) { id } }", .null,
             "setReadingGoal", "id")
+        let note = try await reader.requireValue(
+            """
+            mutation($id: ID!) {
+              createNote(input: {bookId: $id, text: "The mind commands the body.", comment: "Compare Augustine", page: 98}) { id }
+            }
+            """, ["id": book], "createNote", "id")
         let card = try await reader.card(5)
         let startedCard = try await reader.card(2)
         _ = try await reader.makeBook(["cardId": startedCard, "status": "READING"])
@@ -82,7 +88,7 @@ struct SnapshotReader {
         let values = [
             "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
             "deleted": deleted, "card": card, "work": try await reader.work(card), "read": read,
-            "oldRead": oldRead, "entry": entry, "goal": goal,
+            "oldRead": oldRead, "entry": entry, "goal": goal, "note": note,
             "import": libraryImport["importLibrary", "id"] ?? .null,
         ].compactMapValues(\.string)
         return SnapshotReader(
@@ -90,6 +96,7 @@ struct SnapshotReader {
             values: values.merging([
                 "newBook": "\(UUID())".lowercased(), "newShelf": "\(UUID())".lowercased(),
                 "newRead": "\(UUID())".lowercased(), "newEntry": "\(UUID())".lowercased(),
+                "newNote": "\(UUID())".lowercased(),
                 "refreshToken": reader.refreshToken,
                 "identityToken": app.identityToken(subject: reader.subject + ".again"),
             ]) { first, _ in first })

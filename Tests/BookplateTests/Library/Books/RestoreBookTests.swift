@@ -23,6 +23,7 @@ import Testing
           coverStatus coverUrl addedAt startedAt finishedAt updatedAt
           reads { nodes { id startedOn finishedOn outcome note updatedAt
             progressEntries { nodes { id at percent note updatedAt } } } }
+          notes { nodes { id text comment chapter color page createdAt updatedAt } }
         } }
         """
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
@@ -44,6 +45,14 @@ import Testing
         _ = try await reader.requireValue(
             ProgressTests.log,
             ["inputs": [["readId": read, "percent": 40, "note": "Far"]]], "logProgress", 0, "entry")
+        _ = try await reader.requireValue(
+            NoteTests.create,
+            [
+                "input": [
+                    "bookId": book, "text": "Quote", "comment": "Thought", "page": 7,
+                    "color": "PINK", "chapter": "One",
+                ]
+            ], "createNote")
         return book
     }
 
@@ -61,6 +70,7 @@ import Testing
                 UNION ALL SELECT to_jsonb(r)::text FROM reviews r WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(r)::text FROM reads r WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(p)::text FROM progress_entries p WHERE user_id = '\(id)'
+                UNION ALL SELECT to_jsonb(n)::text FROM notes n WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(c)::text FROM covers c WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(s)::text FROM shelf_books s WHERE user_id = '\(id)'
                 ORDER BY 1
@@ -224,6 +234,7 @@ import Testing
                 ["kind": "CREATED", "typename": "Book"], ["kind": "CREATED", "typename": "Review"],
                 ["kind": "CREATED", "typename": "Read"], ["kind": "CREATED", "typename": "Read"],
                 ["kind": "CREATED", "typename": "ProgressEntry"],
+                ["kind": "CREATED", "typename": "Note"],
                 ["kind": "UPDATED", "typename": "Shelf"], ["kind": "CREATED", "typename": "Book"],
                 ["kind": "CREATED", "typename": "Read"],
             ])

@@ -19,6 +19,7 @@ import Testing
         ... on Read { startedOn finishedOn outcome book { id } updatedAt }
         ... on ProgressEntry { at given note read { id } updatedAt }
         ... on ReadingGoal { year unit target updatedAt }
+        ... on Note { text color book { id } updatedAt }
         """
 
     private struct Client {
@@ -52,11 +53,16 @@ import Testing
 
     /// The ids that the devices know. Some of these objects may be deleted by now.
     private final class Known: Sendable {
-        private let ids = Mutex<(shelves: [Value], books: [Value], reads: [Value])>(([], [], []))
+        private let ids = Mutex<(shelves: [Value], books: [Value], reads: [Value], notes: [Value])>(
+            ([], [], [], []))
 
         func add(shelf: Value) { ids.withLock { $0.shelves.append(shelf) } }
         func add(book: Value) { ids.withLock { $0.books.append(book) } }
         func add(read: Value) { ids.withLock { $0.reads.append(read) } }
+        func add(note: Value) { ids.withLock { $0.notes.append(note) } }
+        func note(_ random: inout SeededGenerator) -> Value {
+            ids.withLock { $0.notes.randomElement(using: &random) ?? "" }
+        }
         func read(_ random: inout SeededGenerator) -> Value {
             ids.withLock { $0.reads.randomElement(using: &random) ?? "" }
         }
@@ -76,7 +82,7 @@ import Testing
         let (shelf, other) = (known.shelf(&random), known.shelf(&random))
         let book = known.book(&random)
         let response: TestResponse
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<18, using: &random) {
         case 0:
             response = try await reader.execute(
                 "mutation($n: String!) { createShelf(input: {name: $n}) { id } }",
@@ -148,6 +154,19 @@ import Testing
             response = try await reader.execute(
                 "mutation($y: Int!, $t: Int!) { setReadingGoal(input: {year: $y, target: $t}) { id } }",
                 ["y": .int(2020 + number % 4), "t": .int(number % 7 + 1)])
+        case 16:
+            response = try await reader.execute(
+                """
+                mutation($id: ID!, $t: String!) {
+                  createNote(input: {bookId: $id, text: $t, color: BLUE}) { id } }
+                """, ["id": book, "t": "Quote \(number)"])
+            if let id = response["createNote", "id"] { known.add(note: id) }
+        case 17:
+            response = try await reader.execute(
+                number % 3 == 0
+                    ? "mutation($id: ID!) { deleteNote(id: $id) { id } }"
+                    : "mutation($id: ID!) { updateNote(id: $id, input: {color: RED}) { id } }",
+                ["id": known.note(&random)])
         case 9:
             response = try await reader.execute(
                 "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
@@ -190,9 +209,10 @@ import Testing
         }
         while try await client.sync(reader, first: 50) {}
 
-        // The log does not name the entries that are deleted with their read.
+        // The log does not name the entries that are deleted with their read, and the notes that are deleted with their book.
         client.objects = client.objects.filter { _, object in
-            object["read", "id"]?.string.map { client.objects[$0] != nil } ?? true
+            (object["read", "id"] ?? object["book", "id"])?.string
+                .map { client.objects[$0] != nil } ?? true
         }
         let fresh = try await library(reader)
         #expect(fresh.count > 5)
@@ -225,7 +245,8 @@ import Testing
             "readingGoals")
         var objects = (shelves.list ?? []) + (goals.list ?? [])
         for (field, selection) in [
-            ("books", Self.fields.part("Book")), ("reviews", Self.fields.part("Review")),
+            ("books", Self.fields.part("Book")), ("notes", Self.fields.part("Note")),
+            ("reviews", Self.fields.part("Review")),
             (
                 "reads",
                 Self.fields.part("Read")

@@ -18,7 +18,8 @@ import Zip
             series { series { id name } position } currentPage addedAt startedAt finishedAt card { id }
             reads(first: 10) { nodes { id startedOn finishedOn outcome format lengthSeconds note createdAt
               progressEntries(first: 10) { nodes { id at page percent seconds given note } } } }
-            shelves { id } review { id rating stars text createdAt updatedAt } } } } }
+            shelves { id } review { id rating stars text createdAt updatedAt }
+            notes { nodes { id text comment chapter color page percent seconds given createdAt updatedAt } } } } } }
         """
 
     private func link(_ reader: TestReader) async throws -> String {
@@ -122,6 +123,17 @@ import Zip
                     ["readId": again, "page": 400],
                 ]
             ], "logProgress", 2, "entry")
+        _ = try await reader.requireValue(
+            NoteTests.createMany,
+            [
+                "inputs": [
+                    [
+                        "bookId": quoted, "text": "=Fear is\n\n\"the mind-killer\" 日本", "page": 12,
+                        "color": "GREEN", "createdAt": "2019-01-01T12:00:00.123456Z",
+                    ], ["bookId": quoted, "comment": "No quote", "chapter": "“I”", "seconds": 60],
+                    ["bookId": read, "text": "Words", "percent": 33.3],
+                ]
+            ], "createNotes", 2, "note")
         _ = try await reader.swipe("DISLIKE", [cards[2]["id"] ?? .null])
         _ = try await reader.requireValue(
             """

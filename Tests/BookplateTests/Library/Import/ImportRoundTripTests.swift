@@ -34,6 +34,11 @@ import Zip
                     JOIN reads r ON r.user_id = b.user_id AND r.id = p.read_id
                     WHERE p.user_id = b.user_id AND r.book_id = b.id
                   ),
+                  'notes', (
+                    SELECT jsonb_agg(to_jsonb(n) - '{user_id,book_id}'::text[] ORDER BY n.created_at, n.id)
+                    FROM notes n
+                    WHERE n.user_id = b.user_id AND n.book_id = b.id
+                  ),
                   'shelves', ARRAY(
                     SELECT s.name FROM shelf_books f JOIN shelves s ON s.user_id = b.user_id AND s.id = f.shelf_id
                     WHERE f.user_id = b.user_id AND f.book_id = b.id ORDER BY s.name
@@ -149,6 +154,47 @@ import Zip
         #expect(
             try await app.database.count(
                 "SELECT count(*) FROM users WHERE time_zone = 'Europe/Oslo'") == 2)
+    }
+
+    /// The library may have a book with another id than the file.
+    @Test func notesFindTheirBookByItsISBN() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let (from, to) = (try await app.makeReader(), try await app.makeReader())
+        let isbn: Value = "9780306406157"
+        let book = try await from.makeBook(["title": "Title", "isbn": isbn])
+        let own = try await to.makeBook(["title": "Own title", "isbn": isbn])
+        _ = try await from.requireValue(
+            NoteTests.createMany,
+            [
+                "inputs": [
+                    ["bookId": book, "text": "One", "page": 3], ["bookId": book, "comment": "Two"],
+                ]
+            ], "createNotes")
+        let notes =
+            "query($id: ID!) { book(id: $id) { notes { nodes { id text comment given createdAt updatedAt } } } }"
+        let before = try await from.requireValue(notes, ["id": book], "book")
+        let archive = try #require(try await exported(from).first)
+        for _ in 0..<2 {
+            let result = try await imported(to, archive)
+            #expect(result["failed"] == [] && result["created"] == 0)
+            #expect(try await to.requireValue(notes, ["id": own], "book") == before)
+        }
+        // Notes without their book are reported.
+        try await to.executeSQL(
+            "DELETE FROM notes WHERE user_id = '\(to.id.string ?? "")'")
+        let file = """
+            {"format":"bookplate library","version":1,"notes":[
+            {"id":"0198c0de-0000-7000-8000-0000000000b1","bookId":"\(book.string ?? "")","text":"Lost"},
+            {"id":"0198c0de-0000-7000-8000-0000000000b2","bookId":"\(own.string ?? "")","text":"Kept","color":"MAUVE"},
+            {"id":"0198c0de-0000-7000-8000-0000000000b3","bookId":"\(own.string ?? "")"}]}
+            """
+        let result = try await imported(to, Array(file.utf8))
+        #expect(result["failed"]?.values(of: "line") == [1, 2, 3])
+        #expect(result["failed"]?.values(of: "field") == [.null, "color", .null])
+        #expect(
+            try await to.requireValue(
+                "query($id: ID!) { book(id: $id) { notes { nodes { text color } } } }",
+                ["id": own], "book", "notes", "nodes") == [["text": "Kept", "color": .null]])
     }
 
     /// A library that does not fit into one archive is exported and imported in parts.

@@ -17,13 +17,15 @@ struct BookplateFile {
         self.items = items
     }
 
-    /// The records of all lists. A record comes after those that it refers to: the profile, shelves, books, progress, and
-    /// swipes. Its `line` is its position in the lists, from 1. The profile, which is in none, has the line 0.
+    /// The records of all lists. A record comes after those that it refers to: the profile, shelves, books, progress,
+    /// notes, and swipes. Its `line` is its position in the lists, from 1. The profile, which is in none, has the line 0.
     var records: Records { Records(items) }
 
     struct Records: Sequence, IteratorProtocol {
         private let items: JSONItems
-        private var lists: ArraySlice<String> = ["shelves", "books", "progressEntries", "swipes"]
+        private var lists: ArraySlice<String> = [
+            "shelves", "books", "progressEntries", "notes", "swipes",
+        ]
         private var list: (name: String, items: JSONItems.Items)?
         private var line = 0
         private var profile: JSONItems.Member?
@@ -61,6 +63,7 @@ struct BookplateFile {
                 case "shelves": try shelf(members)
                 case "books": .book(try book(members))
                 case "progressEntries": try progress(members)
+                case "notes": .note(try members.note)
                 default: try swipe(members)
                 }
             return ImportRecord(line: line, content: content, problems: members.problems)

@@ -76,6 +76,11 @@ final class BookplateMembers {
         return text
     }
 
+    /// Returns one of the choices; nil if the member is absent or null.
+    func optionalChoice(_ name: String, _ choices: [String]) -> String? {
+        member(name) == nil ? nil : choice(name, choices)
+    }
+
     /// The list `authors` or, in a file without it, the text `author`.
     var authors: BookAuthors {
         let nameMax = ImportFields.authorsCharactersMax
@@ -183,10 +188,8 @@ final class BookplateMembers {
                 members.report("startedOn", "startedOn is after finishedOn.")
                 read.startedOn = nil
             }
-            if members.member("format") != nil {
-                read.format = members.choice("format", ["PRINT", "EBOOK", "AUDIO"])
-                    .flatMap { ImportedRead.Format(rawValue: $0) }
-            }
+            read.format = members.optionalChoice("format", ["PRINT", "EBOOK", "AUDIO"])
+                .flatMap { ImportedRead.Format(rawValue: $0) }
             read.lengthSeconds = members.number("lengthSeconds", 1...Int(Int32.max))
                 .map(Int32.init)
             read.note = members.text("note", max: ImportedRead.noteCharactersMax)

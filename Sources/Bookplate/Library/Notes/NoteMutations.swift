@@ -1,0 +1,120 @@
+import GraphQL
+import GraphQLPostgres
+import Postgres
+
+extension Note {
+    /// The maximum number of notes of one `createNotes`.
+    static let batchMax = 100
+
+    static let create = RowMutation(type) { arguments, request, note throws(BookplateError) in
+        let input = try NoteInput(InputObject(arguments["input"]))
+        let (results, problem) = try await request.write { pipeline, viewer in
+            let problem = pipeline.append(Problem.create, Problem.parameters([input], viewer))
+            note.append([input.id], to: &pipeline, for: viewer)
+            return problem
+        }
+        if let error = results[problem].first?.error { throw error }
+        return try note.only(results.last, orElse: noSuchNote)
+    }
+
+    static let createMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
+        let inputs = arguments["inputs"]?.list ?? []
+        guard inputs.count <= batchMax else {
+            throw .badUserInput(field: "inputs", "At most \(batchMax) notes at once.")
+        }
+        try request.charge(RateLimits.units(forBatchOf: inputs.count))
+        let notes = inputs.map { input in
+            Result { () throws(BookplateError) in try NoteInput(InputObject(input)) }
+        }
+        let valid = notes.compactMap { try? $0.get() }
+        var errors: [BookplateError?] = []
+        if !valid.isEmpty {
+            let problems = try await request.write { pipeline, viewer in
+                pipeline.append(Problem.create, Problem.parameters(valid, viewer))
+            }
+            errors = problems.map(\.error)
+        }
+        return BatchResult.objects(notes, errors) { note in
+            PlainObject(ids: ["note": [note.id]])
+        }
+    }
+
+    static let createResultFields: [String: FieldResolver] = [
+        "note": .load(RowsOfPlainObject(.one, type)),
+        "error": .load(PlainObjectsField(.one)),
+    ]
+
+    static let update = RowMutation(type) { arguments, request, note throws(BookplateError) in
+        let id = try arguments.id("id", else: noSuchNote)
+        let changes = try NoteInput.changes(InputObject(arguments["input"]))
+        let (results, problem) = try await request.write { pipeline, viewer in
+            var parameters = Parameters.of(viewer.userID, id)
+            parameters.append(json: changes)
+            let problem = pipeline.append(Problem.change, parameters)
+            note.append([id], to: &pipeline, for: viewer)
+            return problem
+        }
+        if let error = results[problem].first?.error { throw error }
+        return try note.only(results.last, orElse: noSuchNote)
+    }
+
+    /// Succeeds even if there is no such note, so that clients can retry the mutation.
+    static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        let id = try arguments.id("id", else: noSuchNote)
+        let books = try await request.write { pipeline, viewer in
+            pipeline.append(deleteNote, .of(viewer.userID, id))
+        }
+        return [
+            PlainObject(
+                leaves: ["id": .string(id.description)], ids: ["book": books.compactMap { $0.id }])
+        ]
+    }
+
+    static let deletePayloadFields: [String: FieldResolver] = [
+        "id": .property, "book": .load(RowsOfPlainObject(.one, Book.type)),
+    ]
+
+    /// The problem of a note, from `create_notes` or `change_note`.
+    private struct Problem: RowDecodable {
+        let error: BookplateError?
+
+        init?(_ row: inout RowReader) {
+            error =
+                switch row.text() {
+                case nil: nil
+                case "BOOK": .notFound(Book.noSuchBook)
+                case "NOTE": .notFound(noSuchNote)
+                case "EMPTY": NoteInput.noContent
+                case "TAKEN": ChosenID.isTaken
+                case "DELETED": .notFound("The note with this ID was deleted.")
+                case "BOOK_FULL":
+                    .badUserInput(
+                        field: "bookId",
+                        "A book may have at most \(ofBookMax) notes. Delete some first.")
+                case "LIBRARY_FULL":
+                    .badUserInput(
+                        field: "bookId",
+                        "A library may have at most \(ofLibraryMax) notes. Delete some first.")
+                default: .internalError
+                }
+        }
+
+        static let create = TypedStatement<Self>("SELECT problem FROM create_notes($1, $2)")
+        static let change = TypedStatement<Self>("SELECT change_note($1, $2, $3)")
+
+        static func parameters(_ notes: [NoteInput], _ viewer: Viewer) -> Parameters {
+            var parameters = Parameters.of(viewer.userID)
+            parameters.append(json: .list(notes.map(\.json)))
+            return parameters
+        }
+    }
+
+    private struct DeletedOf: RowDecodable {
+        /// The book of the deleted note; nil if there was no such note.
+        let id: UUID?
+
+        init?(_ row: inout RowReader) { id = row.uuid() }
+    }
+
+    private static let deleteNote = TypedStatement<DeletedOf>("SELECT delete_note($1, $2)")
+}
