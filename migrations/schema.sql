@@ -24,6 +24,12 @@ CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
 
 COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
 
+-- Name: access_scope; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.access_scope AS ENUM (
+    'PROGRESS'
+);
+
 -- Name: author_role; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.author_role AS ENUM (
@@ -401,6 +407,31 @@ BEGIN
 END
 $$;
 
+-- Name: authenticate_access_token(bytea, public.access_scope); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) RETURNS TABLE(user_id uuid, tenant_id uuid, id uuid)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH found AS MATERIALIZED (
+        SELECT t.user_id, u.tenant_id, t.id, t.last_used_at
+        FROM access_tokens t
+        JOIN users u ON u.id = t.user_id
+        WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
+            AND wanted = ANY(t.scopes)
+            AND coalesce(t.expires_at > now(), true)
+    ), used AS (
+        UPDATE access_tokens t
+        SET last_used_at = now()
+        FROM found f
+        WHERE t.user_id = f.user_id
+            AND t.id = f.id
+            AND coalesce(f.last_used_at < now() - interval '10 minutes', true)
+    )
+    SELECT f.user_id, f.tenant_id, f.id
+    FROM found f
+$$;
+
 -- Name: author_id(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.author_id(name text) RETURNS uuid
@@ -531,6 +562,32 @@ BEGIN
 END
 $$;
 
+-- Name: begin_token_request(uuid, uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.begin_token_request(user_id uuid, tenant_id uuid, token_id uuid, read_only boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    ignored := set_config('app.user_id', user_id::text, true);
+    ignored := set_config('app.tenant_id', tenant_id::text, true);
+    IF read_only THEN
+        ignored := set_config('transaction_read_only', 'on', true);
+    ELSE
+        PERFORM lock_user(user_id);
+    END IF;
+    PERFORM
+    FROM access_tokens t
+    WHERE t.user_id = begin_token_request.user_id
+        AND t.id = token_id
+        AND coalesce(t.expires_at > now(), true);
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the access token was revoked or has expired' USING ERRCODE = 'BP401';
+    END IF;
+END
+$$;
+
 -- Name: book_link_keys(text, text, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.book_link_keys(isbn13 text, title text, author text) RETURNS bigint[]
@@ -568,6 +625,40 @@ BEGIN
     END IF;
     RETURN book;
 END
+$$;
+
+-- Name: book_progression(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.book_progression(owner uuid, book uuid) RETURNS TABLE(modified_at timestamp with time zone, fraction double precision, device_id text, device_name text, title text, place_refs text[])
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT
+        CASE WHEN latest.is_newer THEN latest.at ELSE p.modified_at END,
+        CASE WHEN latest.is_newer THEN latest.fraction ELSE p.fraction END,
+        CASE WHEN latest.is_newer THEN NULL ELSE p.device_id END,
+        CASE WHEN latest.is_newer THEN NULL ELSE p.device_name END,
+        CASE WHEN latest.is_newer THEN NULL ELSE p.title END,
+        CASE WHEN latest.is_newer THEN NULL ELSE p.place_refs END
+    FROM books b
+    LEFT JOIN ereader_positions p ON p.user_id = owner AND p.book_id = b.id
+    LEFT JOIN LATERAL (
+        SELECT
+            e.at,
+            progress_fraction(e.page, e.percent, e.seconds, b.page_count, r.length_seconds) AS fraction,
+            coalesce(e.at > p.modified_at, true)
+                AND progress_fraction(e.page, e.percent, e.seconds, b.page_count, r.length_seconds) IS NOT NULL AS is_newer
+        FROM (
+            SELECT l.id, l.length_seconds
+            FROM reads l
+            WHERE l.user_id = owner AND l.book_id = b.id
+            ORDER BY l.sorted_on DESC, l.created_at DESC, l.id DESC
+            LIMIT 1
+        ) r
+        JOIN progress_entries e ON e.user_id = owner AND e.read_id = r.id
+        ORDER BY e.at DESC, e.id DESC
+        LIMIT 1
+    ) latest ON true
+    WHERE b.user_id = owner AND b.id = book
 $$;
 
 -- Name: bury(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -968,6 +1059,49 @@ CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
 $$;
 
+-- Name: create_access_token(uuid, uuid, text, public.access_scope[], bytea, bytea, bytea, text, timestamp with time zone, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.create_access_token(owner uuid, new_id uuid, new_name text, new_scopes public.access_scope[], new_token_hash bytea, new_kosync_hash bytea, new_seed bytea, new_last_characters text, new_expires_at timestamp with time zone, grace_seconds integer, tokens_max integer, OUT outcome text, OUT stored_hash bytea, OUT stored_seed bytea) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept access_tokens;
+BEGIN
+    SELECT t.* INTO kept
+    FROM access_tokens t
+    WHERE t.user_id = owner AND t.id = new_id;
+    IF FOUND THEN
+        outcome := 'TAKEN';
+        IF (kept.name, kept.scopes) = (new_name, new_scopes)
+            AND kept.expires_at IS NOT DISTINCT FROM new_expires_at
+            AND kept.created_at > now() - grace_seconds * interval '1 second'
+        THEN
+            outcome := 'REPEATED';
+            stored_hash := kept.token_hash;
+            stored_seed := kept.seed;
+        END IF;
+        RETURN;
+    END IF;
+    IF (SELECT count(*) FROM access_tokens t WHERE t.user_id = owner) >= tokens_max THEN
+        DELETE FROM access_tokens t
+        WHERE t.user_id = owner AND t.expires_at <= now();
+        IF NOT FOUND THEN
+            outcome := 'FULL';
+            RETURN;
+        END IF;
+    END IF;
+    INSERT INTO access_tokens (
+        user_id, id, name, scopes, token_hash, kosync_hash, seed, last_characters, expires_at
+    )
+    VALUES (
+        owner, new_id, new_name, new_scopes, new_token_hash, new_kosync_hash, new_seed, new_last_characters, new_expires_at
+    );
+    outcome := 'DONE';
+    stored_hash := new_token_hash;
+    stored_seed := new_seed;
+END
+$$;
+
 -- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time_zone text) RETURNS timestamp with time zone
@@ -1170,6 +1304,17 @@ CREATE FUNCTION public.deleted_account(user_id uuid, session_id uuid) RETURNS TA
         AND t.session_hash = sha256(uuid_send(deleted_account.session_id))
         AND t.deleted_at > now() - interval '1 hour'
 $$;
+
+-- Name: device_uri(text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.device_uri(device_id text, device_name text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+    SELECT 'urn:uuid:' || CASE
+        WHEN device_id ~ '^[0-9A-Fa-f]{32}$' THEN device_id::uuid
+        ELSE md5(coalesce(device_id, '') || E'\n' || device_name)::uuid
+    END
+$_$;
 
 -- Name: drop_deleted_covers(uuid, bigint); Type: FUNCTION; Schema: public; Owner: -
 
@@ -2891,6 +3036,50 @@ BEGIN
 END
 $$;
 
+-- Name: link_document(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.link_document(owner uuid, document uuid, book uuid) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept ereader_documents;
+    result text;
+BEGIN
+    SELECT d.* INTO kept
+    FROM ereader_documents d
+    WHERE d.user_id = owner AND d.id = document;
+    IF NOT FOUND THEN
+        RETURN 'DOCUMENT';
+    END IF;
+    PERFORM
+    FROM books b
+    WHERE b.user_id = owner AND b.id = book;
+    IF NOT FOUND THEN
+        RETURN 'BOOK';
+    END IF;
+    IF kept.book_id IS NOT DISTINCT FROM book THEN
+        RETURN 'DONE';
+    END IF;
+    IF NOT EXISTS (
+        SELECT
+        FROM ereader_positions p
+        WHERE p.user_id = owner AND p.book_id = book AND p.modified_at >= kept.synced_at
+    ) THEN
+        result := store_position(
+            owner, book, kept.fraction, kept.synced_at, device_uri(kept.device_id, kept.device_name), kept.device_name, NULL,
+            NULL, false
+        );
+        IF result <> 'DONE' THEN
+            RETURN result;
+        END IF;
+    END IF;
+    UPDATE ereader_documents d
+    SET book_id = book
+    WHERE d.user_id = owner AND d.id = document;
+    RETURN 'DONE';
+END
+$$;
+
 -- Name: link_waiting_books(integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]) RETURNS record
@@ -3056,6 +3245,85 @@ BEGIN
         ignored := append_changes(owner, 'DELETED', 'Book', ids);
     END LOOP;
     RETURN NULL;
+END
+$$;
+
+-- Name: log_position(uuid, uuid, double precision, timestamp with time zone, text, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_position(owner uuid, book uuid, given_fraction double precision, given_at timestamp with time zone, given_device text, may_read_again boolean, OUT outcome text, OUT entry_id uuid, OUT entry_began_at timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    day text;
+    read reads;
+    newest progress_entries;
+    kept ereader_positions;
+BEGIN
+    outcome := 'DONE';
+    SELECT to_char(given_at AT TIME ZONE u.time_zone, 'YYYY-MM-DD') INTO day
+    FROM users u
+    WHERE u.id = owner;
+    SELECT r.* INTO read
+    FROM reads r
+    WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
+    IF NOT FOUND THEN
+        IF NOT starts_read(owner, book, CASE WHEN may_read_again THEN given_fraction ELSE 1 END) THEN
+            RETURN;
+        END IF;
+        SELECT a.outcome INTO outcome
+        FROM add_read(
+            owner,
+            book,
+            jsonb_build_object('id', gen_random_uuid(), 'outcome', 'READING', 'startedOn', day, 'format', 'EBOOK')
+        ) a;
+        IF outcome <> 'DONE' THEN
+            outcome := 'READS';
+            RETURN;
+        END IF;
+        SELECT r.* INTO read
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
+    END IF;
+    SELECT p.* INTO newest
+    FROM progress_entries p
+    WHERE p.user_id = owner AND p.read_id = read.id
+    ORDER BY p.at DESC, p.id DESC
+    LIMIT 1;
+    SELECT p.* INTO kept
+    FROM ereader_positions p
+    WHERE p.user_id = owner AND p.book_id = book;
+    entry_id := kept.entry_id;
+    entry_began_at := kept.entry_began_at;
+    IF given_at <= newest.at
+        OR left(day, length(read.started_on)) COLLATE "C" < read.started_on
+        OR newest.percent = 100 * given_fraction
+    THEN
+        RETURN;
+    END IF;
+    IF newest.id = kept.entry_id
+        AND kept.device_id = given_device
+        AND given_at < kept.entry_began_at + interval '15 minutes'
+        AND num_nonnulls(newest.at_changed_at, newest.position_changed_at, newest.note) = 0
+    THEN
+        UPDATE progress_entries p
+        SET at = given_at,
+            percent = 100 * given_fraction,
+            updated_at = now()
+        WHERE p.user_id = owner AND p.id = newest.id;
+        PERFORM refresh_read_books(owner, ARRAY[book], true);
+        RETURN;
+    END IF;
+    entry_id := gen_random_uuid();
+    entry_began_at := given_at;
+    SELECT CASE WHEN l.problem IS NULL THEN 'DONE' ELSE 'ENTRIES' END INTO outcome
+    FROM log_progress(
+        owner,
+        jsonb_build_array(
+            jsonb_build_object(
+                'id', entry_id, 'readId', read.id, 'at', given_at, 'percent', 100 * given_fraction
+            )
+        )
+    ) l;
 END
 $$;
 
@@ -4021,6 +4289,41 @@ CREATE FUNCTION public.purge_deleted_books(rows_max integer) RETURNS bigint
     )
     SELECT count(*)
     FROM purged
+$$;
+
+-- Name: put_progression(uuid, uuid, double precision, timestamp with time zone, text, text, text, text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.put_progression(owner uuid, book uuid, given_fraction double precision, given_at timestamp with time zone, given_device text, given_device_name text, given_title text, given_refs text[]) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    known record;
+    result text;
+BEGIN
+    SELECT p.* INTO known
+    FROM book_progression(owner, book) p;
+    IF NOT FOUND THEN
+        RETURN 'BOOK';
+    END IF;
+    IF given_at <= known.modified_at THEN
+        RETURN CASE
+            WHEN (
+                known.modified_at, known.fraction, known.device_id, known.device_name, known.title, known.place_refs
+            ) IS NOT DISTINCT FROM (
+                given_at, given_fraction, given_device, given_device_name, given_title, given_refs
+            ) THEN 'SAME'
+            ELSE 'OLDER'
+        END;
+    END IF;
+    result := store_position(
+        owner, book, given_fraction, given_at, given_device, given_device_name, given_title, given_refs, true
+    );
+    RETURN CASE
+        WHEN result <> 'DONE' THEN result
+        WHEN known.modified_at IS NULL THEN 'CREATED'
+        ELSE 'UPDATED'
+    END;
+END
 $$;
 
 -- Name: reader_today(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -5511,6 +5814,35 @@ BEGIN
 END
 $$;
 
+-- Name: starts_read(uuid, uuid, double precision); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.starts_read(owner uuid, book uuid, fraction double precision) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT CASE
+        WHEN latest.outcome IS NULL AND b.status NOT IN ('READ', 'DID_NOT_FINISH') THEN true
+        WHEN latest.outcome = 'FINISHED' THEN starts_read.fraction < least(0.9, coalesce(latest.fraction, 1) - 0.05)
+        ELSE starts_read.fraction < 0.9
+    END
+    FROM books b
+    LEFT JOIN LATERAL (
+        SELECT
+            r.outcome,
+            (
+                SELECT progress_fraction(p.page, p.percent, p.seconds, b.page_count, r.length_seconds)
+                FROM progress_entries p
+                WHERE p.user_id = owner AND p.read_id = r.id
+                ORDER BY p.at DESC, p.id DESC
+                LIMIT 1
+            ) AS fraction
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = book
+        ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+        LIMIT 1
+    ) latest ON true
+    WHERE b.user_id = owner AND b.id = book
+$$;
+
 -- Name: status_rank(public.reading_status); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.status_rank(status public.reading_status) RETURNS integer
@@ -5638,6 +5970,45 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
 END
 $$;
 
+-- Name: store_position(uuid, uuid, double precision, timestamp with time zone, text, text, text, text[], boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.store_position(owner uuid, book uuid, given_fraction double precision, given_at timestamp with time zone, given_device text, given_device_name text, given_title text, given_refs text[], may_read_again boolean) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    logged record;
+BEGIN
+    PERFORM
+    FROM books b
+    WHERE b.user_id = owner AND b.id = book;
+    IF NOT FOUND THEN
+        RETURN 'BOOK';
+    END IF;
+    SELECT l.* INTO logged
+    FROM log_position(owner, book, given_fraction, given_at, given_device, may_read_again) l;
+    IF logged.outcome <> 'DONE' THEN
+        RETURN logged.outcome;
+    END IF;
+    INSERT INTO ereader_positions (
+        user_id, book_id, modified_at, fraction, device_id, device_name, title, place_refs, entry_id, entry_began_at
+    )
+    VALUES (
+        owner, book, given_at, given_fraction, given_device, given_device_name, given_title, given_refs, logged.entry_id,
+        logged.entry_began_at
+    )
+    ON CONFLICT (user_id, book_id) DO UPDATE
+    SET modified_at = excluded.modified_at,
+        fraction = excluded.fraction,
+        device_id = excluded.device_id,
+        device_name = excluded.device_name,
+        title = excluded.title,
+        place_refs = excluded.place_refs,
+        entry_id = excluded.entry_id,
+        entry_began_at = excluded.entry_began_at;
+    RETURN 'DONE';
+END
+$$;
+
 -- Name: sweep_checkpoint(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.sweep_checkpoint() RETURNS TABLE("position" text, folders bigint)
@@ -5647,6 +6018,73 @@ CREATE FUNCTION public.sweep_checkpoint() RETURNS TABLE("position" text, folders
     SELECT c.position, c.done
     FROM checkpoints c
     WHERE c.task = 'storage.sweep' AND c.updated_at > now() - interval '1 day'
+$$;
+
+-- Name: sync_document(uuid, text, text, double precision, text, text, text, text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.sync_document(owner uuid, given_hash text, given_progress text, given_fraction double precision, given_device_name text, given_device_id text, given_title text, given_author text, documents_max integer, OUT outcome text, OUT stored_at timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept ereader_documents;
+BEGIN
+    outcome := 'DONE';
+    stored_at := now();
+    SELECT d.* INTO kept
+    FROM ereader_documents d
+    WHERE d.user_id = owner AND d.hash = given_hash;
+    IF NOT FOUND THEN
+        IF (SELECT count(*) FROM ereader_documents d WHERE d.user_id = owner) >= documents_max THEN
+            DELETE FROM ereader_documents d
+            WHERE d.user_id = owner
+                AND d.id = (
+                    SELECT o.id
+                    FROM ereader_documents o
+                    WHERE o.user_id = owner AND o.book_id IS NULL
+                    ORDER BY o.synced_at, o.id
+                    LIMIT 1
+                );
+            IF NOT FOUND THEN
+                outcome := 'FULL';
+                RETURN;
+            END IF;
+        END IF;
+        INSERT INTO ereader_documents (user_id, hash, title, author, progress, fraction, device_name, device_id)
+        VALUES (
+            owner, given_hash, given_title, given_author, given_progress, given_fraction, given_device_name, given_device_id
+        );
+        RETURN;
+    END IF;
+    IF (kept.progress, kept.fraction, kept.device_name) = (given_progress, given_fraction, given_device_name)
+        AND kept.device_id IS NOT DISTINCT FROM given_device_id
+    THEN
+        stored_at := kept.synced_at;
+    ELSIF kept.book_id IS NOT NULL THEN
+        outcome := store_position(
+            owner, kept.book_id, given_fraction, now(), device_uri(given_device_id, given_device_name), given_device_name,
+            NULL, NULL, true
+        );
+        IF outcome IN ('READS', 'ENTRIES') THEN
+            RETURN;
+        END IF;
+        -- A link to a deleted book has no effect.
+        outcome := 'DONE';
+    END IF;
+    UPDATE ereader_documents d
+    SET title = coalesce(given_title, d.title),
+        author = coalesce(given_author, d.author),
+        progress = given_progress,
+        fraction = given_fraction,
+        device_name = given_device_name,
+        device_id = given_device_id,
+        synced_at = stored_at
+    WHERE d.user_id = owner
+        AND d.id = kept.id
+        AND (
+            stored_at > d.synced_at
+            OR (coalesce(given_title, d.title), coalesce(given_author, d.author)) IS DISTINCT FROM (d.title, d.author)
+        );
+END
 $$;
 
 -- Name: take_events(uuid, integer, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -5963,6 +6401,28 @@ BEGIN
 END
 $$;
 
+-- Name: access_tokens; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.access_tokens (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    scopes public.access_scope[] NOT NULL,
+    token_hash bytea NOT NULL,
+    kosync_hash bytea,
+    seed bytea NOT NULL,
+    last_characters text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    CONSTRAINT access_tokens_kosync_hash_check CHECK ((octet_length(kosync_hash) = 32)),
+    CONSTRAINT access_tokens_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+    CONSTRAINT access_tokens_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 20))),
+    CONSTRAINT access_tokens_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+ALTER TABLE ONLY public.access_tokens FORCE ROW LEVEL SECURITY;
+
 -- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.account_tombstones (
@@ -6275,6 +6735,53 @@ ALTER TABLE public.editions ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY
     NO MAXVALUE
     CACHE 1
 );
+
+-- Name: ereader_documents; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.ereader_documents (
+    user_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    hash text NOT NULL COLLATE pg_catalog."C",
+    book_id uuid,
+    title text,
+    author text,
+    progress text NOT NULL,
+    fraction double precision NOT NULL,
+    device_name text NOT NULL,
+    device_id text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    synced_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ereader_documents_author_check CHECK (((char_length(author) >= 1) AND (char_length(author) <= 500))),
+    CONSTRAINT ereader_documents_device_id_check CHECK ((char_length(device_id) <= 200)),
+    CONSTRAINT ereader_documents_device_name_check CHECK ((char_length(device_name) <= 200)),
+    CONSTRAINT ereader_documents_fraction_check CHECK (((fraction >= (0)::double precision) AND (fraction <= (1)::double precision))),
+    CONSTRAINT ereader_documents_hash_check CHECK ((hash ~ '^[A-Za-z0-9_]{1,128}$'::text)),
+    CONSTRAINT ereader_documents_progress_check CHECK ((char_length(progress) <= 4000)),
+    CONSTRAINT ereader_documents_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 500)))
+);
+
+ALTER TABLE ONLY public.ereader_documents FORCE ROW LEVEL SECURITY;
+
+-- Name: ereader_positions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.ereader_positions (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    modified_at timestamp with time zone NOT NULL,
+    fraction double precision NOT NULL,
+    device_id text NOT NULL,
+    device_name text NOT NULL,
+    title text,
+    place_refs text[],
+    entry_id uuid,
+    entry_began_at timestamp with time zone,
+    CONSTRAINT ereader_positions_device_id_check CHECK ((char_length(device_id) <= 500)),
+    CONSTRAINT ereader_positions_device_name_check CHECK ((char_length(device_name) <= 200)),
+    CONSTRAINT ereader_positions_fraction_check CHECK (((fraction >= (0)::double precision) AND (fraction <= (1)::double precision))),
+    CONSTRAINT ereader_positions_title_check CHECK ((char_length(title) <= 500))
+);
+
+ALTER TABLE ONLY public.ereader_positions FORCE ROW LEVEL SECURITY;
 
 -- Name: events; Type: TABLE; Schema: public; Owner: -
 
@@ -6901,6 +7408,11 @@ ALTER TABLE public.work_decisions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
+-- Name: access_tokens access_tokens_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.access_tokens
+    ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (user_id, id);
+
 -- Name: account_tombstones account_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.account_tombstones
@@ -6990,6 +7502,21 @@ ALTER TABLE ONLY public.editions
 
 ALTER TABLE ONLY public.editions
     ADD CONSTRAINT editions_pkey PRIMARY KEY (id);
+
+-- Name: ereader_documents ereader_documents_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.ereader_documents
+    ADD CONSTRAINT ereader_documents_pkey PRIMARY KEY (user_id, id);
+
+-- Name: ereader_documents ereader_documents_user_id_hash_key; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.ereader_documents
+    ADD CONSTRAINT ereader_documents_user_id_hash_key UNIQUE (user_id, hash);
+
+-- Name: ereader_positions ereader_positions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.ereader_positions
+    ADD CONSTRAINT ereader_positions_pkey PRIMARY KEY (user_id, book_id);
 
 -- Name: events events_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -7211,6 +7738,14 @@ ALTER TABLE ONLY public.work_decisions
 ALTER TABLE ONLY public.work_records
     ADD CONSTRAINT work_records_pkey PRIMARY KEY (edition_id);
 
+-- Name: access_tokens_kosync_hash; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX access_tokens_kosync_hash ON public.access_tokens USING btree (kosync_hash);
+
+-- Name: access_tokens_token_hash; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX access_tokens_token_hash ON public.access_tokens USING btree (token_hash);
+
 -- Name: account_tombstones_session; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX account_tombstones_session ON public.account_tombstones USING btree (deleted_at) WHERE (session_hash IS NOT NULL);
@@ -7326,6 +7861,10 @@ CREATE INDEX editions_series_of_id ON public.editions USING btree (id) INCLUDE (
 -- Name: editions_work_key; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX editions_work_key ON public.editions USING btree (public.work_key(title, authors));
+
+-- Name: ereader_documents_synced; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX ereader_documents_synced ON public.ereader_documents USING btree (user_id, synced_at, id);
 
 -- Name: events_created_at; Type: INDEX; Schema: public; Owner: -
 
@@ -7535,6 +8074,11 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.covers REFERENCING OLD TABLE
 
 CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
 
+-- Name: access_tokens access_tokens_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.access_tokens
+    ADD CONSTRAINT access_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 -- Name: apple_grants apple_grants_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.apple_grants
@@ -7599,6 +8143,16 @@ ALTER TABLE ONLY public.edition_sources
 
 ALTER TABLE ONLY public.edition_work_keys
     ADD CONSTRAINT edition_work_keys_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
+
+-- Name: ereader_documents ereader_documents_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.ereader_documents
+    ADD CONSTRAINT ereader_documents_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: ereader_positions ereader_positions_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.ereader_positions
+    ADD CONSTRAINT ereader_positions_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
 
 -- Name: events events_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -7720,6 +8274,14 @@ ALTER TABLE ONLY public.work_decision_editions
 ALTER TABLE ONLY public.work_decision_editions
     ADD CONSTRAINT work_decision_editions_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
 
+-- Name: access_tokens; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.access_tokens ENABLE ROW LEVEL SECURITY;
+
+-- Name: access_tokens administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.access_tokens TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: apple_grants administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.apple_grants TO bookplate_owner USING (true) WITH CHECK (true);
@@ -7747,6 +8309,14 @@ CREATE POLICY administration ON public.covers TO bookplate_owner USING (true) WI
 -- Name: deleted_books administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.deleted_books TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: ereader_documents administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.ereader_documents TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: ereader_positions administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.ereader_positions TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: events administration; Type: POLICY; Schema: public; Owner: -
 
@@ -7856,6 +8426,14 @@ ALTER TABLE public.covers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.deleted_books ENABLE ROW LEVEL SECURITY;
 
+-- Name: ereader_documents; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.ereader_documents ENABLE ROW LEVEL SECURITY;
+
+-- Name: ereader_positions; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.ereader_positions ENABLE ROW LEVEL SECURITY;
+
 -- Name: events; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
@@ -7884,6 +8462,10 @@ ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.leases ENABLE ROW LEVEL SECURITY;
 
+-- Name: access_tokens owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.access_tokens TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: apple_grants owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.apple_grants TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -7903,6 +8485,14 @@ CREATE POLICY owner_only ON public.covers TO bookplate_app USING ((user_id = pub
 -- Name: deleted_books owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.deleted_books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK (((user_id = public.app_user_id()) AND ((cover IS NULL) OR ((((cover ->> 'tenant_id'::text))::uuid = public.app_tenant_id()) AND (((cover ->> 'user_id'::text))::uuid = user_id) AND (((cover ->> 'book_id'::text))::uuid = id)))));
+
+-- Name: ereader_documents owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.ereader_documents TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: ereader_positions owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.ereader_positions TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: events owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -8027,6 +8617,11 @@ REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kin
 -- Name: FUNCTION append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION authenticate_access_token(given_hash bytea, wanted public.access_scope); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) TO bookplate_app;
 
 -- Name: FUNCTION begin_job(id uuid, fence integer, read_only boolean); Type: ACL; Schema: public; Owner: -
 
@@ -8454,6 +9049,10 @@ GRANT ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) TO bookplate_app;
 REVOKE ALL ON FUNCTION public.written_position() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.written_position() TO bookplate_app;
 
+-- Name: TABLE access_tokens; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.access_tokens TO bookplate_app;
+
 -- Name: TABLE account_tombstones; Type: ACL; Schema: public; Owner: -
 
 GRANT INSERT ON TABLE public.account_tombstones TO bookplate_app;
@@ -8513,6 +9112,14 @@ GRANT SELECT ON TABLE public.edition_sources TO bookplate_app;
 -- Name: TABLE editions; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.editions TO bookplate_app;
+
+-- Name: TABLE ereader_documents; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.ereader_documents TO bookplate_app;
+
+-- Name: TABLE ereader_positions; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.ereader_positions TO bookplate_app;
 
 -- Name: TABLE events; Type: ACL; Schema: public; Owner: -
 

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_122_210_000
+package let schemaVersion: Int64 = 20_261_123_104_600
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "5551404ac1520b8feb36add219e9f80551c310ed94659ff38bc04b62999b986b"
+    "9d1a7d3c5552a7018457974a19bde87463e1e19f21e2ccea8b90615a1cb1d3b2"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
