@@ -284,8 +284,8 @@ let package = Package(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Bookplate", "GraphQL", "LoopbackHTTP", "MosquittoBroker", "ObjectStorage",
-                "Postgres",
+                "Bookplate", "GraphQL", "Identity", "LoopbackHTTP", "MosquittoBroker",
+                "ObjectStorage", "Postgres",
                 "SocketClient", "TestSupport", "Version",
             ]),
         .testTarget(

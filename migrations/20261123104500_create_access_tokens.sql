@@ -8,8 +8,8 @@ CREATE TABLE access_tokens (
     id uuid NOT NULL,
     name text NOT NULL CONSTRAINT access_tokens_name_check CHECK (char_length(name) BETWEEN 1 AND 100),
     scopes access_scope[] NOT NULL CONSTRAINT access_tokens_scopes_check CHECK (cardinality(scopes) BETWEEN 1 AND 20),
-    -- SHA-256 of the token. The token itself is not stored. It has 190 random bits, so nobody can find it by trying, and a slow
-    -- hash as for passwords would only slow down each request.
+    -- SHA-256 of the token. The token itself is not stored. It has 190 random bits, too many to be found by trying. A slow hash, as
+    -- for passwords, would only slow down each request.
     token_hash bytea NOT NULL CHECK (octet_length(token_hash) = 32),
     -- SHA-256 of `kosync:` and the MD5 of the token in hexadecimal, which KOReader sends in place of the token. Null if the
     -- server that created the token has no MD5.

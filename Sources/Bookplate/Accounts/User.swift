@@ -24,6 +24,8 @@ enum User {
             "stats": .relation(LibraryStats.ofUser),
             "storage": .relation(StorageUse.ofUser),
             "sessions": .relation(UserSessions()),
+            "accessTokens": .relation(PersonalAccessToken.ofUser),
+            "ereaderDocuments": .relation(EReaderDocument.ofUser),
         ])
 
     /// The fields `Query.me` and `Session.user`.

@@ -32,7 +32,8 @@ import Testing
         }
         #expect(
             names == [
-                "apple_grants", "books", "changes", "covers", "deleted_books", "events",
+                "access_tokens", "apple_grants", "books", "changes", "covers", "deleted_books",
+                "ereader_documents", "ereader_positions", "events",
                 "feed_decks", "import_failures", "imports", "progress_entries",
                 "reading_tombstones",
                 "reads", "removed_covers", "reviews", "sessions", "shelf_books", "shelves",
@@ -71,7 +72,7 @@ import Testing
         "UPDATE shelf_books SET added_at = now()",
         "UPDATE removed_covers SET kept_until = now()", "SELECT pending_events(1)",
         "SELECT * FROM leases", "SELECT * FROM timelines", "SELECT * FROM schema_usage",
-        "UPDATE usage_clients SET name = 'x'",
+        "UPDATE usage_clients SET name = 'x'", "UPDATE access_tokens SET name = 'x'",
     ])
     func serverRoleHasNoPrivilege(sql: String) async throws {
         let sqlState = try await Self.fixture().database.withConnection(as: TestCluster.app) {
