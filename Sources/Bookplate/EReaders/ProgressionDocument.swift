@@ -48,6 +48,9 @@ struct ProgressionDocument: Equatable {
         guard let modified = object["modified"]?.string.flatMap(Self.instant) else {
             throw Problem(message: "modified must be a date and time with an offset.")
         }
+        guard modified.microseconds >= 0 else {
+            throw Problem(message: "modified is before 1970.")
+        }
         guard modified.microseconds <= (now + Self.toleranceSeconds) * 1_000_000 else {
             throw Problem(message: "modified is more than a day in the future.")
         }

@@ -66,7 +66,7 @@ struct EReader {
 
     func push(_ body: String) async -> Response {
         let (pool, services) = (reader.app.pool, reader.app.services)
-        let request = request("/koreader/syncs/progress", koreader, body)
+        let request = self.request("/koreader/syncs/progress", koreader, body)
         return await run { await KOReaderEndpoint(database: pool, services: services).put(request) }
     }
 
@@ -83,7 +83,7 @@ struct EReader {
 
     private func getKOReader(_ path: String) async -> Response {
         let (pool, services) = (reader.app.pool, reader.app.services)
-        let request = request(path, koreader, "")
+        let request = self.request(path, koreader, "")
         return await run { await KOReaderEndpoint(database: pool, services: services).get(request) }
     }
 
@@ -91,7 +91,7 @@ struct EReader {
 
     func progression(of book: Value) async -> Response {
         let (pool, services) = (reader.app.pool, reader.app.services)
-        let request = opds(book, "")
+        let request = self.opds(book, "")
         return await run {
             await ProgressionEndpoint(database: pool, services: services).get(request)
         }
@@ -108,7 +108,7 @@ struct EReader {
 
     func put(_ body: String, in book: Value) async -> Response {
         let (pool, services) = (reader.app.pool, reader.app.services)
-        let request = opds(book, body)
+        let request = self.opds(book, body)
         return await run {
             await ProgressionEndpoint(database: pool, services: services).put(request)
         }

@@ -112,6 +112,7 @@ import Testing
         "", "[]", "{", "null", #"{"modified":"2026-01-28T00:00:00Z"}"#,
         body(modified: "2026-01-28"), body(modified: "2026-01-28T00:00:00"),
         body(modified: "2026-02-03T02:40:01Z"), body(modified: "9999-12-31T00:00:00Z"),
+        body(modified: "0001-01-01T00:00:00Z"),
         body(progression: "-0.1"), body(progression: "1.1"),
         body(progression: "NaN"), body(progression: "1e999"),
         body(progression: "\"0.5\""), body(progression: "null"),
