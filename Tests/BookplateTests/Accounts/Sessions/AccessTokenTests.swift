@@ -1,5 +1,6 @@
 import GraphQL
 import Identity
+import Postgres
 import TestSupport
 import Testing
 
