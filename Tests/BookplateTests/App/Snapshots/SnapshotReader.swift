@@ -94,7 +94,7 @@ struct SnapshotReader {
             values: values.merging([
                 "newBook": "\(UUID())".lowercased(), "newShelf": "\(UUID())".lowercased(),
                 "newRead": "\(UUID())".lowercased(), "newEntry": "\(UUID())".lowercased(),
-                "newToken": "\(UUID())".lowercased(),
+                "newKey": "\(UUID())".lowercased(),
                 "refreshToken": reader.refreshToken,
                 "identityToken": app.identityToken(subject: reader.subject + ".again"),
             ]) { first, _ in first })
