@@ -286,7 +286,7 @@ let package = Package(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Bookplate", "EventLoops", "GraphQL", "LoopbackHTTP", "MosquittoBroker",
+                "Bookplate", "EventLoops", "GraphQL", "Identity", "LoopbackHTTP", "MosquittoBroker",
                 "ObjectStorage", "Postgres", "SocketClient", "TestSupport", "Version",
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),

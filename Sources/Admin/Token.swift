@@ -12,13 +12,16 @@ struct Token: ParsableCommand {
 
     struct Issue: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a session and print its access token.",
+            abstract:
+                "Create a session, or a personal access token with --scope, and print its token.",
             discussion: """
                 Creates the user if it does not exist. The command works only with BOOKPLATE_ENV=development.
 
                 Examples:
                   bookplate-admin token issue --name Ada
                   bookplate-admin token issue --json \\
+                    --user 0198c0de-0000-7000-8000-000000000001
+                  bookplate-admin token issue --scope progress \\
                     --user 0198c0de-0000-7000-8000-000000000001
                 """)
 
@@ -30,6 +33,8 @@ struct Token: ParsableCommand {
         var name: String?
         @Option(help: "The slug of a new user's tenant (default: the oldest tenant).")
         var tenant: String?
+        @Option(help: "A scope of a personal access token, such as progress. May be repeated.")
+        var scope: [String] = []
 
         func run() throws {
             let configuration = try loadConfiguration()
@@ -50,6 +55,9 @@ struct Token: ParsableCommand {
                 throw Failure("the session keys cannot be used: \(error)", .configuration)
             }
             let connection = try connect(configuration)
+            guard scope.isEmpty else {
+                return try issuePersonalToken(userID, keys, connection)
+            }
             let issued = try dryRunOptions.attempt(connection) {
                 try DevelopmentToken.issue(
                     userID: userID, name: name, tenant: tenant, keys: keys, connection)
@@ -69,6 +77,27 @@ struct Token: ParsableCommand {
                     .init("refreshToken", .string(issued.result.refreshToken)),
                     .init("userId", .string(issued.result.userID.description)),
                 ]), lines: [issued.result.accessToken])
+        }
+
+        private func issuePersonalToken(
+            _ userID: UUID?, _ keys: SessionKeys, _ connection: AdminConnection
+        ) throws {
+            let issued = try dryRunOptions.attempt(connection) {
+                try DevelopmentToken.issuePersonal(
+                    scopes: scope, userID: userID, name: name, tenant: tenant, keys: keys,
+                    connection)
+            }
+            let user = Value.Member("userId", .string(issued.result.userID.description))
+            guard !issued.isDryRun else {
+                // The token was rolled back, so it is not printed.
+                output.print(
+                    .object([user] + issued.members),
+                    lines: ["would create a token for \(issued.result.userID)"] + issued.lines)
+                return
+            }
+            output.print(
+                .object([.init("accessToken", .string(issued.result.secret)), user]),
+                lines: [issued.result.secret])
         }
     }
 }

@@ -80,6 +80,7 @@ struct RouteFactory: Sendable {
         let exports = ExportRoute(ExportEndpoint(database: pool, services: services))
         return standard + [exports.route] + (developmentSignIn?.routes ?? [])
             + [appleNotificationRoute(services, database: pool)]
+            + EReaderRoutes(database: pool, services: services).routes
     }
 }
 

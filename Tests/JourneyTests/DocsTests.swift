@@ -312,6 +312,13 @@ private struct PageUser {
             """
             mutation { logProgress(inputs: [{readId: "\(read)", percent: 40}]) { entry { id } } }
             """)
+        let created = try await execute(
+            """
+            mutation { createAccessToken(input: {name: "Kobo", scopes: [PROGRESS]}) { secret token { id } } }
+            """)["createAccessToken"]
+        let kobo = KOReaderClient(server.client, password: created?["secret"]?.string ?? "")
+        _ = try await kobo.push("0b229176d4e8db7f6d2b5a4952368d7a", "1", 0.32)
+        let document = try await execute("{ me { ereaderDocuments { nodes { id } } } }")
         let card = try await execute("{ feed(first: 1) { nodes { id } } }")
         let identity = try await server.client.send(
             "POST", "/development/identity-token",
@@ -325,6 +332,8 @@ private struct PageUser {
             "read": read, "oldRead": old["createBook", "reads", "nodes", 0, "id"]?.string ?? "",
             "entry": logged["logProgress", 0, "entry", "id"]?.string ?? "",
             "card": card["feed", "nodes", 0, "id"]?.string ?? "",
+            "token": created?["token", "id"]?.string ?? "",
+            "document": document["me", "ereaderDocuments", "nodes", 0, "id"]?.string ?? "",
         ]
     }
 
@@ -333,7 +342,7 @@ private struct PageUser {
     func filled(_ text: String) -> String {
         var text = text
         for (name, value) in values { text = text.replacing("{\(name)}", with: value) }
-        for name in ["newShelf", "newBook", "newRead", "newEntry"] {
+        for name in ["newShelf", "newBook", "newRead", "newEntry", "newKey"] {
             text = text.replacing("{\(name)}", with: "\(UUID())".lowercased())
         }
         return text

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import GraphQL
+import Identity
 import TestSupport
 import Testing
 
@@ -47,7 +48,8 @@ import Testing
         }
         // The log still reports each error and its reason.
         for line in [
-            "refused an access token", "refused an identity token", "the nonce does not match",
+            "refused an access token", "refused a personal access token",
+            "refused an identity token", "the nonce does not match",
             "a request failed because of a database error", "a refresh token was reused",
             "an account was deleted", "not a compact JWS", "the identity token was used before",
         ] {
@@ -117,6 +119,19 @@ import Testing
             ["name": .string(Self.title)], token: access)
         #expect(failed["errors", 0, "extensions", "code"] == "INTERNAL_SERVER_ERROR")
 
+        // A personal access token, and a wrong one.
+        let created = try await server.client.execute(
+            #"mutation { createAccessToken(input: {name: "Kobo", scopes: [PROGRESS]}) { secret } }"#,
+            token: access)
+        let password = created["data", "createAccessToken", "secret"]?.string ?? ""
+        let kobo = KOReaderClient(server.client, password: password)
+        #expect(try await kobo.push(Self.title.filter(\.isLetter), Self.title, 0.5).status == 200)
+        let thief = KOReaderClient(server.client, password: String(password.dropLast()))
+        #expect(try await thief.authorize().status == 401)
+        _ = try await server.client.execute("{ me { id } }", token: password)
+        _ = try await server.client.send(
+            "GET", "/opds/progression/books/x", token: password + "x")
+
         // Two refreshes with the same token; the second is too late.
         func refreshed(_ token: String) async throws -> Value {
             try await server.client.execute(
@@ -144,7 +159,8 @@ import Testing
             [identity, other, access, refresh].map { Optional($0) }
             + [
                 next["accessToken"]?.string, next["refreshToken"]?.string,
-                last["accessToken"]?.string, last["refreshToken"]?.string,
+                last["accessToken"]?.string, last["refreshToken"]?.string, password,
+                md5(password.utf8).map { lowercaseHex($0) },
             ]
         // The end of a token belongs to its signature or its secret.
         return tokens.flatMap { token -> [String] in

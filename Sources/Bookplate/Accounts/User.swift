@@ -28,6 +28,8 @@ enum User {
             "readingGoal": .relation(ReadingGoal.ofYear),
             "storage": .relation(StorageUse.ofUser),
             "sessions": .relation(UserSessions()),
+            "accessTokens": .relation(PersonalAccessToken.ofUser),
+            "ereaderDocuments": .relation(EReaderDocument.ofUser),
         ])
 
     /// The fields `Query.me` and `Session.user`.

@@ -56,7 +56,7 @@ private struct ResolverTable: ResolverSource {
             [
                 Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
                 StorageUse.type, AppSettings.type, SeriesEntry.type, SeriesProgress.type,
-                YearInReview.type,
+            YearInReview.type, PersonalAccessToken.type, EReaderDocument.type,
             ]
             + LibraryStats.types
         for type in nodes + rows {
@@ -68,6 +68,7 @@ private struct ResolverTable: ResolverSource {
             ("SwipeConnection", "SwipeEdge"), ("ReadConnection", "ReadEdge"),
             ("ProgressEntryConnection", "ProgressEntryEdge"),
             ("SeriesProgressConnection", "SeriesProgressEdge"), ("NoteConnection", "NoteEdge"),
+            ("EreaderDocumentConnection", "EreaderDocumentEdge"),
         ] {
             table[connection] = ConnectionField.connectionResolvers
             table[edge] = ConnectionField.edgeResolvers
@@ -98,6 +99,8 @@ private struct ResolverTable: ResolverSource {
             "conflictingId": .property, "id": .property,
         ]
         table["SignOutPayload"] = ["endedSessions": .property]
+        table["CreateAccessTokenPayload"] = PersonalAccessToken.createPayloadFields
+        table["RevokeAccessTokenPayload"] = ["id": .property]
         table["DeleteShelfPayload"] = Shelf.deletePayloadFields
         table["MoveBookPayload"] = Book.movePayloadFields
         table["DeleteBookPayload"] = Book.deletePayloadFields
@@ -149,6 +152,10 @@ private struct ResolverTable: ResolverSource {
             "signInWithApple": .load(Sessions.signInWithApple),
             "refreshSession": .load(Sessions.refresh),
             "signOut": .load(Sessions.signOut),
+            "createAccessToken": .load(PersonalAccessToken.create),
+            "revokeAccessToken": .load(PersonalAccessToken.revoke),
+            "linkEreaderDocument": .load(EReaderDocument.link),
+            "unlinkEreaderDocument": .load(EReaderDocument.unlink),
             "updateProfile": .load(User.update),
             "deleteAccount": .load(User.deleteAccount),
             "createShelf": .load(Shelf.create),

@@ -9,12 +9,23 @@ import Postgres
 package struct Viewer: Sendable, Equatable {
     package let userID: UUID
     package let tenantID: UUID
+    /// The ID of the session. A caller with a personal access token has none; this is then the ID of the token.
     package let sessionID: UUID
+    /// Whether the caller has sent a personal access token.
+    package let usesPersonalToken: Bool
 
     package init(userID: UUID, tenantID: UUID, sessionID: UUID) {
         self.userID = userID
         self.tenantID = tenantID
         self.sessionID = sessionID
+        usesPersonalToken = false
+    }
+
+    init(userID: UUID, tenantID: UUID, accessTokenID: UUID) {
+        self.userID = userID
+        self.tenantID = tenantID
+        sessionID = accessTokenID
+        usesPersonalToken = true
     }
 }
 
@@ -274,6 +285,7 @@ package final class RequestContext: RowContext {
     }
 
     private static let begin = Statement("SELECT begin_request($1, $2, $3, $4)")
+    private static let beginWithToken = Statement("SELECT begin_token_request($1, $2, $3, $4)")
     /// Does the same as `begin_request` for a read-only pipeline, without calling a PL/pgSQL function.
     ///
     /// PostgreSQL evaluates select lists from left to right, so `app.user_id` is set before the session is looked up. In
@@ -321,13 +333,16 @@ package final class RequestContext: RowContext {
         }
         checkedViewer = viewer
         parameters.append(uuid: viewer.sessionID)
-        if isReadOnly {
+        if viewer.usesPersonalToken {
+            parameters.append(bool: isReadOnly)
+            pipeline.append(Self.beginWithToken, parameters)
+        } else if isReadOnly {
             pipeline.append(Self.beginReadOnly, parameters)
         } else {
             parameters.append(bool: false)
             pipeline.append(Self.begin, parameters)
-            pipeline.notify(Hub.changeChannel, viewer.userID.description)
         }
+        if !isReadOnly { pipeline.notify(Hub.changeChannel, viewer.userID.description) }
         return pipeline
     }
 

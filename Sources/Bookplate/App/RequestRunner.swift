@@ -113,6 +113,9 @@ package final class RequestRunner: GraphQLService {
     ) async throws(DocumentTexts.Refusal) -> Planned {
         // Charge one unit before the document is read, and the rest when the cost of the operation is known.
         do throws(RequestErrors) { try gate.admit(1) } catch { throw .request(error) }
+        if let token = request.bearerToken, PersonalToken.isOne(token) {
+            throw .request(RequestErrors([.personalTokenRefused]))
+        }
         let text = try await texts.text(
             of: RequestedDocument(
                 query: request.query, documentID: request.documentID,
@@ -334,6 +337,10 @@ package final class RequestRunner: GraphQLService {
 }
 
 extension GraphQLError {
+    fileprivate static let personalTokenRefused = GraphQLError(
+        "This is a personal access token, which opens only the protocols of its scopes. "
+            + "Sign in, and send the access token of the session.",
+        extensions: [.init("code", .string(BookplateError.unauthenticated.code))])
     fileprivate static let subscriptionNeedsStream = GraphQLError(
         "A subscription returns several responses. Accept text/event-stream or "
             + "multipart/mixed;subscriptionSpec=\"1.0\", or use a WebSocket.",

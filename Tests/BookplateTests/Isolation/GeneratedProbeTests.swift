@@ -121,7 +121,12 @@ extension Value {
             return self
         case .list(let items): return .list(items.map { $0.replacing(id) })
         case .object(let members):
-            return .object(members.map { Member($0.name, $0.value.replacing(id)) })
+            // Each personal access token has another secret.
+            return .object(
+                members.map {
+                    ["secret", "lastCharacters"].contains($0.name)
+                        ? Member($0.name, "a secret") : Member($0.name, $0.value.replacing(id))
+                })
         case .null, .boolean, .int, .bigInt, .float: return self
         }
     }

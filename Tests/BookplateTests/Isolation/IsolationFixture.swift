@@ -13,6 +13,8 @@ struct IsolationFixture {
     let entry: Value
     let goal: Value
     let note: Value
+    let token: Value
+    let document: Value
 
     @discardableResult
     static func fill(_ reader: TestReader) async throws -> IsolationFixture {
@@ -79,9 +81,18 @@ struct IsolationFixture {
             """)
         let session = try await reader.requireValue(
             "{ me { sessions { id } } }", .null, "me", "sessions", 0, "id")
+        let token = try await reader.requireValue(
+            """
+            mutation { createAccessToken(input: {name: "Secret token", scopes: [PROGRESS]}) { secret token { id } } }
+            """, .null, "createAccessToken")
+        let kobo = try await EReader(reader, secret: token["secret"]?.string)
+        _ = await kobo.push("secret", 0.5, metadata: #"{"title":"Secret document"}"#)
+        try await kobo.linkLast(to: book)
+        let document = try await kobo.documents().first?["id"] ?? .null
         return IsolationFixture(
             reader: reader, shelf: shelf, book: book, review: review, card: card, session: session,
-            read: read, entry: entry, goal: goal, note: note)
+            read: read, entry: entry, goal: goal, note: note,
+            token: token["token"]?["id"] ?? .null, document: document)
     }
 
     /// Returns all of the user's objects, to compare them before and after a test.
@@ -102,6 +113,7 @@ struct IsolationFixture {
               series { nodes { series { name bookCount } booksInLibrary booksRead next { id } } }
               swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }
               sessions { id deviceName } storage { usedBytes }
+              accessTokens { id name } ereaderDocuments { nodes { id title book { id } } }
             } }
             """, .null, "me")
     }

@@ -71,6 +71,7 @@ package enum AppleNotifications {
         switch notification.event {
         case .consentRevoked:
             pipeline.append(revokeSessions)
+            pipeline.append(deleteAccessTokens)
             pipeline.append(deleteGrants)
         case .accountDeleted:
             deletionKeys = AccountDeletion.append(to: &pipeline)
@@ -141,6 +142,9 @@ package enum AppleNotifications {
         SET revoked_at = now()
         WHERE user_id = app_user_id() AND revoked_at IS NULL
         """)
+
+    private static let deleteAccessTokens = Statement(
+        "DELETE FROM access_tokens WHERE user_id = app_user_id()")
 
     /// Apple has already revoked the tokens.
     private static let deleteGrants = Statement(

@@ -22,6 +22,53 @@ package struct DevelopmentToken: Sendable {
         userID: UUID?, name: String?, tenant slug: String?, keys: SessionKeys,
         _ connection: AdminConnection
     ) throws(AdministrationError) -> DevelopmentToken {
+        let (id, tenantID) = try user(userID, name: name, tenant: slug, connection)
+        let ticket = RefreshTicket(
+            tenantID: tenantID, userID: id, sessionID: .version7(),
+            secret: RefreshTicket.newSecret())
+        try mappingError(AdministrationError.init) { () throws(PostgresError) in
+            var session = Parameters.of(id, ticket.sessionID)
+            session.append(bytea: ticket.hash)
+            try connection.query(
+                """
+                INSERT INTO sessions (user_id, id, refresh_hash, device_name, expires_at)
+                VALUES ($1, $2, $3, 'development', now() + interval '90 days')
+                """, session)
+        }
+        let now = unixSecondsNow()
+        let claims = AccessClaims(
+            userID: id, tenantID: tenantID, sessionID: ticket.sessionID,
+            issuedAt: now, expiresAt: now + accessTokenSeconds)
+        return DevelopmentToken(
+            accessToken: AccessToken.issue(claims, keys: keys), refreshToken: ticket.text,
+            userID: id)
+    }
+
+    /// Creates a personal access token, like `issue` creates a session.
+    ///
+    /// - Parameter scopes: Values of the enum `AccessScope`, in any case.
+    /// - Throws: `.refused` if there is no such tenant or scope.
+    package static func issuePersonal(
+        scopes: [String], userID: UUID?, name: String?, tenant slug: String?, keys: SessionKeys,
+        _ connection: AdminConnection
+    ) throws(AdministrationError) -> (secret: String, userID: UUID) {
+        var known: [AccessScope] = []
+        for scope in scopes {
+            guard let value = AccessScope(rawValue: scope.uppercased()) else {
+                throw .refused("there is no scope \(scope); the only one is progress")
+            }
+            if !known.contains(value) { known.append(value) }
+        }
+        let (id, _) = try user(userID, name: name, tenant: slug, connection)
+        let secret = try PersonalAccessToken.issue(
+            name: "bookplate-admin", scopes: known, for: id, keys: keys, connection)
+        return (secret, id)
+    }
+
+    /// Finds or creates a user.
+    private static func user(
+        _ userID: UUID?, name: String?, tenant slug: String?, _ connection: AdminConnection
+    ) throws(AdministrationError) -> (id: UUID, tenantID: UUID) {
         let tenants = try mappingError(AdministrationError.init) { () throws(PostgresError) in
             var parameters = Parameters()
             parameters.append(text: slug)
@@ -52,24 +99,6 @@ package struct DevelopmentToken: Sendable {
                 .decode(UUID.self)
         }
         guard let tenantID = users.first else { throw .refused("there is no such user") }
-        let ticket = RefreshTicket(
-            tenantID: tenantID, userID: id, sessionID: .version7(),
-            secret: RefreshTicket.newSecret())
-        try mappingError(AdministrationError.init) { () throws(PostgresError) in
-            var session = Parameters.of(id, ticket.sessionID)
-            session.append(bytea: ticket.hash)
-            try connection.query(
-                """
-                INSERT INTO sessions (user_id, id, refresh_hash, device_name, expires_at)
-                VALUES ($1, $2, $3, 'development', now() + interval '90 days')
-                """, session)
-        }
-        let now = unixSecondsNow()
-        let claims = AccessClaims(
-            userID: id, tenantID: tenantID, sessionID: ticket.sessionID,
-            issuedAt: now, expiresAt: now + accessTokenSeconds)
-        return DevelopmentToken(
-            accessToken: AccessToken.issue(claims, keys: keys), refreshToken: ticket.text,
-            userID: id)
+        return (id, tenantID)
     }
 }

@@ -330,6 +330,9 @@ extension Sessions {
             // An id that is not a UUID is that of no session, so the parameter is null.
             parameters.append(uuid: id.map { UUID($0) } ?? viewer.sessionID)
             parameters.append(bool: everywhere)
+            if everywhere {
+                pipeline.append(PersonalAccessToken.deleteAll, .of(viewer.userID))
+            }
             return pipeline.append(revokeSessions, parameters)
         }
         return [PlainObject(leaves: ["endedSessions": .int(sessions.count)])]

@@ -231,6 +231,13 @@ package final class RateLimits: Sendable {
         try take(\.signIns, signIns, from: address)
     }
 
+    /// Returns the unit of a sign-in that is not to be counted.
+    func putBackSignIn(from address: RateKey?) {
+        guard let signIns, let address else { return }
+        let now = clock()
+        buckets.withLock { $0.signIns.putBack(1, of: address, signIns, now: now) }
+    }
+
     /// Counts a refresh.
     ///
     /// - Throws: `.rateLimited`.

@@ -27,7 +27,8 @@ package final class LibraryExport {
 
     /// The part of the archive that is being written, in the order of the parts.
     private enum Phase {
-        case profile, shelves, books, progress, notes, swipes, goodreadsTable, covers, done
+        case profile, accessTokens, ereaderDocuments, ereaderPositions, shelves, books, progress,
+            notes, swipes, goodreadsTable, covers, done
     }
 
     private static let pageMax: Int32 = 500
@@ -76,6 +77,9 @@ package final class LibraryExport {
         let statement: Statement
         switch phase {
         case .profile: return .rows(ExportedProfile.query.statement, parameters)
+        case .accessTokens: statement = ExportedAccessToken.page.statement
+        case .ereaderDocuments: statement = ExportedEReaderDocument.page.statement
+        case .ereaderPositions: statement = ExportedEReaderPosition.page.statement
         case .shelves: statement = ExportedShelf.page.statement
         case .books, .goodreadsTable: statement = ExportedBook.page.statement
         case .progress: statement = ExportedProgress.page.statement
@@ -86,7 +90,7 @@ package final class LibraryExport {
         }
         parameters.append(uuid: after)
         parameters.append(int32: Self.pageMax)
-        if phase != .shelves {
+        if ![.accessTokens, .ereaderDocuments, .ereaderPositions, .shelves].contains(phase) {
             parameters.append(uuid: phase == .swipes ? part?.swipes?.last : part?.books?.last)
         }
         if phase == .progress || phase == .notes {
@@ -101,7 +105,19 @@ package final class LibraryExport {
         case .profile:
             let profile = rows.decode(ExportedProfile.self).first?.json ?? .null
             try zip.write(Array(",\n\"profile\":".utf8) + Self.json(profile))
-            try beginList("shelves", .shelves)
+            try beginList("accessTokens", .accessTokens)
+        case .accessTokens:
+            if try writeItems(rows.decode(ExportedAccessToken.self)) {
+                try beginList("ereaderDocuments", .ereaderDocuments)
+            }
+        case .ereaderDocuments:
+            if try writeItems(rows.decode(ExportedEReaderDocument.self)) {
+                try beginList("ereaderPositions", .ereaderPositions)
+            }
+        case .ereaderPositions:
+            if try writeItems(rows.decode(ExportedEReaderPosition.self)) {
+                try beginList("shelves", .shelves)
+            }
         case .shelves:
             if try writeItems(rows.decode(ExportedShelf.self)) { try beginBooks() }
         case .books:

@@ -5,6 +5,9 @@ package struct RequestHeaders: Sendable, Equatable {
     /// Several headers are joined with commas (RFC 9110, section 5.3).
     package var accept: String?
     package var authorization: String?
+    /// The name and the key with which KOReader signs in.
+    package var authUser: String?
+    package var authKey: String?
     package var contentType: String?
     /// `Int.max` if the number does not fit in an Int.
     package var contentLength: Int?
@@ -56,6 +59,8 @@ package struct RequestHeaders: Sendable, Equatable {
         case 6 where name.isToken("origin"): setUnique(value, as: \.origin)
         case 7 where name.isToken("upgrade"): hasUpgrade = true
         case 10 where name.isToken("connection"): addConnection(value)
+        case 10 where name.isToken("x-auth-key"): setUnique(value, as: \.authKey)
+        case 11 where name.isToken("x-auth-user"): setUnique(value, as: \.authUser)
         case 11 where name.isToken("traceparent"):
             // Two headers count as none: an invalid trace is not a reason to refuse a request.
             traceParent = traceParent == nil ? value.text : ""

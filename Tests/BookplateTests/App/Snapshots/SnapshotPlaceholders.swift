@@ -26,7 +26,8 @@ struct SnapshotPlaceholders {
         case .string(let text):
             switch name {
             case "cursor", "startCursor", "endCursor": return "<cursor>"
-            case "accessToken", "refreshToken": return "<token>"
+            case "accessToken", "refreshToken", "secret": return "<token>"
+            case "lastCharacters": return "<characters>"
             case "startedOn" where text == today, "finishedOn" where text == today,
                 "lastDay" where text == today:
                 return "<today>"

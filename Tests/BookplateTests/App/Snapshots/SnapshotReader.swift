@@ -77,6 +77,13 @@ struct SnapshotReader {
         ])
         _ = try await reader.requireValue(
             "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": deleted], "deleteBook")
+        let kobo = try await EReader(reader)
+        _ = await kobo.push(
+            "0b229176d4e8db7f6d2b5a4952368d7a", 0.32,
+            metadata: #"{"filename":"dune.epub","title":"Dune","authors":"Frank Herbert"}"#)
+        let document = try await kobo.documents().first?["id"] ?? .null
+        let token = try await reader.requireValue(
+            "{ me { accessTokens { id } } }", .null, "me", "accessTokens", 0, "id")
         let libraryImport = try await app.execute(
             "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
             ["file": UploadReference.value(0)], token: reader.token,
@@ -88,7 +95,8 @@ struct SnapshotReader {
         let values = [
             "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
             "deleted": deleted, "card": card, "work": try await reader.work(card), "read": read,
-            "oldRead": oldRead, "entry": entry, "goal": goal, "note": note,
+            "oldRead": oldRead, "entry": entry, "goal": goal, "note": note, "document": document,
+            "token": token,
             "import": libraryImport["importLibrary", "id"] ?? .null,
         ].compactMapValues(\.string)
         return SnapshotReader(
@@ -97,6 +105,7 @@ struct SnapshotReader {
                 "newBook": "\(UUID())".lowercased(), "newShelf": "\(UUID())".lowercased(),
                 "newRead": "\(UUID())".lowercased(), "newEntry": "\(UUID())".lowercased(),
                 "newNote": "\(UUID())".lowercased(),
+                "newKey": "\(UUID())".lowercased(),
                 "refreshToken": reader.refreshToken,
                 "identityToken": app.identityToken(subject: reader.subject + ".again"),
             ]) { first, _ in first })

@@ -143,6 +143,26 @@ import Zip
             """, ["card": cards[0]["id"] ?? .null], "recordSwipes")
     }
 
+    /// The archive names the tokens without their secrets, and what e-readers have reported.
+    @Test func archiveHasTokensAndDocumentsOfEReaders() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let kobo = try await EReader(try await app.makeReader())
+        let book = try await kobo.reader.makeBook("Dune")
+        _ = await kobo.push("abc", 0.5, metadata: #"{"title":"Dune"}"#)
+        try await kobo.linkLast(to: book)
+        let archive = try await open(app, token(try await link(kobo.reader)))
+        let text = String(decoding: try files(archive)["library.json"] ?? [], as: UTF8.self)
+        #expect(!text.contains(kobo.secret))
+        let json = try parseJSON(Array(text.utf8))
+        #expect(json["accessTokens", 0, "name"] == "Kobo")
+        #expect(json["ereaderDocuments", 0, "hash"] == "abc")
+        #expect(json["ereaderDocuments", 0, "bookId"] == book)
+        #expect(json["ereaderPositions", 0, "percent"] == 50)
+        // Other programs read the archive of a new account.
+        let other = try await app.makeReader()
+        #expect(try await imported(other, archive)["failed"] == [])
+    }
+
     @Test func exportAndImportLoseNothing() async throws {
         let app = try await TestApp.start()
         let (from, to) = (try await app.makeReader(), try await app.makeReader())

@@ -1,0 +1,176 @@
+import Basics
+import GraphQL
+import GraphQLPostgres
+import Identity
+import Postgres
+
+/// A personal access token, as its owner sees it.
+enum PersonalAccessToken {
+    static let nameCharactersMax = 100
+    /// The maximum number of tokens of a reader.
+    static let ofUserMax = 100
+    private static let seedBytes = 16
+    private static let id = Column("t.id", .uuid)
+
+    static let type = RowType(
+        name: "AccessToken", table: "access_tokens t", scope: "t.user_id = $1", id: id,
+        fields: [
+            "id": .column(id),
+            "name": .column(Column("t.name", .text)),
+            "scopes": .column(Column("t.scopes", .texts)),
+            "lastCharacters": .column(Column("t.last_characters", .text)),
+            "createdAt": .column(Column("t.created_at", .timestamp)),
+            "expiresAt": .column(Column("t.expires_at", .timestamp)),
+            "lastUsedAt": .column(Column("t.last_used_at", .timestamp)),
+        ])
+
+    static let ofUser = RowRelation(
+        .many, type, key: User.id, matching: "t.user_id",
+        from: """
+            access_tokens t
+            WHERE t.user_id = $1 AND t.user_id = ANY($2)
+            ORDER BY t.created_at DESC, t.id
+            """)
+
+    static let create = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        let creation = try Creation(InputObject(arguments["input"]))
+        let keys = request.services.accounts.sessionKeys
+        let seed = randomBytes(seedBytes)
+        let outcomes = try await request.write { pipeline, viewer in
+            let token = PersonalToken.derive(
+                creation.id, of: viewer.userID, seed: seed, keys: keys)
+            return pipeline.append(
+                Outcome.create, creation.parameters(token, seed, of: viewer.userID))
+        }
+        guard let outcome = outcomes.first else { throw .internalError }
+        if let error = outcome.error { throw error }
+        let token = PersonalToken.derive(
+            creation.id, of: try request.caller().userID, seed: outcome.seed, keys: keys)
+        // The sealing key may have been replaced since the request that created the token.
+        guard token.hash == outcome.hash else { throw Outcome.isTaken }
+        return [
+            PlainObject(
+                leaves: ["secret": .string(token.text)], ids: ["token": [creation.id]])
+        ]
+    }
+
+    static let createPayloadFields: [String: FieldResolver] = [
+        "token": .load(RowsOfPlainObject(.one, type)), "secret": .property,
+    ]
+
+    /// Succeeds even if there is no such token, so that clients can retry the mutation.
+    static let revoke = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        let id = try arguments.id("id", else: "There is no such access token.")
+        try await request.write { pipeline, viewer in
+            pipeline.append(delete, .of(viewer.userID, id))
+        }
+        return [PlainObject(leaves: ["id": .string(id.description)])]
+    }
+
+    private static let delete = Statement(
+        "DELETE FROM access_tokens WHERE user_id = $1 AND id = $2")
+
+    /// Revokes all tokens of the user `$1`.
+    static let deleteAll = Statement("DELETE FROM access_tokens WHERE user_id = $1")
+
+    /// A token to create: the input type `CreateAccessTokenInput`.
+    struct Creation {
+        let id: UUID
+        let name: String
+        let scopes: [String]
+        /// In microseconds since the Unix epoch; nil for a token that does not expire.
+        let expiresAt: Int64?
+
+        init(_ input: InputObject) throws(BookplateError) {
+            id = try input.newID()
+            name = try TextInput.line(
+                input.text("name") ?? "", field: "name", charactersMax: nameCharactersMax)
+            var scopes: [String] = []
+            for scope in input["scopes"]?.list?.compactMap(\.string) ?? []
+            where !scopes.contains(scope) {
+                scopes.append(scope)
+            }
+            guard !scopes.isEmpty else {
+                throw .badUserInput(field: "scopes", "A token needs at least one scope.")
+            }
+            self.scopes = scopes.sorted()
+            expiresAt = input.text("expiresAt").flatMap { Instant($0) }?.microseconds
+            if let expiresAt, expiresAt <= unixSecondsNow() * 1_000_000 {
+                throw .badUserInput(
+                    field: "expiresAt", "This time is in the past. Send a time in the future.")
+            }
+        }
+
+        init(name: String, scopes: [AccessScope]) {
+            id = .version7()
+            self.name = name
+            self.scopes = scopes.map(\.rawValue)
+            expiresAt = nil
+        }
+
+        func parameters(_ token: PersonalToken, _ seed: [UInt8], of user: UUID) -> Parameters {
+            var parameters = Parameters.of(user, id)
+            parameters.append(text: name)
+            parameters.append(texts: scopes)
+            parameters.append(bytea: token.hash)
+            parameters.append(bytea: token.kosyncHash)
+            parameters.append(bytea: seed)
+            parameters.append(text: token.lastCharacters)
+            parameters.append(timestamptz: expiresAt)
+            parameters.append(int32: Int32(ofUserMax))
+            return parameters
+        }
+    }
+
+    /// The outcome of `create_access_token`.
+    private struct Outcome: RowDecodable {
+        let error: BookplateError?
+        let hash: [UInt8]
+        let seed: [UInt8]
+
+        static let isTaken = BookplateError.conflict(
+            "A token with this ID was created before. Its secret is shown only once. Choose a new UUID.",
+            field: "id")
+
+        init?(_ row: inout RowReader) {
+            error =
+                switch row.text() {
+                case "DONE", "REPEATED": nil
+                case "TAKEN": Self.isTaken
+                case "FULL":
+                    .badUserInput(
+                        field: "input",
+                        "A reader may have at most \(ofUserMax) access tokens. Revoke one first.")
+                default: .internalError
+                }
+            hash = row.bytes() ?? []
+            seed = row.bytes() ?? []
+        }
+
+        static let create = TypedStatement<Self>(
+            """
+            SELECT outcome, stored_hash, stored_seed
+            FROM create_access_token(
+                $1, $2, $3, $4::text[]::access_scope[], $5, $6, $7, $8, $9, \(Sessions.graceSeconds), $10
+            )
+            """)
+    }
+
+    /// Creates a token for a user, in the transaction of an operator, and returns its secret.
+    static func issue(
+        name: String, scopes: [AccessScope], for user: UUID, keys: SessionKeys,
+        _ connection: AdminConnection
+    ) throws(AdministrationError) -> String {
+        let creation = Creation(name: name, scopes: scopes)
+        let seed = randomBytes(seedBytes)
+        let token = PersonalToken.derive(creation.id, of: user, seed: seed, keys: keys)
+        let outcomes: [Outcome] = try mappingError(AdministrationError.init) {
+            () throws(PostgresError) in
+            try connection.query(
+                Outcome.create.statement.text, creation.parameters(token, seed, of: user)
+            ).decode()
+        }
+        if let error = outcomes.first?.error { throw .refused(error.message) }
+        return token.text
+    }
+}

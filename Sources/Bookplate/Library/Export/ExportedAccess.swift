@@ -1,0 +1,88 @@
+import GraphQL
+import Postgres
+
+/// A personal access token without its secret.
+struct ExportedAccessToken: ExportedJSONItem {
+    let id: UUID
+    let json: Value
+
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid() else { return nil }
+        self.id = id
+        json = .object([
+            .init("id", .id(id)), .init("name", .text(row.text())),
+            .init("scopes", .list((row.texts() ?? []).map { .string($0) })),
+            .init("lastCharacters", .text(row.text())),
+            .init("createdAt", .instant(row.timestamptz())),
+            .init("expiresAt", .instant(row.timestamptz())),
+            .init("lastUsedAt", .instant(row.timestamptz())),
+        ])
+    }
+
+    static let page = TypedStatement<Self>(
+        """
+        SELECT id, name, scopes::text[], last_characters, created_at, expires_at, last_used_at
+        FROM access_tokens
+        WHERE user_id = $1 AND ($2::uuid IS NULL OR id > $2)
+        ORDER BY id
+        LIMIT $3
+        """)
+}
+
+/// A document of an e-reader, with its last position.
+struct ExportedEReaderDocument: ExportedJSONItem {
+    let id: UUID
+    let json: Value
+
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid() else { return nil }
+        self.id = id
+        json = .object([
+            .init("id", .id(id)), .init("hash", .text(row.text())),
+            .init("title", .text(row.text())), .init("author", .text(row.text())),
+            .init("bookId", .id(row.uuid())), .init("progress", .text(row.text())),
+            .init("percent", row.float8().map { .float($0) } ?? .null),
+            .init("deviceName", .text(row.text())), .init("deviceId", .text(row.text())),
+            .init("createdAt", .instant(row.timestamptz())),
+            .init("syncedAt", .instant(row.timestamptz())),
+        ])
+    }
+
+    static let page = TypedStatement<Self>(
+        """
+        SELECT
+            id, hash, title, author, book_id, progress, 100 * fraction, device_name, device_id, created_at, synced_at
+        FROM ereader_documents
+        WHERE user_id = $1 AND ($2::uuid IS NULL OR id > $2)
+        ORDER BY id
+        LIMIT $3
+        """)
+}
+
+/// The last position of an e-reader in a book.
+struct ExportedEReaderPosition: ExportedJSONItem {
+    /// The id of the book.
+    let id: UUID
+    let json: Value
+
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid() else { return nil }
+        self.id = id
+        json = .object([
+            .init("bookId", .id(id)), .init("modifiedAt", .instant(row.timestamptz())),
+            .init("percent", row.float8().map { .float($0) } ?? .null),
+            .init("deviceId", .text(row.text())), .init("deviceName", .text(row.text())),
+            .init("title", .text(row.text())),
+            .init("references", row.texts().map { .list($0.map { .string($0) }) } ?? .null),
+        ])
+    }
+
+    static let page = TypedStatement<Self>(
+        """
+        SELECT book_id, modified_at, 100 * fraction, device_id, device_name, title, place_refs
+        FROM ereader_positions
+        WHERE user_id = $1 AND ($2::uuid IS NULL OR book_id > $2)
+        ORDER BY book_id
+        LIMIT $3
+        """)
+}
