@@ -63,7 +63,9 @@ import Testing
             #expect(try await doctor(installation, url).map { $0["state"] } == ["wrong"])
 
             let executor = EventLoopTaskExecutor(MultiThreadedEventLoopGroup.singleton.next())
-            let pool = try await ConnectionPool.start(PostgresConfiguration(url: url), on: executor)
+            var configuration = PostgresConfiguration(url: url)
+            configuration.connectionCount = 1
+            let pool = try await ConnectionPool.start(configuration, on: executor)
             var pipeline = Pipeline(isReadOnly: true, timeout: .seconds(2))
             pipeline.append(Statement("SELECT 1"))
             await #expect(throws: PostgresError.connectFailed(Pooler.refusal)) {

@@ -56,7 +56,11 @@ extension OpenedConnection {
         guard let second = try? other.answer("BEGIN; \(Self.processID)", within: Self.probeTimeout)
         else { return false }
         if second == first { return true }
-        return try answer(Self.processID) != first
+        // Several times, since other connections of the pooler may be in use, so that the first session is free by chance.
+        for _ in 0..<10 {
+            if try answer(Self.processID) != first { return true }
+        }
+        return false
     }
 
     /// Runs statements and returns the first value of the last one.

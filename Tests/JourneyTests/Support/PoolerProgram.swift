@@ -38,9 +38,11 @@ enum PoolerProgram: String, Sendable {
         } catch {
             outcome = .failure(error)
         }
-        // Both end at once, with all their processes, although the server is still connected.
-        program.send(self == .pgpool ? SIGINT : SIGTERM)
-        _ = try await blocking { try program.wait() }
+        // Pgpool-II ends its own processes only if it stops in order. PgBouncer is killed when `program` is released.
+        if self == .pgpool {
+            program.send(SIGINT)
+            _ = try await blocking { try program.wait() }
+        }
         try outcome.get()
     }
 
