@@ -24,6 +24,12 @@ CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
 
 COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
 
+-- Name: access_scope; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.access_scope AS ENUM (
+    'PROGRESS'
+);
+
 -- Name: author_role; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.author_role AS ENUM (
@@ -142,6 +148,14 @@ CREATE TYPE public.cover_status AS ENUM (
     'FAILED'
 );
 
+-- Name: goal_unit; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.goal_unit AS ENUM (
+    'BOOKS',
+    'PAGES',
+    'HOURS'
+);
+
 -- Name: import_format; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.import_format AS ENUM (
@@ -170,6 +184,34 @@ CREATE TYPE public.job_state AS ENUM (
     'RUNNING',
     'DEAD'
 );
+
+-- Name: note_chapter; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.note_chapter AS text
+	CONSTRAINT notes_chapter_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500)));
+
+-- Name: note_color; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.note_color AS ENUM (
+    'YELLOW',
+    'ORANGE',
+    'RED',
+    'PINK',
+    'PURPLE',
+    'BLUE',
+    'GREEN',
+    'GRAY'
+);
+
+-- Name: note_comment; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.note_comment AS text
+	CONSTRAINT notes_comment_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 10000)));
+
+-- Name: note_text; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.note_text AS text
+	CONSTRAINT notes_text_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 10000)));
 
 -- Name: partial_date; Type: DOMAIN; Schema: public; Owner: -
 
@@ -427,6 +469,43 @@ BEGIN
 END
 $$;
 
+-- Name: audio_length(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.audio_length(owner uuid, book uuid) RETURNS integer
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT r.length_seconds
+    FROM reads r
+    WHERE r.user_id = owner AND r.book_id = book AND r.length_seconds IS NOT NULL
+    ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+    LIMIT 1
+$$;
+
+-- Name: authenticate_access_token(bytea, public.access_scope); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) RETURNS TABLE(user_id uuid, tenant_id uuid, id uuid)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH found AS MATERIALIZED (
+        SELECT t.user_id, u.tenant_id, t.id, t.last_used_at
+        FROM access_tokens t
+        JOIN users u ON u.id = t.user_id
+        WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
+            AND wanted = ANY(t.scopes)
+            AND coalesce(t.expires_at > now(), true)
+    ), used AS (
+        UPDATE access_tokens t
+        SET last_used_at = now()
+        FROM found f
+        WHERE t.user_id = f.user_id
+            AND t.id = f.id
+            AND coalesce(f.last_used_at < now() - interval '10 minutes', true)
+    )
+    SELECT f.user_id, f.tenant_id, f.id
+    FROM found f
+$$;
+
 -- Name: author_id(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.author_id(name text) RETURNS uuid
@@ -557,6 +636,32 @@ BEGIN
 END
 $$;
 
+-- Name: begin_token_request(uuid, uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.begin_token_request(user_id uuid, tenant_id uuid, token_id uuid, read_only boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    ignored := set_config('app.user_id', user_id::text, true);
+    ignored := set_config('app.tenant_id', tenant_id::text, true);
+    IF read_only THEN
+        ignored := set_config('transaction_read_only', 'on', true);
+    ELSE
+        PERFORM lock_user(user_id);
+    END IF;
+    PERFORM
+    FROM access_tokens t
+    WHERE t.user_id = begin_token_request.user_id
+        AND t.id = token_id
+        AND coalesce(t.expires_at > now(), true);
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the access token was revoked or has expired' USING ERRCODE = 'BP401';
+    END IF;
+END
+$$;
+
 -- Name: book_link_keys(text, text, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.book_link_keys(isbn13 text, title text, author text) RETURNS bigint[]
@@ -596,6 +701,40 @@ BEGIN
 END
 $$;
 
+-- Name: book_progression(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.book_progression(owner uuid, book uuid) RETURNS TABLE(modified_at timestamp with time zone, fraction double precision, device_id text, device_name text, title text, place_refs text[])
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT
+        CASE WHEN latest.is_newer THEN latest.at ELSE p.modified_at END,
+        CASE WHEN latest.is_newer THEN latest.fraction ELSE p.fraction END,
+        CASE WHEN latest.is_newer THEN NULL ELSE p.device_id END,
+        CASE WHEN latest.is_newer THEN NULL ELSE p.device_name END,
+        CASE WHEN latest.is_newer THEN NULL ELSE p.title END,
+        CASE WHEN latest.is_newer THEN NULL ELSE p.place_refs END
+    FROM books b
+    LEFT JOIN ereader_positions p ON p.user_id = owner AND p.book_id = b.id
+    LEFT JOIN LATERAL (
+        SELECT
+            e.at,
+            progress_fraction(e.page, e.percent, e.seconds, b.page_count, r.length_seconds) AS fraction,
+            coalesce(e.at > p.modified_at, true)
+                AND progress_fraction(e.page, e.percent, e.seconds, b.page_count, r.length_seconds) IS NOT NULL AS is_newer
+        FROM (
+            SELECT l.id, l.length_seconds
+            FROM reads l
+            WHERE l.user_id = owner AND l.book_id = b.id
+            ORDER BY l.sorted_on DESC, l.created_at DESC, l.id DESC
+            LIMIT 1
+        ) r
+        JOIN progress_entries e ON e.user_id = owner AND e.read_id = r.id
+        ORDER BY e.at DESC, e.id DESC
+        LIMIT 1
+    ) latest ON true
+    WHERE b.user_id = owner AND b.id = book
+$$;
+
 -- Name: bury(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.bury(owner uuid, deleted uuid) RETURNS void
@@ -627,6 +766,58 @@ CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
         ORDER BY i.position
         LIMIT 6
     )
+$$;
+
+-- Name: change_note(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.change_note(owner uuid, note uuid, given jsonb) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept notes;
+    changed notes;
+BEGIN
+    SELECT n.* INTO kept
+    FROM notes n
+    WHERE n.user_id = owner AND n.id = note;
+    IF NOT FOUND THEN
+        RETURN 'NOTE';
+    END IF;
+    changed := kept;
+    IF given ? 'text' THEN
+        changed.text := given ->> 'text';
+    END IF;
+    IF given ? 'comment' THEN
+        changed.comment := given ->> 'comment';
+    END IF;
+    IF changed.text IS NULL AND changed.comment IS NULL THEN
+        RETURN 'EMPTY';
+    END IF;
+    IF given ? 'chapter' THEN
+        changed.chapter := given ->> 'chapter';
+    END IF;
+    IF given ? 'color' THEN
+        changed.color := (given ->> 'color')::note_color;
+    END IF;
+    IF given ? 'position' THEN
+        changed.page := (given -> 'position' ->> 'page')::int;
+        changed.percent := (given -> 'position' ->> 'percent')::float8;
+        changed.seconds := (given -> 'position' ->> 'seconds')::int;
+    END IF;
+    IF changed IS DISTINCT FROM kept THEN
+        UPDATE notes n
+        SET text = changed.text,
+            comment = changed.comment,
+            chapter = changed.chapter,
+            color = changed.color,
+            page = changed.page,
+            percent = changed.percent,
+            seconds = changed.seconds,
+            updated_at = now()
+        WHERE n.user_id = owner AND n.id = note;
+    END IF;
+    RETURN NULL;
+END
 $$;
 
 -- Name: change_progress(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -896,6 +1087,27 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
 
+-- Name: copy_book_facts(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.copy_book_facts() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    book record;
+BEGIN
+    SELECT b.page_count, b.genre, b.author_ids[1] AS author_id, left(b.authors[1], 200) AS author INTO book
+    FROM books b
+    WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id;
+    IF FOUND THEN
+        NEW.page_count := book.page_count;
+        NEW.genre := book.genre;
+        NEW.author_id := book.author_id;
+        NEW.author := book.author;
+    END IF;
+    RETURN NEW;
+END
+$$;
+
 -- Name: covers; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.covers (
@@ -986,12 +1198,157 @@ CREATE FUNCTION public.count_jobs() RETURNS TABLE(kind text, state text, count b
     GROUP BY 1, 2
 $$;
 
+-- Name: count_reading_day(uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_reading_day(owner uuid, at timestamp with time zone, is_added boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    local_day date;
+BEGIN
+    SELECT (count_reading_day.at AT TIME ZONE u.time_zone)::date INTO local_day
+    FROM users u
+    WHERE u.id = owner;
+    IF NOT FOUND THEN
+        -- The account is being deleted.
+        RETURN;
+    ELSIF is_added THEN
+        INSERT INTO reading_days AS d (user_id, day, entry_count)
+        VALUES (owner, local_day, 1)
+        ON CONFLICT ON CONSTRAINT reading_days_pkey DO UPDATE
+        SET entry_count = d.entry_count + 1;
+    ELSE
+        DELETE FROM reading_days d
+        WHERE d.user_id = owner AND d.day = local_day AND d.entry_count <= 1;
+        IF NOT FOUND THEN
+            UPDATE reading_days d
+            SET entry_count = d.entry_count - 1
+            WHERE d.user_id = owner AND d.day = local_day;
+        END IF;
+    END IF;
+END
+$$;
+
 -- Name: cover_bytes(integer[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
+$$;
+
+-- Name: create_access_token(uuid, uuid, text, public.access_scope[], bytea, bytea, bytea, text, timestamp with time zone, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.create_access_token(owner uuid, new_id uuid, new_name text, new_scopes public.access_scope[], new_token_hash bytea, new_kosync_hash bytea, new_seed bytea, new_last_characters text, new_expires_at timestamp with time zone, grace_seconds integer, tokens_max integer, OUT outcome text, OUT stored_hash bytea, OUT stored_seed bytea) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept access_tokens;
+BEGIN
+    SELECT t.* INTO kept
+    FROM access_tokens t
+    WHERE t.user_id = owner AND t.id = new_id;
+    IF FOUND THEN
+        outcome := 'TAKEN';
+        IF (kept.name, kept.scopes) = (new_name, new_scopes)
+            AND kept.expires_at IS NOT DISTINCT FROM new_expires_at
+            AND kept.created_at > now() - grace_seconds * interval '1 second'
+        THEN
+            outcome := 'REPEATED';
+            stored_hash := kept.token_hash;
+            stored_seed := kept.seed;
+        END IF;
+        RETURN;
+    END IF;
+    IF (SELECT count(*) FROM access_tokens t WHERE t.user_id = owner) >= tokens_max THEN
+        DELETE FROM access_tokens t
+        WHERE t.user_id = owner AND t.expires_at <= now();
+        IF NOT FOUND THEN
+            outcome := 'FULL';
+            RETURN;
+        END IF;
+    END IF;
+    INSERT INTO access_tokens (
+        user_id, id, name, scopes, token_hash, kosync_hash, seed, last_characters, expires_at
+    )
+    VALUES (
+        owner, new_id, new_name, new_scopes, new_token_hash, new_kosync_hash, new_seed, new_last_characters, new_expires_at
+    );
+    outcome := 'DONE';
+    stored_hash := new_token_hash;
+    stored_seed := new_seed;
+END
+$$;
+
+-- Name: create_notes(uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.create_notes(owner uuid, given jsonb) RETURNS TABLE(problem text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH input AS MATERIALIZED (
+        SELECT i.*
+        FROM ROWS FROM (
+            jsonb_to_recordset(given) AS (
+                id uuid, "bookId" uuid, text text, comment text, chapter text, color note_color, page int, percent float8,
+                seconds int, "createdAt" timestamptz
+            )
+        ) WITH ORDINALITY AS i (id, book_id, text, comment, chapter, color, page, percent, seconds, created_at, n)
+    ), checked AS MATERIALIZED (
+        SELECT
+            i.*,
+            k.id IS NOT NULL AS is_stored,
+            CASE
+                WHEN b.id IS NULL THEN 'BOOK'
+                WHEN k.book_id = i.book_id THEN NULL
+                WHEN EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = i.id) THEN 'DELETED'
+                WHEN is_other_object(owner, i.id)
+                    OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = i.id)
+                    OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = i.id)
+                THEN 'TAKEN'
+            END AS found
+        FROM input i
+        LEFT JOIN books b ON b.user_id = owner AND b.id = i.book_id
+        LEFT JOIN notes k ON k.user_id = owner AND k.id = i.id
+    ), room AS MATERIALIZED (
+        SELECT
+            c.book_id,
+            2000 - (SELECT count(*) FROM notes k WHERE k.user_id = owner AND k.book_id = c.book_id) AS of_book
+        FROM (SELECT DISTINCT c.book_id FROM checked c) c
+    ), accepted AS MATERIALIZED (
+        SELECT
+            c.*,
+            CASE
+                WHEN c.found IS NOT NULL OR c.is_stored THEN c.found
+                WHEN count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored)
+                    OVER (PARTITION BY c.book_id ORDER BY c.n) > r.of_book
+                THEN 'BOOK_FULL'
+                WHEN count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored) OVER (ORDER BY c.n)
+                    > 100000 - (SELECT count(*) FROM notes k WHERE k.user_id = owner)
+                THEN 'LIBRARY_FULL'
+            END AS problem
+        FROM checked c
+        JOIN room r ON r.book_id = c.book_id
+    ), stored AS (
+        INSERT INTO notes (
+            user_id, id, book_id, text, comment, chapter, color, page, percent, seconds, created_at
+        )
+        SELECT
+            owner, a.id, a.book_id, a.text, a.comment, a.chapter, a.color, a.page, a.percent, a.seconds,
+            -- Notes without a time are made now, in their order.
+            coalesce(a.created_at, now() + (a.n - 1) * interval '1 microsecond')
+        FROM accepted a
+        WHERE a.problem IS NULL AND NOT a.is_stored
+        ORDER BY a.n
+        -- The batch may contain a note twice.
+        ON CONFLICT DO NOTHING
+    )
+    SELECT a.problem
+    FROM accepted a
+    ORDER BY a.n;
+END
 $$;
 
 -- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
@@ -1036,7 +1393,7 @@ CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_i
 BEGIN
     RETURN QUERY
     WITH stored AS (
-        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries)
+        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries, notes)
         SELECT
             owner,
             b.id,
@@ -1050,7 +1407,8 @@ BEGIN
                 FROM reads r
                 JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
                 WHERE r.user_id = owner AND r.book_id = b.id
-            )
+            ),
+            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -1061,7 +1419,8 @@ BEGIN
             cover = excluded.cover,
             shelf_ids = excluded.shelf_ids,
             reads = excluded.reads,
-            progress_entries = excluded.progress_entries
+            progress_entries = excluded.progress_entries,
+            notes = excluded.notes
         RETURNING id, shelf_ids
     ), no_covers AS (
         -- One statement for all books: a foreign key deletes the rows of each book by a statement of its own, whose triggers
@@ -1093,6 +1452,24 @@ BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
     RETURN NULL;
+END
+$$;
+
+-- Name: delete_note(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_note(owner uuid, note uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    book uuid;
+BEGIN
+    DELETE FROM notes n
+    WHERE n.user_id = owner AND n.id = note
+    RETURNING n.book_id INTO book;
+    IF FOUND THEN
+        PERFORM bury(owner, note);
+    END IF;
+    RETURN book;
 END
 $$;
 
@@ -1160,6 +1537,20 @@ BEGIN
 END
 $$;
 
+-- Name: delete_reading_goal(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_reading_goal(owner uuid, goal uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM reading_goals g
+    WHERE g.user_id = owner AND g.id = goal;
+    IF FOUND THEN
+        PERFORM bury(owner, goal);
+    END IF;
+END
+$$;
+
 -- Name: delete_removed_covers(uuid[], uuid[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) RETURNS void
@@ -1196,6 +1587,17 @@ CREATE FUNCTION public.deleted_account(user_id uuid, session_id uuid) RETURNS TA
         AND t.session_hash = sha256(uuid_send(deleted_account.session_id))
         AND t.deleted_at > now() - interval '1 hour'
 $$;
+
+-- Name: device_uri(text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.device_uri(device_id text, device_name text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+    SELECT 'urn:uuid:' || CASE
+        WHEN device_id ~ '^[0-9A-Fa-f]{32}$' THEN device_id::uuid
+        ELSE md5(coalesce(device_id, '') || E'\n' || device_name)::uuid
+    END
+$_$;
 
 -- Name: drop_deleted_covers(uuid, bigint); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1255,6 +1657,20 @@ CREATE FUNCTION public.editions_with_news() RETURNS TABLE(edition bigint)
                 s.recorded_at > (SELECT similar_at FROM feed_state)
                 OR s.undone_at > (SELECT similar_at FROM feed_state)
             )
+    )
+$$;
+
+-- Name: elapsed_part(integer, date); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.elapsed_part(of_year integer, today date) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT least(
+        1,
+        greatest(
+            0,
+            (today - make_date(of_year, 1, 1))::float8 / (make_date(of_year + 1, 1, 1) - make_date(of_year, 1, 1))
+        )
     )
 $$;
 
@@ -1889,6 +2305,86 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
 END
 $$;
 
+-- Name: import_goals(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_goals(given jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    goal record;
+BEGIN
+    FOR goal IN
+        SELECT *
+        FROM jsonb_to_recordset(given) AS g (
+            id uuid, year int, unit goal_unit, target int, "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+        LIMIT 100
+    LOOP
+        INSERT INTO reading_goals (user_id, id, year, unit, target, created_at, updated_at)
+        SELECT
+            owner,
+            CASE
+                WHEN is_other_object(owner, goal.id)
+                    OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = goal.id)
+                    OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = goal.id)
+                    OR EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = goal.id)
+                THEN gen_random_uuid()
+                ELSE coalesce(goal.id, gen_random_uuid())
+            END,
+            goal.year, goal.unit, goal.target, coalesce(goal."createdAt", now()),
+            coalesce(goal."updatedAt", goal."createdAt", now())
+        WHERE (SELECT count(*) FROM reading_goals g WHERE g.user_id = owner) < 100
+        ON CONFLICT DO NOTHING;
+    END LOOP;
+END
+$$;
+
+-- Name: import_notes(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_notes(given jsonb) RETURNS uuid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    ignored uuid[];
+BEGIN
+    WITH fresh AS MATERIALIZED (
+        SELECT
+            i.*,
+            row_number() OVER (PARTITION BY i."bookId" ORDER BY i."createdAt", i.id) AS book_position,
+            row_number() OVER (ORDER BY i."createdAt", i.id) AS position
+        FROM jsonb_to_recordset(given) AS i (
+            id uuid, "bookId" uuid, text text, comment text, chapter text, color note_color, page int, percent float8,
+            seconds int, "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+        WHERE NOT EXISTS (SELECT FROM notes n WHERE n.user_id = owner AND n.id = i.id)
+    ), stored AS (
+        INSERT INTO notes (
+            user_id, id, book_id, text, comment, chapter, color, page, percent, seconds, created_at, updated_at
+        )
+        SELECT
+            owner, f.id, b.id, f.text, f.comment, f.chapter, f.color, f.page, f.percent, f.seconds,
+            coalesce(f."createdAt", now()), coalesce(f."updatedAt", f."createdAt", now())
+        FROM fresh f
+        JOIN books b ON b.user_id = owner AND b.id = f."bookId"
+        WHERE f.book_position
+                <= 2000 - (SELECT count(*) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
+            AND f.position <= 100000 - (SELECT count(*) FROM notes n WHERE n.user_id = owner)
+            AND NOT is_other_object(owner, f.id)
+            AND NOT EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = f.id)
+            AND NOT EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = f.id)
+        ON CONFLICT DO NOTHING
+        RETURNING id
+    )
+    SELECT coalesce(array_agg(f.id), '{}') INTO ignored
+    FROM fresh f
+    WHERE f.id NOT IN (SELECT s.id FROM stored s);
+    RETURN ignored;
+END
+$$;
+
 -- Name: import_progress(jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.import_progress(given jsonb) RETURNS uuid[]
@@ -2104,12 +2600,15 @@ BEGIN
 
     WITH created AS (
         INSERT INTO reads (
-            user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at
+            user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at,
+            page_count, genre, author_id, author
         )
         SELECT
             p.user_id, v.id, p.id, v."startedOn", v."finishedOn", v.outcome, v.format, v."lengthSeconds", v.note,
-            coalesce(v."createdAt", now()), coalesce(v."updatedAt", v."createdAt", now())
+            coalesce(v."createdAt", now()), coalesce(v."updatedAt", v."createdAt", now()), k.page_count, k.genre,
+            k.author_ids[1], left(k.authors[1], 200)
         FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
+        JOIN books k ON k.user_id = p.user_id AND k.id = p.id
         CROSS JOIN LATERAL jsonb_to_recordset(p.book -> 'reads') AS v (
             id uuid, "startedOn" text, "finishedOn" text, outcome read_outcome, format read_format, "lengthSeconds" int,
             note text, "createdAt" timestamptz, "updatedAt" timestamptz
@@ -2342,13 +2841,17 @@ DECLARE
     read_records jsonb[] := '{}';
     reads jsonb;
     progress jsonb := '[]';
+    notes jsonb := '[]';
+    -- The books of the library by the ids that they have in the file, if the ids differ.
+    ids_of_file jsonb := '{}';
+    file_format import_format;
     -- The books that got something new from a read.
     read_changes uuid[] := '{}';
     -- The existing books that the import has added something to.
     touched_ids uuid[] := '{}';
     created_ids uuid[] := '{}';
 BEGIN
-    SELECT i.done INTO reached
+    SELECT i.done, i.format INTO reached, file_format
     FROM imports i
     WHERE i.user_id = owner AND i.id = import AND i.state = 'RUNNING'
     FOR UPDATE;
@@ -2391,6 +2894,9 @@ BEGIN
         END LOOP;
         IF book IS NOT NULL THEN
             problem := result.problem;
+            IF file_format = 'BOOKPLATE' AND result.outcome <> 'FAILED' AND result.book_id::text <> book ->> 'id' THEN
+                ids_of_file := ids_of_file || jsonb_build_object(book ->> 'id', result.book_id);
+            END IF;
             IF result.outcome <> 'FAILED' AND book -> 'reads' <> '[]' THEN
                 read_ids := read_ids || result.book_id;
                 read_records := read_records || book;
@@ -2467,9 +2973,13 @@ BEGIN
                     OR (u.preferred_genres = '{}' AND fresh.genres <> '{}')
                     OR (u.time_zone = 'UTC' AND fresh.time_zone <> 'UTC')
                 );
+            PERFORM import_goals(entry -> 'profile' -> 'readingGoals');
         ELSIF entry ? 'progress' THEN
             progress := progress || (entry -> 'progress');
             lines := lines || jsonb_build_object(entry -> 'progress' ->> 'id', entry -> 'line');
+        ELSIF entry ? 'note' THEN
+            notes := notes || (entry -> 'note');
+            lines := lines || jsonb_build_object(entry -> 'note' ->> 'id', entry -> 'line');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
             SELECT
@@ -2561,6 +3071,23 @@ BEGIN
         INSERT INTO import_failures (user_id, import_id, line, message)
         SELECT owner, import, (lines ->> id::text)::int, 'The read of this entry does not exist or is full. The entry was left out.'
         FROM unnest(import_progress(progress)) AS id
+        ON CONFLICT DO NOTHING;
+    END IF;
+    UPDATE imports i
+    SET book_ids = i.book_ids || ids_of_file
+    WHERE i.user_id = owner AND i.id = import AND ids_of_file <> '{}';
+    IF notes <> '[]' THEN
+        notes := (
+            SELECT jsonb_agg(
+                n.note || jsonb_build_object('bookId', coalesce(i.book_ids -> (n.note ->> 'bookId'), n.note -> 'bookId'))
+            )
+            FROM imports i
+            CROSS JOIN LATERAL jsonb_array_elements(notes) AS n (note)
+            WHERE i.user_id = owner AND i.id = import
+        );
+        INSERT INTO import_failures (user_id, import_id, line, message)
+        SELECT owner, import, (lines ->> id::text)::int, 'The book of this note does not exist or is full. The note was left out.'
+        FROM unnest(import_notes(notes)) AS id
         ON CONFLICT DO NOTHING;
     END IF;
     INSERT INTO import_failures (user_id, import_id, line, message)
@@ -2786,6 +3313,14 @@ CREATE FUNCTION public.is_in_order(started text, finished text) RETURNS boolean
     )
 $$;
 
+-- Name: is_listened(public.read_format, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_listened(format public.read_format, length_seconds integer) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)
+$$;
+
 -- Name: is_other_object(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_other_object(owner uuid, given uuid) RETURNS boolean
@@ -2797,7 +3332,9 @@ CREATE FUNCTION public.is_other_object(owner uuid, given uuid) RETURNS boolean
         OR EXISTS (SELECT FROM deleted_books WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM shelves WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM reviews WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM notes WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM imports WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM reading_goals WHERE user_id = owner AND id = given)
 $$;
 
 -- Name: is_series_of_edition(uuid, text, text); Type: FUNCTION; Schema: public; Owner: -
@@ -2929,6 +3466,50 @@ BEGIN
 END
 $$;
 
+-- Name: link_document(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.link_document(owner uuid, document uuid, book uuid) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept ereader_documents;
+    result text;
+BEGIN
+    SELECT d.* INTO kept
+    FROM ereader_documents d
+    WHERE d.user_id = owner AND d.id = document;
+    IF NOT FOUND THEN
+        RETURN 'DOCUMENT';
+    END IF;
+    PERFORM
+    FROM books b
+    WHERE b.user_id = owner AND b.id = book;
+    IF NOT FOUND THEN
+        RETURN 'BOOK';
+    END IF;
+    IF kept.book_id IS NOT DISTINCT FROM book THEN
+        RETURN 'DONE';
+    END IF;
+    IF NOT EXISTS (
+        SELECT
+        FROM ereader_positions p
+        WHERE p.user_id = owner AND p.book_id = book AND p.modified_at >= kept.synced_at
+    ) THEN
+        result := store_position(
+            owner, book, kept.fraction, kept.synced_at, device_uri(kept.device_id, kept.device_name), kept.device_name, NULL,
+            NULL, false
+        );
+        IF result <> 'DONE' THEN
+            RETURN result;
+        END IF;
+    END IF;
+    UPDATE ereader_documents d
+    SET book_id = book
+    WHERE d.user_id = owner AND d.id = document;
+    RETURN 'DONE';
+END
+$$;
+
 -- Name: link_waiting_books(integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]) RETURNS record
@@ -3050,6 +3631,17 @@ BEGIN
         RETURN NULL;
     END IF;
     ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
+    IF NEW.page_count IS DISTINCT FROM OLD.page_count
+        OR NEW.genre IS DISTINCT FROM OLD.genre
+        OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
+    THEN
+        UPDATE reads r
+        SET page_count = NEW.page_count,
+            genre = NEW.genre,
+            author_id = NEW.author_ids[1],
+            author = left(NEW.authors[1], 200)
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+    END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
         SELECT r.id INTO review
         FROM reviews r
@@ -3119,6 +3711,110 @@ BEGIN
         )
     );
     PERFORM append_changes(app_user_id(), 'UPDATED', 'Book', books_of_reviews);
+END
+$$;
+
+-- Name: log_note(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_note() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'Note', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM
+        FROM books b
+        WHERE b.user_id = OLD.user_id AND b.id = OLD.book_id;
+        IF FOUND THEN
+            ignored := append_change(OLD.user_id, 'DELETED', 'Note', OLD.id);
+        END IF;
+    ELSIF NEW IS DISTINCT FROM OLD THEN
+        ignored := append_change(NEW.user_id, 'UPDATED', 'Note', NEW.id);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_position(uuid, uuid, double precision, timestamp with time zone, text, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_position(owner uuid, book uuid, given_fraction double precision, given_at timestamp with time zone, given_device text, may_read_again boolean, OUT outcome text, OUT entry_id uuid, OUT entry_began_at timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    day text;
+    read reads;
+    newest progress_entries;
+    kept ereader_positions;
+BEGIN
+    outcome := 'DONE';
+    SELECT to_char(given_at AT TIME ZONE u.time_zone, 'YYYY-MM-DD') INTO day
+    FROM users u
+    WHERE u.id = owner;
+    SELECT r.* INTO read
+    FROM reads r
+    WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
+    IF NOT FOUND THEN
+        IF NOT starts_read(owner, book, CASE WHEN may_read_again THEN given_fraction ELSE 1 END) THEN
+            RETURN;
+        END IF;
+        SELECT a.outcome INTO outcome
+        FROM add_read(
+            owner,
+            book,
+            jsonb_build_object('id', gen_random_uuid(), 'outcome', 'READING', 'startedOn', day, 'format', 'EBOOK')
+        ) a;
+        IF outcome <> 'DONE' THEN
+            outcome := 'READS';
+            RETURN;
+        END IF;
+        SELECT r.* INTO read
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
+    END IF;
+    SELECT p.* INTO newest
+    FROM progress_entries p
+    WHERE p.user_id = owner AND p.read_id = read.id
+    ORDER BY p.at DESC, p.id DESC
+    LIMIT 1;
+    SELECT p.* INTO kept
+    FROM ereader_positions p
+    WHERE p.user_id = owner AND p.book_id = book;
+    entry_id := kept.entry_id;
+    entry_began_at := kept.entry_began_at;
+    IF given_at <= newest.at
+        OR left(day, length(read.started_on)) COLLATE "C" < read.started_on
+        OR newest.percent = 100 * given_fraction
+    THEN
+        RETURN;
+    END IF;
+    IF newest.id = kept.entry_id
+        AND kept.device_id = given_device
+        AND given_at < kept.entry_began_at + interval '15 minutes'
+        AND num_nonnulls(newest.at_changed_at, newest.position_changed_at, newest.note) = 0
+    THEN
+        UPDATE progress_entries p
+        SET at = given_at,
+            percent = 100 * given_fraction,
+            updated_at = now()
+        WHERE p.user_id = owner AND p.id = newest.id;
+        PERFORM refresh_read_books(owner, ARRAY[book], true);
+        RETURN;
+    END IF;
+    entry_id := gen_random_uuid();
+    entry_began_at := given_at;
+    SELECT CASE WHEN l.problem IS NULL THEN 'DONE' ELSE 'ENTRIES' END INTO outcome
+    FROM log_progress(
+        owner,
+        jsonb_build_array(
+            jsonb_build_object(
+                'id', entry_id, 'readId', read.id, 'at', given_at, 'percent', 100 * given_fraction
+            )
+        )
+    ) l;
 END
 $$;
 
@@ -3222,7 +3918,9 @@ DECLARE
 BEGIN
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'ProgressEntry', NEW.id);
+        ignored := count_reading_day(NEW.user_id, NEW.at, true);
     ELSIF TG_OP = 'DELETE' THEN
+        ignored := count_reading_day(OLD.user_id, OLD.at, false);
         PERFORM
         FROM reads r
         WHERE r.user_id = OLD.user_id AND r.id = OLD.read_id;
@@ -3231,6 +3929,10 @@ BEGIN
         END IF;
     ELSIF NEW IS DISTINCT FROM OLD THEN
         ignored := append_change(NEW.user_id, 'UPDATED', 'ProgressEntry', NEW.id);
+        IF NEW.at <> OLD.at THEN
+            ignored := count_reading_day(OLD.user_id, OLD.at, false);
+            ignored := count_reading_day(NEW.user_id, NEW.at, true);
+        END IF;
     END IF;
     RETURN NULL;
 END
@@ -3249,8 +3951,35 @@ BEGIN
         ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
     ELSIF TG_OP = 'DELETE' THEN
         ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
+    ELSE
+        -- The copies of the book's facts are not part of the read.
+        OLD.page_count := NEW.page_count;
+        OLD.genre := NEW.genre;
+        OLD.author_id := NEW.author_id;
+        OLD.author := NEW.author;
+        IF NEW IS DISTINCT FROM OLD THEN
+            ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+        END IF;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_reading_goal(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_reading_goal() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'ReadingGoal', NEW.id);
+    ELSIF TG_OP = 'DELETE' THEN
+        ignored := append_change(OLD.user_id, 'DELETED', 'ReadingGoal', OLD.id);
     ELSIF NEW IS DISTINCT FROM OLD THEN
-        ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+        ignored := append_change(NEW.user_id, 'UPDATED', 'ReadingGoal', NEW.id);
     END IF;
     RETURN NULL;
 END
@@ -3698,6 +4427,47 @@ CREATE FUNCTION public.next_of_series(reader uuid, series uuid) RETURNS uuid
     LIMIT 1
 $$;
 
+-- Name: note_key_prefix(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.note_key_prefix(owner uuid) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT to_hex(hashtextextended(owner::text, 0))
+$$;
+
+-- Name: note_place(integer, double precision, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.note_place(page integer, percent double precision, seconds integer, page_count integer, length_seconds integer) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        WHEN percent IS NOT NULL THEN percent / 100
+        WHEN page IS NOT NULL AND page_count > 0 THEN page::float8 / page_count
+        WHEN seconds IS NOT NULL AND length_seconds > 0 THEN seconds::float8 / length_seconds
+        WHEN page IS NOT NULL THEN 1e10 + page
+        WHEN seconds IS NOT NULL THEN 1e11 + seconds
+        ELSE 'Infinity'
+    END
+$$;
+
+-- Name: note_search_keys(uuid, text, text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.note_search_keys(owner uuid, text text, comment text, chapter text) RETURNS tsvector
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+DECLARE
+    prefix text := public.note_key_prefix(owner) || ' ';
+BEGIN
+    RETURN array_to_tsvector(
+        ARRAY(
+            SELECT DISTINCT prefix || left(word, 200)
+            FROM string_to_table(public.search_fold(concat_ws(' ', text, comment, chapter)), ' ') word
+            WHERE word <> ''
+        )
+    );
+END
+$$;
+
 -- Name: notify_session_ended(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.notify_session_ended() RETURNS trigger
@@ -4097,6 +4867,41 @@ CREATE FUNCTION public.purge_deleted_books(rows_max integer) RETURNS bigint
     FROM purged
 $$;
 
+-- Name: put_progression(uuid, uuid, double precision, timestamp with time zone, text, text, text, text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.put_progression(owner uuid, book uuid, given_fraction double precision, given_at timestamp with time zone, given_device text, given_device_name text, given_title text, given_refs text[]) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    known record;
+    result text;
+BEGIN
+    SELECT p.* INTO known
+    FROM book_progression(owner, book) p;
+    IF NOT FOUND THEN
+        RETURN 'BOOK';
+    END IF;
+    IF given_at <= known.modified_at THEN
+        RETURN CASE
+            WHEN (
+                known.modified_at, known.fraction, known.device_id, known.device_name, known.title, known.place_refs
+            ) IS NOT DISTINCT FROM (
+                given_at, given_fraction, given_device, given_device_name, given_title, given_refs
+            ) THEN 'SAME'
+            ELSE 'OLDER'
+        END;
+    END IF;
+    result := store_position(
+        owner, book, given_fraction, given_at, given_device, given_device_name, given_title, given_refs, true
+    );
+    RETURN CASE
+        WHEN result <> 'DONE' THEN result
+        WHEN known.modified_at IS NULL THEN 'CREATED'
+        ELSE 'UPDATED'
+    END;
+END
+$$;
+
 -- Name: reader_today(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.reader_today(owner uuid) RETURNS text
@@ -4105,6 +4910,26 @@ CREATE FUNCTION public.reader_today(owner uuid) RETURNS text
     SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
     FROM users u
     WHERE u.id = owner
+$$;
+
+-- Name: reading_goal_progress(uuid, integer, public.goal_unit); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.reading_goal_progress(owner uuid, of_year integer, unit public.goal_unit) RETURNS double precision
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT CASE reading_goal_progress.unit
+        WHEN 'BOOKS' THEN count(*)::float8
+        WHEN 'PAGES' THEN
+            coalesce(sum(r.page_count) FILTER (WHERE NOT is_listened(r.format, r.length_seconds)), 0)::float8
+        WHEN 'HOURS' THEN
+            coalesce(sum(r.length_seconds) FILTER (WHERE is_listened(r.format, r.length_seconds)), 0)::float8 / 3600
+    END
+    FROM reads r
+    WHERE r.user_id = owner
+        AND r.outcome = 'FINISHED'
+        AND r.finished_on >= of_year::text
+        -- The tilde sorts after all months of the year.
+        AND r.finished_on < of_year || '~'
 $$;
 
 -- Name: reassign_genres(); Type: FUNCTION; Schema: public; Owner: -
@@ -4402,6 +5227,25 @@ CREATE FUNCTION public.records_of_work(edition uuid) RETURNS SETOF uuid
     FROM work_records w
     JOIN work_records o USING (founder_id)
     WHERE w.edition_id = edition
+$$;
+
+-- Name: recount_reading_days(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.recount_reading_days() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM lock_user(NEW.id);
+    DELETE FROM reading_days d
+    WHERE d.user_id = NEW.id;
+    INSERT INTO reading_days (user_id, day, entry_count)
+    SELECT NEW.id, (p.at AT TIME ZONE NEW.time_zone)::date, count(*)
+    FROM progress_entries p
+    WHERE p.user_id = NEW.id
+    GROUP BY 2;
+    RETURN NULL;
+END
 $$;
 
 -- Name: refresh_feed(); Type: FUNCTION; Schema: public; Owner: -
@@ -4804,6 +5648,9 @@ BEGIN
         IF stored.progress_entries IS NOT NULL THEN
             PERFORM insert_stored_rows('progress_entries', stored.progress_entries);
         END IF;
+    END IF;
+    IF stored.notes IS NOT NULL THEN
+        PERFORM insert_stored_rows('notes', stored.notes);
     END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at
@@ -5284,6 +6131,115 @@ BEGIN
 END
 $$;
 
+-- Name: search_notes(text, public.note_color); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_notes(search text, wanted public.note_color) RETURNS TABLE(id uuid, created_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    owner uuid := app_user_id();
+    prefix text := note_key_prefix(owner) || ' ';
+    words text[] := (
+        ARRAY(
+            SELECT left(w, 200)
+            FROM string_to_table(search_fold(search), ' ') w
+            WHERE w <> ''
+        )
+    )[1:12];
+    -- The part of a text-search query for each word.
+    parts text[];
+    word text;
+    -- A group of books: the parts that their notes must match, and the books. The last group is all other books.
+    needed text[];
+    book_ids uuid[];
+    titled_ids uuid[];
+    is_found boolean := false;
+BEGIN
+    IF owner IS NULL THEN
+        RETURN;
+    END IF;
+    IF words = '{}' THEN
+        RETURN QUERY
+            SELECT n.id, n.created_at
+            FROM notes n
+            WHERE n.user_id = owner
+                AND strpos(concat_ws(E'\n', n.text, n.comment, n.chapter), search) > 0
+                AND (wanted IS NULL OR n.color = wanted);
+        RETURN;
+    END IF;
+    FOR is_lenient IN 0..1 LOOP
+        parts := '{}';
+        titled_ids := '{}';
+        FOREACH word IN ARRAY words LOOP
+            parts := parts || concat_ws(
+                ' | ',
+                quote_literal(prefix || word) || ':*',
+                CASE
+                    WHEN is_lenient = 1 AND length(word) > 3
+                    THEN (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(search_similar_words(word)) s)
+                END
+            );
+        END LOOP;
+        FOR needed, book_ids IN
+            SELECT g.needed, array_agg(g.id)
+            FROM (
+                SELECT
+                    b.id,
+                    ARRAY(
+                        SELECT parts[i]
+                        FROM generate_subscripts(words, 1) i
+                        WHERE NOT CASE is_lenient
+                            WHEN 0 THEN ' ' || b.search_text LIKE '% ' || words[i] || '%'
+                            ELSE search_matches(b.search_text, words[i])
+                        END
+                    ) AS needed
+                FROM books b
+                WHERE b.user_id = owner
+            ) g
+            WHERE cardinality(g.needed) < cardinality(words)
+            GROUP BY g.needed
+        LOOP
+            titled_ids := titled_ids || book_ids;
+            IF needed = '{}' THEN
+                RETURN QUERY
+                    SELECT n.id, n.created_at
+                    FROM notes n
+                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (wanted IS NULL OR n.color = wanted);
+            ELSE
+                RETURN QUERY
+                    SELECT n.id, n.created_at
+                    -- Two readers may have the same prefix.
+                    FROM (
+                        SELECT *
+                        FROM notes m
+                        WHERE note_search_keys(m.user_id, m.text, m.comment, m.chapter)
+                            @@ ('(' || array_to_string(needed, ') & (') || ')')::tsquery
+                        OFFSET 0
+                    ) n
+                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (wanted IS NULL OR n.color = wanted);
+            END IF;
+            is_found := is_found OR FOUND;
+        END LOOP;
+        RETURN QUERY
+            SELECT n.id, n.created_at
+            FROM (
+                SELECT *
+                FROM notes m
+                WHERE note_search_keys(m.user_id, m.text, m.comment, m.chapter)
+                    @@ ('(' || array_to_string(parts, ') & (') || ')')::tsquery
+                OFFSET 0
+            ) n
+            WHERE n.user_id = owner AND n.book_id <> ALL(titled_ids) AND (wanted IS NULL OR n.color = wanted);
+        EXIT WHEN is_found OR FOUND;
+    END LOOP;
+END
+$$;
+
 -- Name: search_similar_words(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.search_similar_words(misspelled text) RETURNS text[]
@@ -5523,6 +6479,37 @@ BEGIN
 END
 $$;
 
+-- Name: set_reading_goal(uuid, uuid, integer, public.goal_unit, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.set_reading_goal(owner uuid, chosen uuid, of_year integer, of_unit public.goal_unit, new_target integer) RETURNS text
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM reading_goals g WHERE g.user_id = owner AND g.year = of_year AND g.unit = of_unit) THEN
+        UPDATE reading_goals g
+        SET target = new_target,
+            updated_at = now()
+        WHERE g.user_id = owner AND g.year = of_year AND g.unit = of_unit AND g.target <> new_target;
+    ELSIF of_year > left(reader_today(owner), 4)::int + 10 THEN
+        RETURN 'YEAR';
+    ELSIF (SELECT count(*) >= 100 FROM reading_goals g WHERE g.user_id = owner) THEN
+        RETURN 'FULL';
+    ELSIF EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = chosen) THEN
+        RETURN 'DELETED';
+    ELSIF is_other_object(owner, chosen)
+        OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = chosen)
+        OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = chosen)
+    THEN
+        RETURN 'TAKEN';
+    ELSE
+        INSERT INTO reading_goals (user_id, id, year, unit, target)
+        VALUES (owner, coalesce(chosen, gen_random_uuid()), of_year, of_unit, new_target);
+    END IF;
+    RETURN 'DONE';
+END
+$$;
+
 -- Name: share_rates(smallint[], uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) RETURNS TABLE(kind smallint, key uuid, refill bigint)
@@ -5611,6 +6598,35 @@ BEGIN
     rest := work_id(coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = remaining[1]), remaining[1]));
     RETURN NEXT;
 END
+$$;
+
+-- Name: starts_read(uuid, uuid, double precision); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.starts_read(owner uuid, book uuid, fraction double precision) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT CASE
+        WHEN latest.outcome IS NULL AND b.status NOT IN ('READ', 'DID_NOT_FINISH') THEN true
+        WHEN latest.outcome = 'FINISHED' THEN starts_read.fraction < least(0.9, coalesce(latest.fraction, 1) - 0.05)
+        ELSE starts_read.fraction < 0.9
+    END
+    FROM books b
+    LEFT JOIN LATERAL (
+        SELECT
+            r.outcome,
+            (
+                SELECT progress_fraction(p.page, p.percent, p.seconds, b.page_count, r.length_seconds)
+                FROM progress_entries p
+                WHERE p.user_id = owner AND p.read_id = r.id
+                ORDER BY p.at DESC, p.id DESC
+                LIMIT 1
+            ) AS fraction
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = book
+        ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
+        LIMIT 1
+    ) latest ON true
+    WHERE b.user_id = owner AND b.id = book
 $$;
 
 -- Name: status_rank(public.reading_status); Type: FUNCTION; Schema: public; Owner: -
@@ -5740,6 +6756,45 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
 END
 $$;
 
+-- Name: store_position(uuid, uuid, double precision, timestamp with time zone, text, text, text, text[], boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.store_position(owner uuid, book uuid, given_fraction double precision, given_at timestamp with time zone, given_device text, given_device_name text, given_title text, given_refs text[], may_read_again boolean) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    logged record;
+BEGIN
+    PERFORM
+    FROM books b
+    WHERE b.user_id = owner AND b.id = book;
+    IF NOT FOUND THEN
+        RETURN 'BOOK';
+    END IF;
+    SELECT l.* INTO logged
+    FROM log_position(owner, book, given_fraction, given_at, given_device, may_read_again) l;
+    IF logged.outcome <> 'DONE' THEN
+        RETURN logged.outcome;
+    END IF;
+    INSERT INTO ereader_positions (
+        user_id, book_id, modified_at, fraction, device_id, device_name, title, place_refs, entry_id, entry_began_at
+    )
+    VALUES (
+        owner, book, given_at, given_fraction, given_device, given_device_name, given_title, given_refs, logged.entry_id,
+        logged.entry_began_at
+    )
+    ON CONFLICT (user_id, book_id) DO UPDATE
+    SET modified_at = excluded.modified_at,
+        fraction = excluded.fraction,
+        device_id = excluded.device_id,
+        device_name = excluded.device_name,
+        title = excluded.title,
+        place_refs = excluded.place_refs,
+        entry_id = excluded.entry_id,
+        entry_began_at = excluded.entry_began_at;
+    RETURN 'DONE';
+END
+$$;
+
 -- Name: sweep_checkpoint(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.sweep_checkpoint() RETURNS TABLE("position" text, folders bigint)
@@ -5749,6 +6804,73 @@ CREATE FUNCTION public.sweep_checkpoint() RETURNS TABLE("position" text, folders
     SELECT c.position, c.done
     FROM checkpoints c
     WHERE c.task = 'storage.sweep' AND c.updated_at > now() - interval '1 day'
+$$;
+
+-- Name: sync_document(uuid, text, text, double precision, text, text, text, text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.sync_document(owner uuid, given_hash text, given_progress text, given_fraction double precision, given_device_name text, given_device_id text, given_title text, given_author text, documents_max integer, OUT outcome text, OUT stored_at timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept ereader_documents;
+BEGIN
+    outcome := 'DONE';
+    stored_at := now();
+    SELECT d.* INTO kept
+    FROM ereader_documents d
+    WHERE d.user_id = owner AND d.hash = given_hash;
+    IF NOT FOUND THEN
+        IF (SELECT count(*) FROM ereader_documents d WHERE d.user_id = owner) >= documents_max THEN
+            DELETE FROM ereader_documents d
+            WHERE d.user_id = owner
+                AND d.id = (
+                    SELECT o.id
+                    FROM ereader_documents o
+                    WHERE o.user_id = owner AND o.book_id IS NULL
+                    ORDER BY o.synced_at, o.id
+                    LIMIT 1
+                );
+            IF NOT FOUND THEN
+                outcome := 'FULL';
+                RETURN;
+            END IF;
+        END IF;
+        INSERT INTO ereader_documents (user_id, hash, title, author, progress, fraction, device_name, device_id)
+        VALUES (
+            owner, given_hash, given_title, given_author, given_progress, given_fraction, given_device_name, given_device_id
+        );
+        RETURN;
+    END IF;
+    IF (kept.progress, kept.fraction, kept.device_name) = (given_progress, given_fraction, given_device_name)
+        AND kept.device_id IS NOT DISTINCT FROM given_device_id
+    THEN
+        stored_at := kept.synced_at;
+    ELSIF kept.book_id IS NOT NULL THEN
+        outcome := store_position(
+            owner, kept.book_id, given_fraction, now(), device_uri(given_device_id, given_device_name), given_device_name,
+            NULL, NULL, true
+        );
+        IF outcome IN ('READS', 'ENTRIES') THEN
+            RETURN;
+        END IF;
+        -- A link to a deleted book has no effect.
+        outcome := 'DONE';
+    END IF;
+    UPDATE ereader_documents d
+    SET title = coalesce(given_title, d.title),
+        author = coalesce(given_author, d.author),
+        progress = given_progress,
+        fraction = given_fraction,
+        device_name = given_device_name,
+        device_id = given_device_id,
+        synced_at = stored_at
+    WHERE d.user_id = owner
+        AND d.id = kept.id
+        AND (
+            stored_at > d.synced_at
+            OR (coalesce(given_title, d.title), coalesce(given_author, d.author)) IS DISTINCT FROM (d.title, d.author)
+        );
+END
 $$;
 
 -- Name: take_events(uuid, integer, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -5887,6 +7009,9 @@ BEGIN
                 )
                 AND NOT EXISTS (
                     SELECT FROM reviews r WHERE r.user_id = reader AND r.book_id = b.id
+                )
+                AND NOT EXISTS (
+                    SELECT FROM notes n WHERE n.user_id = reader AND n.book_id = b.id
                 )
             -- RETURN QUERY requires the exact types, and these columns have domains.
             RETURNING b.id, b.title::text, b.author, b.genre::text;
@@ -6064,6 +7189,28 @@ BEGIN
     RETURN NEXT;
 END
 $$;
+
+-- Name: access_tokens; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.access_tokens (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    scopes public.access_scope[] NOT NULL,
+    token_hash bytea NOT NULL,
+    kosync_hash bytea,
+    seed bytea NOT NULL,
+    last_characters text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    CONSTRAINT access_tokens_kosync_hash_check CHECK ((octet_length(kosync_hash) = 32)),
+    CONSTRAINT access_tokens_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+    CONSTRAINT access_tokens_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 20))),
+    CONSTRAINT access_tokens_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+ALTER TABLE ONLY public.access_tokens FORCE ROW LEVEL SECURITY;
 
 -- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
 
@@ -6250,7 +7397,8 @@ CREATE TABLE public.deleted_books (
     cover jsonb,
     shelf_ids uuid[] NOT NULL,
     reads jsonb,
-    progress_entries jsonb
+    progress_entries jsonb,
+    notes jsonb
 );
 
 ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
@@ -6378,6 +7526,53 @@ ALTER TABLE public.editions ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+-- Name: ereader_documents; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.ereader_documents (
+    user_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    hash text NOT NULL COLLATE pg_catalog."C",
+    book_id uuid,
+    title text,
+    author text,
+    progress text NOT NULL,
+    fraction double precision NOT NULL,
+    device_name text NOT NULL,
+    device_id text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    synced_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ereader_documents_author_check CHECK (((char_length(author) >= 1) AND (char_length(author) <= 500))),
+    CONSTRAINT ereader_documents_device_id_check CHECK ((char_length(device_id) <= 200)),
+    CONSTRAINT ereader_documents_device_name_check CHECK ((char_length(device_name) <= 200)),
+    CONSTRAINT ereader_documents_fraction_check CHECK (((fraction >= (0)::double precision) AND (fraction <= (1)::double precision))),
+    CONSTRAINT ereader_documents_hash_check CHECK ((hash ~ '^[A-Za-z0-9_]{1,128}$'::text)),
+    CONSTRAINT ereader_documents_progress_check CHECK ((char_length(progress) <= 4000)),
+    CONSTRAINT ereader_documents_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 500)))
+);
+
+ALTER TABLE ONLY public.ereader_documents FORCE ROW LEVEL SECURITY;
+
+-- Name: ereader_positions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.ereader_positions (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    modified_at timestamp with time zone NOT NULL,
+    fraction double precision NOT NULL,
+    device_id text NOT NULL,
+    device_name text NOT NULL,
+    title text,
+    place_refs text[],
+    entry_id uuid,
+    entry_began_at timestamp with time zone,
+    CONSTRAINT ereader_positions_device_id_check CHECK ((char_length(device_id) <= 500)),
+    CONSTRAINT ereader_positions_device_name_check CHECK ((char_length(device_name) <= 200)),
+    CONSTRAINT ereader_positions_fraction_check CHECK (((fraction >= (0)::double precision) AND (fraction <= (1)::double precision))),
+    CONSTRAINT ereader_positions_title_check CHECK ((char_length(title) <= 500))
+);
+
+ALTER TABLE ONLY public.ereader_positions FORCE ROW LEVEL SECURITY;
+
 -- Name: events; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.events (
@@ -6502,6 +7697,7 @@ CREATE TABLE public.imports (
     created integer DEFAULT 0 NOT NULL,
     updated integer DEFAULT 0 NOT NULL,
     ignored_columns text[] DEFAULT '{}'::text[] NOT NULL,
+    book_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 );
@@ -6555,6 +7751,27 @@ CREATE TABLE public.leases (
 );
 
 ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
+
+-- Name: notes; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.notes (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    text public.note_text,
+    comment public.note_comment,
+    chapter public.note_chapter,
+    color public.note_color,
+    page public.progress_page,
+    percent public.progress_percent,
+    seconds public.progress_seconds,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT notes_content_check CHECK (((text IS NOT NULL) OR (comment IS NOT NULL))),
+    CONSTRAINT notes_position_check CHECK ((num_nonnulls(page, percent, seconds) <= 1))
+);
+
+ALTER TABLE ONLY public.notes FORCE ROW LEVEL SECURITY;
 
 -- Name: persisted_queries; Type: TABLE; Schema: public; Owner: -
 
@@ -6689,6 +7906,32 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
              LEFT JOIN public.work_records w ON ((w.edition_id = s.edition_id)))
           ORDER BY s.user_id, COALESCE(w.founder_id, s.edition_id), s.rank, s.at DESC) signals;
 
+-- Name: reading_days; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reading_days (
+    user_id uuid NOT NULL,
+    day date NOT NULL,
+    entry_count integer NOT NULL
+);
+
+ALTER TABLE ONLY public.reading_days FORCE ROW LEVEL SECURITY;
+
+-- Name: reading_goals; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reading_goals (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    year integer NOT NULL,
+    unit public.goal_unit NOT NULL,
+    target integer NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT reading_goals_target_check CHECK (((target >= 1) AND (target <= 1000000))),
+    CONSTRAINT reading_goals_year_check CHECK (((year >= 1000) AND (year <= 9998)))
+);
+
+ALTER TABLE ONLY public.reading_goals FORCE ROW LEVEL SECURITY;
+
 -- Name: reading_tombstones; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.reading_tombstones (
@@ -6711,6 +7954,10 @@ CREATE TABLE public.reads (
     format public.read_format,
     length_seconds public.read_length,
     note public.read_note,
+    page_count integer,
+    genre text,
+    author_id uuid,
+    author text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     sorted_on text GENERATED ALWAYS AS (
@@ -7024,6 +8271,11 @@ ALTER TABLE public.work_decisions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
+-- Name: access_tokens access_tokens_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.access_tokens
+    ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (user_id, id);
+
 -- Name: account_tombstones account_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.account_tombstones
@@ -7114,6 +8366,21 @@ ALTER TABLE ONLY public.editions
 ALTER TABLE ONLY public.editions
     ADD CONSTRAINT editions_pkey PRIMARY KEY (id);
 
+-- Name: ereader_documents ereader_documents_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.ereader_documents
+    ADD CONSTRAINT ereader_documents_pkey PRIMARY KEY (user_id, id);
+
+-- Name: ereader_documents ereader_documents_user_id_hash_key; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.ereader_documents
+    ADD CONSTRAINT ereader_documents_user_id_hash_key UNIQUE (user_id, hash);
+
+-- Name: ereader_positions ereader_positions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.ereader_positions
+    ADD CONSTRAINT ereader_positions_pkey PRIMARY KEY (user_id, book_id);
+
 -- Name: events events_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.events
@@ -7184,6 +8451,11 @@ ALTER TABLE ONLY public.jobs
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
 
+-- Name: notes notes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.notes
+    ADD CONSTRAINT notes_pkey PRIMARY KEY (user_id, id);
+
 -- Name: persisted_queries persisted_queries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.persisted_queries
@@ -7198,6 +8470,21 @@ ALTER TABLE ONLY public.progress_entries
 
 ALTER TABLE ONLY public.rate_buckets
     ADD CONSTRAINT rate_buckets_pkey PRIMARY KEY (kind, key);
+
+-- Name: reading_days reading_days_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_days
+    ADD CONSTRAINT reading_days_pkey PRIMARY KEY (user_id, day);
+
+-- Name: reading_goals reading_goals_of_year; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_goals
+    ADD CONSTRAINT reading_goals_of_year UNIQUE (user_id, year, unit);
+
+-- Name: reading_goals reading_goals_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_goals
+    ADD CONSTRAINT reading_goals_pkey PRIMARY KEY (user_id, id);
 
 -- Name: reading_tombstones reading_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -7344,6 +8631,14 @@ ALTER TABLE ONLY public.work_decisions
 ALTER TABLE ONLY public.work_records
     ADD CONSTRAINT work_records_pkey PRIMARY KEY (edition_id);
 
+-- Name: access_tokens_kosync_hash; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX access_tokens_kosync_hash ON public.access_tokens USING btree (kosync_hash);
+
+-- Name: access_tokens_token_hash; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX access_tokens_token_hash ON public.access_tokens USING btree (token_hash);
+
 -- Name: account_tombstones_session; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX account_tombstones_session ON public.account_tombstones USING btree (deleted_at) WHERE (session_hash IS NOT NULL);
@@ -7366,7 +8661,7 @@ CREATE INDEX books_cover_requested_at ON public.books USING btree (cover_request
 
 -- Name: books_edition_id; Type: INDEX; Schema: public; Owner: -
 
-CREATE UNIQUE INDEX books_edition_id ON public.books USING btree (user_id, edition_id) WHERE (edition_id IS NOT NULL);
+CREATE UNIQUE INDEX books_edition_id ON public.books USING btree (user_id, edition_id) INCLUDE (added_at, series_id) WHERE (edition_id IS NOT NULL);
 
 -- Name: books_isbn13; Type: INDEX; Schema: public; Owner: -
 
@@ -7382,7 +8677,7 @@ CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (ed
 
 -- Name: books_series_id; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) WHERE (series_id IS NOT NULL);
+CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) INCLUDE (added_at) WHERE (series_id IS NOT NULL);
 
 -- Name: deleted_books_deleted_at; Type: INDEX; Schema: public; Owner: -
 
@@ -7460,6 +8755,10 @@ CREATE INDEX editions_series_of_id ON public.editions USING btree (id) INCLUDE (
 
 CREATE INDEX editions_work_key ON public.editions USING btree (public.work_key(title, authors));
 
+-- Name: ereader_documents_synced; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX ereader_documents_synced ON public.ereader_documents USING btree (user_id, synced_at, id);
+
 -- Name: events_created_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX events_created_at ON public.events USING brin (created_at);
@@ -7504,9 +8803,29 @@ CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state 
 
 CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
 
+-- Name: notes_of_book; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX notes_of_book ON public.notes USING btree (user_id, book_id);
+
+-- Name: notes_of_user; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX notes_of_user ON public.notes USING btree (user_id, created_at, id);
+
+-- Name: notes_search; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX notes_search ON public.notes USING gin (public.note_search_keys(user_id, (text)::text, (comment)::text, (chapter)::text)) WITH (fastupdate=off);
+
 -- Name: progress_entries_of_read; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX progress_entries_of_read ON public.progress_entries USING btree (user_id, read_id, at, id);
+
+-- Name: reads_finished; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_finished ON public.reads USING btree (user_id, finished_on) INCLUDE (id, book_id, format, length_seconds, page_count, genre, author_id, author) WHERE (outcome = 'FINISHED'::public.read_outcome);
+
+-- Name: reads_given_up; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_given_up ON public.reads USING btree (user_id, finished_on) WHERE (outcome = 'DID_NOT_FINISH'::public.read_outcome);
 
 -- Name: reads_of_book; Type: INDEX; Schema: public; Owner: -
 
@@ -7588,6 +8907,10 @@ CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions 
 
 CREATE INDEX work_records_work ON public.work_records USING btree (founder_id, rank) INCLUDE (edition_id);
 
+-- Name: reads copy_book_facts; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER copy_book_facts BEFORE INSERT ON public.reads FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.copy_book_facts();
+
 -- Name: users delete_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER delete_changes AFTER DELETE ON public.users FOR EACH ROW EXECUTE FUNCTION public.delete_changes();
@@ -7608,9 +8931,17 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 
 CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_book();
 
+-- Name: notes log_changes; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.notes FOR EACH ROW EXECUTE FUNCTION public.log_note();
+
 -- Name: progress_entries log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.progress_entries FOR EACH ROW EXECUTE FUNCTION public.log_progress_entry();
+
+-- Name: reading_goals log_changes; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reading_goals FOR EACH ROW EXECUTE FUNCTION public.log_reading_goal();
 
 -- Name: reads log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -7667,6 +8998,15 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.covers REFERENCING OLD TABLE
 -- Name: deleted_books record_update; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
+
+-- Name: users recount_reading_days; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
+
+-- Name: access_tokens access_tokens_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.access_tokens
+    ADD CONSTRAINT access_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: apple_grants apple_grants_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -7733,6 +9073,16 @@ ALTER TABLE ONLY public.edition_sources
 ALTER TABLE ONLY public.edition_work_keys
     ADD CONSTRAINT edition_work_keys_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
 
+-- Name: ereader_documents ereader_documents_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.ereader_documents
+    ADD CONSTRAINT ereader_documents_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: ereader_positions ereader_positions_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.ereader_positions
+    ADD CONSTRAINT ereader_positions_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
+
 -- Name: events events_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.events
@@ -7768,10 +9118,25 @@ ALTER TABLE ONLY public.imports
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
+-- Name: notes notes_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.notes
+    ADD CONSTRAINT notes_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
+
 -- Name: progress_entries progress_entries_user_id_read_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.progress_entries
     ADD CONSTRAINT progress_entries_user_id_read_id_fkey FOREIGN KEY (user_id, read_id) REFERENCES public.reads(user_id, id) ON DELETE CASCADE;
+
+-- Name: reading_days reading_days_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_days
+    ADD CONSTRAINT reading_days_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: reading_goals reading_goals_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_goals
+    ADD CONSTRAINT reading_goals_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: reading_tombstones reading_tombstones_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -7853,6 +9218,14 @@ ALTER TABLE ONLY public.work_decision_editions
 ALTER TABLE ONLY public.work_decision_editions
     ADD CONSTRAINT work_decision_editions_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
 
+-- Name: access_tokens; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.access_tokens ENABLE ROW LEVEL SECURITY;
+
+-- Name: access_tokens administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.access_tokens TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: apple_grants administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.apple_grants TO bookplate_owner USING (true) WITH CHECK (true);
@@ -7881,6 +9254,14 @@ CREATE POLICY administration ON public.covers TO bookplate_owner USING (true) WI
 
 CREATE POLICY administration ON public.deleted_books TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: ereader_documents administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.ereader_documents TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: ereader_positions administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.ereader_positions TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: events administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.events TO bookplate_owner USING (true) WITH CHECK (true);
@@ -7905,6 +9286,10 @@ CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH
 
 CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: notes administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.notes TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: persisted_queries administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.persisted_queries TO bookplate_owner USING (true) WITH CHECK (true);
@@ -7916,6 +9301,14 @@ CREATE POLICY administration ON public.progress_entries TO bookplate_owner USING
 -- Name: rate_buckets administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.rate_buckets TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: reading_days administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reading_days TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: reading_goals administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reading_goals TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: reading_tombstones administration; Type: POLICY; Schema: public; Owner: -
 
@@ -7997,6 +9390,14 @@ ALTER TABLE public.covers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.deleted_books ENABLE ROW LEVEL SECURITY;
 
+-- Name: ereader_documents; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.ereader_documents ENABLE ROW LEVEL SECURITY;
+
+-- Name: ereader_positions; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.ereader_positions ENABLE ROW LEVEL SECURITY;
+
 -- Name: events; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
@@ -8025,6 +9426,14 @@ ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.leases ENABLE ROW LEVEL SECURITY;
 
+-- Name: notes; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.notes ENABLE ROW LEVEL SECURITY;
+
+-- Name: access_tokens owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.access_tokens TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: apple_grants owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.apple_grants TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -8045,6 +9454,14 @@ CREATE POLICY owner_only ON public.covers TO bookplate_app USING ((user_id = pub
 
 CREATE POLICY owner_only ON public.deleted_books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK (((user_id = public.app_user_id()) AND ((cover IS NULL) OR ((((cover ->> 'tenant_id'::text))::uuid = public.app_tenant_id()) AND (((cover ->> 'user_id'::text))::uuid = user_id) AND (((cover ->> 'book_id'::text))::uuid = id)))));
 
+-- Name: ereader_documents owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.ereader_documents TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: ereader_positions owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.ereader_positions TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: events owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.events TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -8061,9 +9478,21 @@ CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user
 
 CREATE POLICY owner_only ON public.imports TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
+-- Name: notes owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.notes TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: progress_entries owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.progress_entries TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: reading_days owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reading_days TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: reading_goals owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reading_goals TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: reading_tombstones owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -8112,6 +9541,14 @@ ALTER TABLE public.progress_entries ENABLE ROW LEVEL SECURITY;
 -- Name: rate_buckets; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.rate_buckets ENABLE ROW LEVEL SECURITY;
+
+-- Name: reading_days; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reading_days ENABLE ROW LEVEL SECURITY;
+
+-- Name: reading_goals; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reading_goals ENABLE ROW LEVEL SECURITY;
 
 -- Name: reading_tombstones; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -8182,6 +9619,11 @@ REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kin
 
 REVOKE ALL ON FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
 
+-- Name: FUNCTION authenticate_access_token(given_hash bytea, wanted public.access_scope); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) TO bookplate_app;
+
 -- Name: FUNCTION begin_job(id uuid, fence integer, read_only boolean); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) FROM PUBLIC;
@@ -8223,6 +9665,10 @@ REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
+
+-- Name: FUNCTION count_reading_day(owner uuid, at timestamp with time zone, is_added boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_reading_day(owner uuid, at timestamp with time zone, is_added boolean) FROM PUBLIC;
 
 -- Name: FUNCTION decide_works(decided public.work_decision_kind, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -8352,6 +9798,10 @@ REVOKE ALL ON FUNCTION public.log_deleted_books() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) TO bookplate_app;
 
+-- Name: FUNCTION log_note(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_note() FROM PUBLIC;
+
 -- Name: FUNCTION log_progress_entry(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_progress_entry() FROM PUBLIC;
@@ -8359,6 +9809,10 @@ REVOKE ALL ON FUNCTION public.log_progress_entry() FROM PUBLIC;
 -- Name: FUNCTION log_read(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_read() FROM PUBLIC;
+
+-- Name: FUNCTION log_reading_goal(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_reading_goal() FROM PUBLIC;
 
 -- Name: FUNCTION log_review(); Type: ACL; Schema: public; Owner: -
 
@@ -8495,6 +9949,10 @@ GRANT ALL ON FUNCTION public.record_source_misses(sources text[], isbns text[], 
 REVOKE ALL ON FUNCTION public.record_source_search(query text, seconds integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_source_search(query text, seconds integer) TO bookplate_app;
 
+-- Name: FUNCTION recount_reading_days(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.recount_reading_days() FROM PUBLIC;
+
 -- Name: FUNCTION refresh_feed(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.refresh_feed() FROM PUBLIC;
@@ -8570,6 +10028,11 @@ REVOKE ALL ON FUNCTION public.save_work_keys(ids uuid[], sources text[], keys te
 REVOKE ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) TO bookplate_app;
 
+-- Name: FUNCTION search_notes(search text, wanted public.note_color); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.search_notes(search text, wanted public.note_color) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.search_notes(search text, wanted public.note_color) TO bookplate_app;
+
 -- Name: FUNCTION set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text) FROM PUBLIC;
@@ -8622,6 +10085,10 @@ GRANT ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.written_position() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.written_position() TO bookplate_app;
+
+-- Name: TABLE access_tokens; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.access_tokens TO bookplate_app;
 
 -- Name: TABLE account_tombstones; Type: ACL; Schema: public; Owner: -
 
@@ -8683,6 +10150,14 @@ GRANT SELECT ON TABLE public.edition_sources TO bookplate_app;
 
 GRANT SELECT ON TABLE public.editions TO bookplate_app;
 
+-- Name: TABLE ereader_documents; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.ereader_documents TO bookplate_app;
+
+-- Name: TABLE ereader_positions; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.ereader_positions TO bookplate_app;
+
 -- Name: TABLE events; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT ON TABLE public.events TO bookplate_app;
@@ -8727,6 +10202,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.imports TO bookplate_app;
 
 GRANT SELECT ON TABLE public.installation TO bookplate_app;
 
+-- Name: TABLE notes; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notes TO bookplate_app;
+
 -- Name: TABLE progress_entries; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.progress_entries TO bookplate_app;
@@ -8742,6 +10221,14 @@ GRANT SELECT ON TABLE public.work_records TO bookplate_app;
 -- Name: TABLE reader_signals; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.reader_signals TO bookplate_app;
+
+-- Name: TABLE reading_days; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.reading_days TO bookplate_app;
+
+-- Name: TABLE reading_goals; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reading_goals TO bookplate_app;
 
 -- Name: TABLE reading_tombstones; Type: ACL; Schema: public; Owner: -
 

@@ -56,7 +56,7 @@ private struct ResolverTable: ResolverSource {
             [
                 Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
                 StorageUse.type, AppSettings.type, SeriesEntry.type, SeriesProgress.type,
-            YearInReview.type, PersonalAccessToken.type, EReaderDocument.type,
+                YearInReview.type, PersonalAccessToken.type, EReaderDocument.type,
             ]
             + LibraryStats.types
         for type in nodes + rows {

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_122_210_000
+package let schemaVersion: Int64 = 20_261_123_110_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "e19d95a6a900e95bdb602d508f5067fc48acc94e62a1de2d5f115fb1ef3d8ba8"
+    "10ede0c8688f2ef8b0dc27579696ecc23fa20923ae5b0043f5d2ad726af84481"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

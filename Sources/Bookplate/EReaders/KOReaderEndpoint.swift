@@ -199,7 +199,7 @@ extension EReaderResponse {
         case .unauthenticated: Self.error(401, 2001, "Unauthorized")
         case .rateLimited(let seconds):
             Self.error(429, 2000, error.message, retryAfterSeconds: seconds)
-        case .serviceUnavailable(let seconds):
+        case .serviceUnavailable(let seconds, _):
             Self.error(503, 1000, error.message, retryAfterSeconds: seconds)
         default: Self.error(502, 2000, "Unknown server error.")
         }

@@ -181,7 +181,7 @@ extension EReaderResponse {
         switch error {
         case .rateLimited(let seconds):
             problem(429, "about:blank", error.message, retryAfterSeconds: seconds)
-        case .serviceUnavailable(let seconds):
+        case .serviceUnavailable(let seconds, _):
             problem(503, "about:blank", error.message, retryAfterSeconds: seconds)
         default: problem(500, "about:blank", "An internal error occurred. Try again.")
         }
