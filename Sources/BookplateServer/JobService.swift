@@ -11,7 +11,7 @@ import ServiceLifecycle
 struct JobService: Service {
     private let worker: JobWorker
     let pool: ConnectionPool
-    /// For the queue itself, so that claims and renewals of leases do not wait for the statements of jobs.
+    /// The connection of the queue itself. On it, claims and renewals of leases do not wait for the statements of jobs.
     private let queuePool: ConnectionPool
     private let listener: Listener
     private let logger: Logger

@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized) struct PoolerTests {
     private func doctor(_ installation: Installation, _ url: String) async throws -> [Value] {
         let outcome = try await installation.admin(
-            ["doctor", "--offline", "--json"] + AdminTests.folder, ["DATABASE_URL": url])
+            ["doctor", "--offline", "--json"], ["DATABASE_URL": url])
         let findings = try parseJSON(Array(outcome.output.utf8))["findings"]?.list ?? []
         return findings.filter { $0["check"] == "pooler" }
     }

@@ -1,8 +1,8 @@
 -- requires: accounts
 -- Personal access tokens: creation, and requests that are sent with one.
 
--- Returns the token with a hash, and whose it is; no row if there is none, if it has expired, or if it does not have the scope.
--- Records the use of the token. The caller is not known yet, so row-level security cannot apply.
+-- Returns the id, the user, and the tenant of the token with a hash. Returns no row if there is no such token, if it has expired,
+-- or if it does not have the scope. Records the use of the token. The caller is not known yet, so row-level security cannot apply.
 --
 -- Relies on this plan: the indexes of both hashes.
 CREATE OR REPLACE FUNCTION authenticate_access_token(given_hash bytea, wanted access_scope)

@@ -129,9 +129,9 @@ BEGIN
 END
 $$;
 
--- Logs a created or changed book, and copies changed facts to its reads. An update that changes nothing is not logged. A review is visible while its book
--- is READ, so it is created or deleted with that status. The end of a cover search that found nothing and the removal of a
--- cover are events, too: READY is recorded with the cover, and FETCHING by enqueue_cover_searches.
+-- Logs a created or changed book, and copies changed facts to its reads. An update that changes nothing is not logged. A review is
+-- visible while its book is READ, so it is created or deleted with that status. The end of a cover search that found nothing and
+-- the removal of a cover are events, too: READY is recorded with the cover, and FETCHING by enqueue_cover_searches.
 CREATE OR REPLACE FUNCTION log_book() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -306,8 +306,8 @@ BEGIN
 END
 $$;
 
--- Rows, not statements: an update of one book takes half the time without transition tables. Imports set app.bulk, and log
--- its changes itself.
+-- These triggers run for each row: without transition tables, an update of one book takes half the time. Imports set app.bulk,
+-- and log their changes themselves.
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON shelves
 FOR EACH ROW

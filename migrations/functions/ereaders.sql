@@ -1,8 +1,9 @@
 -- requires: accounts, reads
 -- The positions that e-readers report, and the progress entries that follow from them.
 --
--- The functions return an outcome. Nothing has changed unless it says so. BOOK and DOCUMENT: there is no such object. READS
--- and ENTRIES: the book has no room for another read, or its open read none for another progress entry.
+-- The functions return an outcome. Only DONE, CREATED, and UPDATED can mean that something has changed. BOOK and DOCUMENT mean that
+-- there is no such object. READS means that the book has no room for another read, and ENTRIES that its open read has no room for
+-- another progress entry.
 
 -- MARK: Progress
 

@@ -782,8 +782,8 @@ $$;
 
 -- MARK: Statistics
 
--- Gives a new read the copies of its book's facts. A statement that also creates the book gives them itself, because the function
--- does not see the book yet.
+-- Copies the facts of the book to a new read. A statement that also creates the book sets them itself, because this trigger does
+-- not see the book yet.
 CREATE OR REPLACE FUNCTION copy_book_facts() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

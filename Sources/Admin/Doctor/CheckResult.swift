@@ -19,7 +19,7 @@ struct CheckResult: Sendable {
 
     /// A safe correction of a problem, which `doctor --fix` makes.
     struct Fix: Sendable {
-        /// What the correction does, as an infinitive: `grant 2 missing privileges`.
+        /// A description of the correction, as an infinitive: `restore 2 of the privileges`.
         let description: String
         let run: @Sendable () throws -> Void
 

@@ -155,7 +155,7 @@ struct DatabaseChecks {
                 "ENABLE and FORCE ROW LEVEL SECURITY on them, and find out why it was changed")
     }
 
-    /// Compares the access of the server's role. It is that of this release only if the database is, too.
+    /// Compares the access of the server's role with that of this release, if the database has the schema of this release.
     private func accessResults(
         _ connection: AdminConnection
     ) throws(PostgresError) -> [CheckResult] {

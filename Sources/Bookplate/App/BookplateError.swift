@@ -70,7 +70,7 @@ package enum BookplateError: Error, Equatable {
         case .serviceUnavailable(let seconds, .notDone):
             "The server cannot reach its database. Nothing was changed. Try again in \(seconds) s."
         case .serviceUnavailable(let seconds, .unknown):
-            "The server lost its database. The change may have been made. Send it again in \(seconds) s, with the same id."
+            "The database connection was lost. The change may have been made. Send it again in \(seconds) s, with the same id."
         case .cancelled: "The request was cancelled before its response was complete."
         case .internalError:
             "An internal error occurred. Try again. If the error persists, report the request ID."

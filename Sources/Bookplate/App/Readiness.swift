@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_110_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "10ede0c8688f2ef8b0dc27579696ecc23fa20923ae5b0043f5d2ad726af84481"
+    "12bb9858d195db4631b067e1dd12b7730bff3fbdc6bae8267d70b36198cd889d"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

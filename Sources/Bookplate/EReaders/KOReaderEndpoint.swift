@@ -1,9 +1,9 @@
 import GraphQL
 import Postgres
 
-/// The synchronization server of KOReader (kosync): each file has a position, which the last device wins.
+/// The synchronization server of KOReader (kosync): each file has one position, and the last one sent wins.
 ///
-/// The name is any, and the password is a personal access token. Accounts cannot be created here.
+/// The user name can be any text, and the password is a personal access token. Accounts cannot be created here.
 ///
 /// Spec: koreader/plugins/kosync.koplugin/api.json, and config/routes.lua, app/controllers/1/syncs_controller.lua, and
 /// config/errors.lua of koreader/koreader-sync-server.

@@ -53,7 +53,7 @@ extension OpenedConnection {
         _ configuration: PostgresConfiguration
     ) throws(PostgresError) -> OpenedConnection {
         do throws(PostgresError) {
-            // Behind a pooler, nothing must change before it is known that the session belongs to this connection.
+            // A pooler may share a session with other clients. Settings are applied only if the session belongs to this connection.
             let sets = Self.sessionSettings(configuration)
             if try rowCount("\(sets) WHERE pg_backend_pid() = \(PQbackendPID(pointer))") == 0 {
                 guard try pooler(configuration) == .session else {

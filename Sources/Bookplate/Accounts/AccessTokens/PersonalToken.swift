@@ -12,7 +12,7 @@ struct PersonalToken: Equatable, Unprintable {
     private static let checksumCount = 6
     private static let alphabet = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
-    /// The bytes below it have the same number of remainders of each kind.
+    /// Greater or equal bytes are discarded, because they would make some characters more frequent than others.
     private static let byteMax = UInt8(256 / 62 * 62)
 
     let text: String

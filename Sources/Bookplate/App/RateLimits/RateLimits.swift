@@ -10,7 +10,7 @@ package struct RateKey: Hashable, Sendable {
 
     init(_ id: UUID) { (high, low) = (id.high, id.low) }
 
-    /// The key as an id, of which it need not be one.
+    /// The bits of the key as a UUID, the type of its database column. For an address, the result is not a valid UUID.
     var id: UUID { UUID(high: high, low: low) }
 
     /// Creates the key of an IPv6 address or an IPv4-mapped one. An IPv6 network of 64 bits counts as one client, because

@@ -74,8 +74,8 @@ struct ChangePage {
 
     /// Returns the changes after `$2`. If there are none, the result is one row without a change.
     ///
-    /// Relies on this plan: the head and the change of the cursor by their keys, and the changes from the primary key's index in its order, so neither the length
-    /// of the log nor the number of older changes matters.
+    /// Relies on this plan: the head and the change of the cursor are read by their keys, and the changes from the primary key's
+    /// index in its order, so neither the length of the log nor the number of older changes matters.
     static let select = TypedStatement<Row>(
         """
         SELECT log.last_seq, log.pruned_seq, log.last_at, log.cursor_at, c.seq, c.kind, c.typename, c.id, c.at

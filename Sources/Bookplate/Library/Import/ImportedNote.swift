@@ -31,7 +31,7 @@ struct ImportedNote: Equatable {
 }
 
 extension BookplateMembers {
-    /// The note that these are the members of.
+    /// The note whose JSON object has these members.
     ///
     /// - Throws: If a required member is missing.
     var note: ImportedNote {

@@ -50,7 +50,7 @@ struct ReadingSummary {
 
     /// The fields of `ReadingTotals`.
     ///
-    /// - Parameter alias: That of the join `sums`.
+    /// - Parameter alias: The alias of the join that `sums` returns.
     func totals(_ alias: String) -> [String: RowField] {
         [
             "finishedReads": .column(Column("coalesce(\(alias).reads, 0)", .integer)),

@@ -53,7 +53,7 @@ struct Exchange {
     /// Logs one line for the request. It contains the path of the route, because the query and the rest of the path may
     /// contain secrets, such as the token of an export.
     ///
-    /// - Parameter level: The level of requests that did not fail. Those of monitors are logged for debugging only.
+    /// - Parameter level: The log level of requests that did not fail. Requests of monitors have the level `debug` instead.
     func log(_ response: HTTPResponse, to logger: Logger, level: Logger.Level) {
         let status = Int(response.status.code)
         let level = status >= 500 ? .warning : isFromMonitor ? .debug : level
