@@ -62,7 +62,7 @@ struct Session: ParsableCommand {
         @OptionGroup var output: OutputOptions
         @OptionGroup var account: AccountArgument
         @ArgumentParser.Argument(help: "The IDs of sessions.") var sessions: [String] = []
-        @Flag(help: "End all sessions of the account.") var all = false
+        @Flag(help: "End all sessions, and revoke all personal access tokens.") var all = false
         @OptionGroup var dryRunOptions: DryRunOptions
 
         func validate() throws {

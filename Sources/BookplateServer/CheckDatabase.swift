@@ -1,11 +1,13 @@
 import Bookplate
+import Glibc
+import Logging
 import Postgres
 
 /// Throws an error if the database role is not subject to row-level security: a superuser, a role with BYPASSRLS, or an
 /// owner.
 ///
 /// An unreachable database is not an error: the server starts and waits for it.
-func checkDatabase(_ url: String) throws {
+func checkDatabase(_ url: String, _ logger: Logger) throws {
     do throws(PostgresError) {
         _ = try ConnectionString(url)
     } catch .connectFailed(let reason) {
@@ -14,14 +16,19 @@ func checkDatabase(_ url: String) throws {
     }
     let connection: AdminConnection
     do throws(PostgresError) {
-        connection = try AdminConnection(url, applicationName: "bookplate")
+        connection = try openConnection(url)
     } catch .connectFailed {
         return
     } catch {
         throw StartError(message: "the database refused the connection: \(error)", code: 69)
     }
-    if connection.pooler == .transaction {
+    switch connection.pooler {
+    case .none, .session: break
+    case .transaction:
         throw StartError(message: "DATABASE_URL: \(Pooler.refusal)", code: 78)
+    case .unknown:
+        // The pools determine it again whenever they connect.
+        logger.warning("DATABASE_URL: \(Pooler.undetermined)")
     }
     if let power = try DatabaseCheck.rolePower(connection) {
         throw StartError(
@@ -29,5 +36,16 @@ func checkDatabase(_ url: String) throws {
                 "DATABASE_URL logs in as a role that \(power), so row-level security does not apply to it. "
                 + "Use the role bookplate_app, and BOOKPLATE_ADMIN_DATABASE_URL for the owner.",
             code: 78)
+    }
+}
+
+/// Connects, up to three times if the mode of a connection pooler cannot be determined.
+private func openConnection(_ url: String) throws(PostgresError) -> AdminConnection {
+    var attempt = 1
+    while true {
+        let connection = try AdminConnection(url, applicationName: "bookplate")
+        if connection.pooler != .unknown || attempt == 3 { return connection }
+        attempt += 1
+        usleep(500_000)
     }
 }

@@ -29,7 +29,7 @@ struct Databases {
     ) async throws -> Databases {
         let url = try configuration.database.required()
         let directURL = configuration.database.directURL ?? url
-        try checkDatabase(url)
+        try checkDatabase(url, logger)
         let group = MultiThreadedEventLoopGroup.singleton
         let pools = try await openPools(url, "primary", on: group, configuration, logger)
         guard let firstPool = pools.values.first else {

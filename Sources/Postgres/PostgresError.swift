@@ -4,7 +4,7 @@ package enum PostgresError: Error, Equatable, Sendable {
     indirect case server(ServerError)
     /// No connection could be opened before the pipeline's deadline; carries libpq's message.
     case connectFailed(String)
-    /// The connection was lost while the pipeline was running. It may or may not have been committed.
+    /// The connection was lost or closed while the pipeline was running. It may or may not have been committed.
     case connectionLost(String)
     /// The pipeline's deadline passed. It may or may not have been committed.
     case timeout
@@ -24,8 +24,9 @@ package enum PostgresError: Error, Equatable, Sendable {
     /// Whether the pipeline certainly changed nothing in the database.
     package var hadNoEffect: Bool {
         switch self {
-        case .server, .connectFailed, .poolExhausted, .closed, .tooLarge, .rowsTooLarge: true
-        case .connectionLost, .timeout, .cancelled, .unexpectedResult: false
+        case .server, .connectFailed, .poolExhausted, .closed, .tooLarge: true
+        // The rows of a statement can arrive before its pipeline ends, with or without a commit.
+        case .connectionLost, .timeout, .cancelled, .rowsTooLarge, .unexpectedResult: false
         }
     }
 

@@ -319,6 +319,11 @@ private struct PageUser {
         let kobo = KOReaderClient(server.client, password: created?["secret"]?.string ?? "")
         _ = try await kobo.push("0b229176d4e8db7f6d2b5a4952368d7a", "1", 0.32)
         let document = try await execute("{ me { ereaderDocuments { nodes { id } } } }")
+        let bookID = book["createBook", "id"]?.string ?? ""
+        let note = try await execute(
+            #"mutation { createNote(input: {bookId: "\#(bookID)", text: "Fear"}) { id } }"#)
+        let goal = try await execute(
+            "mutation { setReadingGoal(input: {year: 2019, target: 12}) { id } }")
         let card = try await execute("{ feed(first: 1) { nodes { id } } }")
         let identity = try await server.client.send(
             "POST", "/development/identity-token",
@@ -328,7 +333,8 @@ private struct PageUser {
             "refreshToken": session["refreshToken"]?.string ?? "",
             "identityToken": identity.json["identityToken"]?.string ?? "",
             "shelf": shelf["createShelf", "id"]?.string ?? "",
-            "book": book["createBook", "id"]?.string ?? "",
+            "book": bookID, "note": note["createNote", "id"]?.string ?? "",
+            "goal": goal["setReadingGoal", "id"]?.string ?? "",
             "read": read, "oldRead": old["createBook", "reads", "nodes", 0, "id"]?.string ?? "",
             "entry": logged["logProgress", 0, "entry", "id"]?.string ?? "",
             "card": card["feed", "nodes", 0, "id"]?.string ?? "",
@@ -342,7 +348,7 @@ private struct PageUser {
     func filled(_ text: String) -> String {
         var text = text
         for (name, value) in values { text = text.replacing("{\(name)}", with: value) }
-        for name in ["newShelf", "newBook", "newRead", "newEntry", "newKey"] {
+        for name in ["newShelf", "newBook", "newRead", "newEntry", "newKey", "newNote"] {
             text = text.replacing("{\(name)}", with: "\(UUID())".lowercased())
         }
         return text

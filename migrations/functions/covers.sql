@@ -457,15 +457,18 @@ DECLARE
     book uuid;
 BEGIN
     FOR owner IN
-        -- In the order of books_cover_requested_at. For distinct users, the planner would read the primary key of all books.
-        SELECT DISTINCT overdue.user_id
+        -- The books come from books_cover_requested_at. For distinct users, the planner would read the primary key of all books.
+        SELECT overdue.user_id
         FROM (
-            SELECT b.user_id
+            SELECT b.user_id, b.cover_requested_at
             FROM books b
             WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at < now() - greatest(1, seconds) * interval '1 second'
             ORDER BY b.cover_requested_at
-            LIMIT users_max
+            LIMIT 100 * users_max
         ) overdue
+        GROUP BY overdue.user_id
+        ORDER BY min(overdue.cover_requested_at)
+        LIMIT users_max
     LOOP
         -- The lock of lock_user.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(owner::text, 0));

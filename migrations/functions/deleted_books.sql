@@ -170,7 +170,20 @@ BEGIN
         END IF;
     END IF;
     IF stored.notes IS NOT NULL THEN
-        PERFORM insert_stored_rows('notes', stored.notes);
+        -- Another book may have a note with the same id by now.
+        PERFORM insert_stored_rows(
+            'notes',
+            (
+                SELECT jsonb_agg(
+                    CASE
+                        WHEN EXISTS (SELECT FROM notes k WHERE k.user_id = owner AND k.id = (n ->> 'id')::uuid)
+                            THEN n || jsonb_build_object('id', gen_random_uuid())
+                        ELSE n
+                    END
+                )
+                FROM jsonb_array_elements(stored.notes) AS n
+            )
+        );
     END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at

@@ -8,27 +8,19 @@
 -- MARK: Progress
 
 -- Returns whether a position in a book without an open read starts a new one. A book that was not read before is read now. A
--- reader who looks something up in a finished book, or closes it, does not read it again: the position must be before the last
--- tenth, and clearly before the place where the last read was finished.
+-- reader who looks something up in a finished book, or closes it, does not read it again: the position must be in the first
+-- tenth. A book that was given up is read on from any place before the last tenth.
 CREATE OR REPLACE FUNCTION starts_read(owner uuid, book uuid, fraction float8) RETURNS boolean
 LANGUAGE sql STABLE
 AS $$
     SELECT CASE
         WHEN latest.outcome IS NULL AND b.status NOT IN ('READ', 'DID_NOT_FINISH') THEN true
-        WHEN latest.outcome = 'FINISHED' THEN starts_read.fraction < least(0.9, coalesce(latest.fraction, 1) - 0.05)
-        ELSE starts_read.fraction < 0.9
+        WHEN coalesce(latest.outcome = 'DID_NOT_FINISH', b.status = 'DID_NOT_FINISH') THEN starts_read.fraction < 0.9
+        ELSE starts_read.fraction < 0.1
     END
     FROM books b
     LEFT JOIN LATERAL (
-        SELECT
-            r.outcome,
-            (
-                SELECT progress_fraction(p.page, p.percent, p.seconds, b.page_count, r.length_seconds)
-                FROM progress_entries p
-                WHERE p.user_id = owner AND p.read_id = r.id
-                ORDER BY p.at DESC, p.id DESC
-                LIMIT 1
-            ) AS fraction
+        SELECT r.outcome
         FROM reads r
         WHERE r.user_id = owner AND r.book_id = book
         ORDER BY r.sorted_on DESC, r.created_at DESC, r.id DESC
@@ -168,11 +160,12 @@ $$;
 
 -- Returns the id of a device of KOReader as a URI, as OPDS Progression requires.
 CREATE OR REPLACE FUNCTION device_uri(device_id text, device_name text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
     SELECT 'urn:uuid:' || CASE
         WHEN device_id ~ '^[0-9A-Fa-f]{32}$' THEN device_id::uuid
-        ELSE md5(coalesce(device_id, '') || E'\n' || device_name)::uuid
+        -- Not md5(), which some builds of PostgreSQL do not have.
+        ELSE left(encode(sha256(convert_to(coalesce(device_id, '') || E'\n' || device_name, 'UTF8')), 'hex'), 32)::uuid
     END
 $$;
 
@@ -314,9 +307,10 @@ AS $$
     LEFT JOIN ereader_positions p ON p.user_id = owner AND p.book_id = b.id
     LEFT JOIN LATERAL (
         SELECT
-            e.at,
+            -- The reader may have corrected an entry after its time.
+            greatest(e.at, e.position_changed_at) AS at,
             progress_fraction(e.page, e.percent, e.seconds, b.page_count, r.length_seconds) AS fraction,
-            coalesce(e.at > p.modified_at, true)
+            coalesce(greatest(e.at, e.position_changed_at) > p.modified_at, true)
                 AND progress_fraction(e.page, e.percent, e.seconds, b.page_count, r.length_seconds) IS NOT NULL AS is_newer
         FROM (
             SELECT l.id, l.length_seconds

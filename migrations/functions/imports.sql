@@ -644,6 +644,7 @@ AS $$
         UPDATE imports i
         SET state = 'FAILED',
             content = NULL,
+            book_ids = '{}',
             updated_at = now()
         WHERE i.content IS NOT NULL AND i.updated_at < now() - greatest(1, older_than_days) * interval '1 day'
         RETURNING i.user_id, i.id

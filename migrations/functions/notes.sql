@@ -60,6 +60,7 @@ BEGIN
             CASE
                 WHEN b.id IS NULL THEN 'BOOK'
                 WHEN k.book_id = i.book_id THEN NULL
+                WHEN EXISTS (SELECT FROM input o WHERE o.id = i.id AND o.n < i.n AND o.book_id <> i.book_id) THEN 'TAKEN'
                 WHEN EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = owner AND t.id = i.id) THEN 'DELETED'
                 WHEN is_other_object(owner, i.id)
                     OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = i.id)
@@ -183,7 +184,7 @@ $$;
 -- Returns the notes of the caller's library that match a search, and have the color unless it is null. A note matches if every word
 -- of the search is the beginning of a word of the text, the comment, or the chapter, or of the title, the series, or an author of
 -- the book. If there are none, a word of at least four letters also matches words of the catalog that are spelled similarly
--- (search_similar_words), and words of titles with a slight misspelling (search_matches). Only the first twelve words count. A search
+-- (search_similar_words), and words of titles with a slight misspelling (search_matches). Only the first six words count. A search
 -- without letters and digits is searched as it is.
 --
 -- First the books are grouped by the words that they do not have. Each group then needs one search for the notes with
@@ -209,7 +210,7 @@ DECLARE
             FROM string_to_table(search_fold(search), ' ') w
             WHERE w <> ''
         )
-    )[1:12];
+    )[1:6];
     -- The part of a text-search query for each word.
     parts text[];
     word text;
@@ -253,8 +254,9 @@ BEGIN
                         SELECT parts[i]
                         FROM generate_subscripts(words, 1) i
                         WHERE NOT CASE is_lenient
-                            WHEN 0 THEN ' ' || b.search_text LIKE '% ' || words[i] || '%'
-                            ELSE search_matches(b.search_text, words[i])
+                            -- Shorter words are in so many titles that there would be a group for each combination of words.
+                            WHEN 0 THEN length(words[i]) > 2 AND ' ' || b.search_text LIKE '% ' || words[i] || '%'
+                            ELSE length(words[i]) > 2 AND search_matches(b.search_text, words[i])
                         END
                     ) AS needed
                 FROM books b

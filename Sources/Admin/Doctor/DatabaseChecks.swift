@@ -100,6 +100,14 @@ struct DatabaseChecks {
                     "let it use session mode (for PgBouncer: pool_mode = session), or set \(variable) to the address of the database itself"
                 )
             ]
+        case .unknown:
+            [
+                .warning(
+                    "pooler",
+                    "it could not be determined whether the pooler of \(variable) is in session mode, because it gave no session to a second connection in time",
+                    "run this check again when fewer connections are in use, or let the pooler have more connections"
+                )
+            ]
         }
     }
 

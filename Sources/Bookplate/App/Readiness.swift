@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_110_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "12bb9858d195db4631b067e1dd12b7730bff3fbdc6bae8267d70b36198cd889d"
+    "507d2e541f622f06d4e948343557902b166b47bb68b8b4ab53bb4ec6c948e495"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -37,7 +37,7 @@ struct KOReaderPosition: Equatable {
         guard Self.isDocument(document) else { throw .unusableDocument }
         self.document = document
         guard let fraction = Self.fraction(object["percentage"]),
-            let progress = Self.required(object["progress"], Self.progressCharactersMax),
+            let progress = Self.place(object["progress"]),
             let device = Self.required(object["device"], Self.deviceCharactersMax)
         else { throw .invalidFields }
         self.fraction = fraction
@@ -73,6 +73,12 @@ struct KOReaderPosition: Equatable {
             return Double(text).flatMap { Value.float($0).fraction }
         }
         return value?.fraction
+    }
+
+    /// Returns a place in the document. KOReader sends a text, also for page numbers; other clients send the number.
+    private static func place(_ value: Value?) -> String? {
+        if case .int(let page)? = value { return String(page) }
+        return required(value, progressCharactersMax)
     }
 
     private static func required(_ value: Value?, _ charactersMax: Int) -> String? {

@@ -18,7 +18,7 @@ struct ProgressionDocument: Equatable {
     private static let referencesMax = 50
     private static let referenceCharactersMax = 2000
     /// The clock of a device may be ahead, or it may send a local time as UTC.
-    private static let toleranceSeconds: Int64 = 86_400
+    private static let toleranceSeconds: Int64 = 600
 
     let title: String?
     let modified: Instant
@@ -52,7 +52,10 @@ struct ProgressionDocument: Equatable {
             throw Problem(message: "modified is before 1970.")
         }
         guard modified.microseconds <= (now + Self.toleranceSeconds) * 1_000_000 else {
-            throw Problem(message: "modified is more than a day in the future.")
+            throw Problem(
+                message:
+                    "modified is more than 10 minutes in the future. Check the clock of the device."
+            )
         }
         guard let progression = object["progression"]?.fraction else {
             throw Problem(message: "progression must be a number from 0 to 1.")

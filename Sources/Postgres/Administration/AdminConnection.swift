@@ -17,6 +17,8 @@ package final class AdminConnection {
     package init(_ url: String, applicationName: String = "bookplate-admin") throws(PostgresError) {
         var configuration = PostgresConfiguration(url: url)
         configuration.applicationName = applicationName
+        // The server does not read a large statement while an earlier one waits for a lock.
+        configuration.tcpUserTimeout = Link.patientTimeout
         let opened = try OpenedConnection.open(configuration)
         do throws(PostgresError) {
             pooler = try opened.pooler(configuration)

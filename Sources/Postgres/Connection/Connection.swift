@@ -30,6 +30,9 @@ final class Connection: LinkOwner {
     /// The approximate size of the part of the next result that libpq has read, in bytes.
     private var incompleteBytes = 0
 
+    /// The number of large pipelines in flight.
+    private var largeCount = 0
+
     private var watchdog = PipelineWatchdog()
     /// The number of cancel requests being sent, and the time when the last one completed.
     private var cancelCount = 0
@@ -61,7 +64,10 @@ final class Connection: LinkOwner {
 
     func close() {
         link.close()
-        for submission in inFlight.removeAll() { submission.resume(.failure(.closed)) }
+        // All of them were sent, so the server may have committed them.
+        for submission in inFlight.removeAll() {
+            submission.resume(.failure(.connectionLost("it was closed by this program")))
+        }
     }
 
     func linkOpened(_ connection: OpaquePointer) {
@@ -71,6 +77,7 @@ final class Connection: LinkOwner {
         prepared = PreparedStatements(capacity: configuration.preparedStatementsMax)
         preparationErrors = [:]
         incompleteBytes = 0
+        largeCount = 0
         watchdog = PipelineWatchdog()
         pool.memberOpened(index)
     }
@@ -97,6 +104,10 @@ extension Connection {
         guard let connection = link.connection else { return }
         let steps = submission.pipeline.steps
         submission.pipeline.statistics?.count(statements: steps.count)
+        if submission.pipeline.isLarge {
+            largeCount += 1
+            link.setPatient(true)
+        }
         var isSent = true
         names.removeAll(keepingCapacity: true)
         for step in steps {
@@ -231,6 +242,10 @@ extension Connection {
     }
 
     private func finish(_ submission: Submission) {
+        if largeCount > 0, submission.pipeline.isLarge {
+            largeCount -= 1
+            if largeCount == 0 { link.setPatient(false) }
+        }
         if submission.failure?.sqlState == .queryCanceled, !submission.isCancelRequested,
             mayReceiveLateCancel
         {
@@ -284,6 +299,13 @@ extension Connection {
                 bound.value.lastCancel = .now()
             }
         }
+    }
+}
+
+extension Pipeline {
+    /// Whether its parameters may fill the buffers of the sockets while the server does not read.
+    fileprivate var isLarge: Bool {
+        steps.reduce(0) { $0 + $1.parameters.bytes.count } > 32 << 10
     }
 }
 

@@ -91,7 +91,7 @@ extension HostOrder {
         update(url, connection) { $0.answered($1) }
     }
 
-    /// Records that a connection was lost.
+    /// Records that a connection was lost because of an I/O error.
     static func lost(_ url: String, _ connection: OpaquePointer) {
         update(url, connection) { $0.lost($1) }
     }

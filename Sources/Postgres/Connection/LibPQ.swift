@@ -19,12 +19,12 @@ extension OpenedConnection {
     ) throws(PostgresError) -> OpenedConnection {
         let seconds = max(2, configuration.connectTimeout.components.seconds)
         // The URL in `dbname` overrides the settings before it, but not those after it. A machine that was lost sends no packet,
-        // and is noticed after three seconds: without data in flight by the keepalives, otherwise by the timeout.
+        // and is noticed after `tcpUserTimeout`. On Linux this time also ends the keepalives.
         let settings: [(key: String, value: String)] =
             [
                 ("connect_timeout", String(seconds)),
                 ("keepalives_idle", "1"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
-                ("tcp_user_timeout", "3000"),
+                ("tcp_user_timeout", String(configuration.tcpUserTimeout.milliseconds)),
                 ("dbname", configuration.url),
                 ("fallback_application_name", configuration.applicationName),
                 ("client_encoding", "UTF8"),
@@ -56,10 +56,11 @@ extension OpenedConnection {
             // A pooler may share a session with other clients. Settings are applied only if the session belongs to this connection.
             let sets = Self.sessionSettings(configuration)
             if try rowCount("\(sets) WHERE pg_backend_pid() = \(PQbackendPID(pointer))") == 0 {
-                guard try pooler(configuration) == .session else {
-                    throw .connectFailed(Pooler.refusal)
+                switch try pooler(configuration) {
+                case .session: _ = try rowCount(sets)
+                case .unknown: throw .connectFailed(Pooler.undetermined)
+                case .none, .transaction: throw .connectFailed(Pooler.refusal)
                 }
-                _ = try rowCount(sets)
             }
             if let refusal = configuration.refusal { try refuse(refusal) }
         } catch {

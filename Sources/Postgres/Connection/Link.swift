@@ -23,6 +23,10 @@ final class Link: DescriptorWatcher {
     private var backoff = Backoff()
     /// Why the last attempt to connect failed; nil once one succeeds.
     private(set) var failure: String?
+    /// The time limit of the socket in milliseconds before `setPatient` raised it; nil if it is not raised.
+    private var usualTimeout: CUnsignedInt?
+    /// How long a server may take until it reads a large request, for example because it waits for a lock.
+    static let patientTimeout = Duration.seconds(60)
     /// Whether the owner needs to know the size of the input. Measuring it takes two system calls.
     var measuresInput = false
 
@@ -51,7 +55,8 @@ final class Link: DescriptorWatcher {
     func lose(_ reason: String) {
         guard case .open(let connection, let watch) = state else { return }
         readiness.remove(watch)
-        HostOrder.lost(configuration.url, connection)
+        // The host of a connection that is closed for another reason is healthy.
+        if PQstatus(connection) != CONNECTION_OK { HostOrder.lost(configuration.url, connection) }
         PQfinish(connection)
         configuration.onEvent(.connectionLost(reason: reason))
         state = .idle
@@ -79,6 +84,26 @@ final class Link: DescriptorWatcher {
         case 1:
             if !readiness.waitToWrite(watch) { lose("the kernel refused to watch the socket") }
         default: lose(errorMessage(connection))
+        }
+    }
+
+    /// Gives the server more time to read what is sent, or the usual time again.
+    ///
+    /// Has no effect on Unix sockets, which have no such time limit.
+    func setPatient(_ isPatient: Bool) {
+        guard case .open(let connection, _) = state else { return }
+        let socket = PQsocket(connection)
+        if isPatient {
+            let raised = CUnsignedInt(Link.patientTimeout.milliseconds)
+            // Zero is the limit of the system, which is longer.
+            guard usualTimeout == nil, let timeout = userTimeout(socket), timeout > 0,
+                timeout < raised
+            else { return }
+            usualTimeout = timeout
+            setUserTimeout(socket, raised)
+        } else if let timeout = usualTimeout {
+            usualTimeout = nil
+            setUserTimeout(socket, timeout)
         }
     }
 
@@ -141,6 +166,7 @@ final class Link: DescriptorWatcher {
         }
         state = .open(connection, watch)
         failure = nil
+        usualTimeout = nil
         configuration.onEvent(.connected(processID: PQbackendPID(connection)))
         executor.turn { owner?.linkOpened(connection) }
         if case .open = state { backoff.reset() }
@@ -162,6 +188,21 @@ final class Link: DescriptorWatcher {
 private func waitingBytes(_ socket: CInt) -> Int {
     var count: CInt = 0
     return ioctl(socket, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+}
+
+/// Returns the time limit of a TCP socket for data that is not acknowledged or not read, in milliseconds; nil for a Unix socket.
+private func userTimeout(_ socket: CInt) -> CUnsignedInt? {
+    var timeout: CUnsignedInt = 0
+    var size = socklen_t(MemoryLayout<CUnsignedInt>.size)
+    let status = getsockopt(socket, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &timeout, &size)
+    return status == 0 ? timeout : nil
+}
+
+private func setUserTimeout(_ socket: CInt, _ timeout: CUnsignedInt) {
+    var timeout = timeout
+    setsockopt(
+        socket, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &timeout,
+        socklen_t(MemoryLayout<CUnsignedInt>.size))
 }
 
 /// Receives the events of a link, always on its event loop.

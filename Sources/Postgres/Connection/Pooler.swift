@@ -11,14 +11,25 @@ package enum Pooler: Sendable, Equatable {
     /// The transactions of a client run in sessions that it shares with other clients. Prepared statements, settings, LISTEN, and
     /// advisory locks of a session therefore do not work.
     case transaction
+    /// There is one, but its mode could not be determined.
+    case unknown
 
     /// The reason why a connection is refused.
     package static let refusal =
         "a connection pooler in transaction mode is between this program and the database: "
         + "let it use session mode, for PgBouncer pool_mode = session, or connect directly"
+    /// The reason why it could not be determined whether a connection is to be refused.
+    package static let undetermined =
+        "a connection pooler is between this program and the database, and it could not be determined whether it is in "
+        + "session mode, because it gave no session to a second connection in time"
 }
 
 extension OpenedConnection {
+    /// Whether a second connection gets the session of the first one.
+    private enum Sharing {
+        case shared, separate, unknown
+    }
+
     /// The connection strings with a pooler in session mode, and when that was found out.
     private static let inSessionMode = Mutex<[String: ContinuousClock.Instant]>([:])
     /// The time after which the mode is determined again, since an operator may change it.
@@ -38,10 +49,19 @@ extension OpenedConnection {
         let url = configuration.url
         // Connections that are opened at the same time wait for the first one of them.
         return try Self.inSessionMode.withLock { known throws(PostgresError) in
-            if let at = known[url], .now - at < Self.validity { return .session }
-            guard try !sharesSessions(first: first, configuration) else { return .transaction }
-            known[url] = .now
-            return .session
+            let at = known[url]
+            if let at, .now - at < Self.validity { return .session }
+            switch try sharesSessions(first: first, configuration) {
+            case .shared:
+                known[url] = nil
+                return .transaction
+            case .separate:
+                known[url] = .now
+                return .session
+            case .unknown:
+                // If all sessions of the pooler are in use, it cannot be determined again. What was found out before still counts.
+                return at == nil ? .unknown : .session
+            }
         }
     }
 
@@ -49,18 +69,17 @@ extension OpenedConnection {
 
     private func sharesSessions(
         first: String, _ configuration: PostgresConfiguration
-    ) throws(PostgresError) -> Bool {
-        // If all connections of the pooler are in use, its clients keep them: it is in session mode.
-        guard let other = try? OpenedConnection.open(configuration) else { return false }
+    ) throws(PostgresError) -> Sharing {
+        guard let other = try? OpenedConnection.open(configuration) else { return .unknown }
         defer { PQfinish(other.pointer) }
         guard let second = try? other.answer("BEGIN; \(Self.processID)", within: Self.probeTimeout)
-        else { return false }
-        if second == first { return true }
+        else { return .unknown }
+        if second == first { return .shared }
         // Several times, since other connections of the pooler may be in use, so that the first session is free by chance.
         for _ in 0..<10 {
-            if try answer(Self.processID) != first { return true }
+            if try answer(Self.processID) != first { return .shared }
         }
-        return false
+        return .separate
     }
 
     /// Runs statements and returns the first value of the last one.

@@ -114,7 +114,7 @@ package final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// Closes all connections. Pipelines in flight or queued fail with `.closed`.
+    /// Closes all connections. Queued pipelines fail with `.closed`, and those in flight with `.connectionLost`.
     package func close() async {
         // Send the notifications of recent commits first.
         await executor.perform { self.notifier }?.value

@@ -23,6 +23,9 @@ package struct PostgresConfiguration: Sendable {
     package var idleInTransactionTimeout: Duration = .seconds(10)
     /// The time limit for connecting to each host; at least two seconds, libpq's minimum.
     package var connectTimeout: Duration = .seconds(3)
+    /// The time after which a connection is lost if the server does not acknowledge data, or does not read it. A pool allows more
+    /// time for large pipelines, see `Link.setPatient`.
+    package var tcpUserTimeout: Duration = .seconds(3)
     /// A query that each new connection runs. If it returns a text, the connection is closed, and the text is the reason.
     package var refusal: String?
     /// How the event loop detects that a socket is readable.

@@ -34,6 +34,10 @@ WITH card AS (
     SELECT
     FROM progress_entries
     WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM notes
+    WHERE user_id = $1 AND id = $2
   ))) OR EXISTS (
     SELECT
     FROM jsonb_to_recordset($22) AS g (id uuid, "isIDChosen" boolean)
@@ -74,10 +78,10 @@ WITH card AS (
     FROM taken
   )
   ON CONFLICT DO NOTHING
-  RETURNING id, added_at
+  RETURNING id, added_at, page_count, genre, authors, author_ids
 ), added_reads AS (
-  INSERT INTO reads (user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note)
-  SELECT $1, g.id, created.id, CASE WHEN g."startsToday" THEN reader_today($1) ELSE g."startedOn" END, CASE WHEN g."endsToday" THEN reader_today($1) ELSE g."finishedOn" END, g.outcome, g.format, g."lengthSeconds", g.note
+  INSERT INTO reads ( user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, page_count, genre, author_id, author )
+  SELECT $1, g.id, created.id, CASE WHEN g."startsToday" THEN reader_today($1) ELSE g."startedOn" END, CASE WHEN g."endsToday" THEN reader_today($1) ELSE g."finishedOn" END, g.outcome, g.format, g."lengthSeconds", g.note, created.page_count, created.genre, created.author_ids[1], left(created.authors[1], 200)
   FROM created, jsonb_to_recordset($22) AS g ( id uuid, "startsToday" boolean, "startedOn" text, "endsToday" boolean, "finishedOn" text, outcome read_outcome, format read_format, "lengthSeconds" int, note text )
 )
 SELECT (

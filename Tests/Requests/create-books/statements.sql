@@ -34,6 +34,10 @@ WITH card AS (
     SELECT
     FROM progress_entries
     WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM notes
+    WHERE user_id = $1 AND id = $2
   )))
 ), matched AS (
   SELECT m.edition_id, m.linked_by

@@ -33,6 +33,10 @@ HAVING count(*) < 500 AND NOT ($1 = $2 OR EXISTS (
   SELECT
   FROM progress_entries
   WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
+  FROM notes
+  WHERE user_id = $1 AND id = $2
 ))
 ON CONFLICT DO NOTHING;
 

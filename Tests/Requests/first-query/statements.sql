@@ -122,16 +122,30 @@ UNION ALL (
   ORDER BY s.position, s.id
 )
 UNION ALL (
-  SELECT (NULL)::text, (NULL)::uuid, (t.books)::int8, (t.read)::int8, 2
+  SELECT (NULL)::text, (NULL)::uuid, (coalesce(c.books, 0))::int8, (coalesce(c.read, 0))::int8, 2
   FROM (
-    SELECT $1 AS user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
+    SELECT u.id AS user_id
+    FROM users u
+    WHERE u.id = $1
+  ) t
+  LEFT JOIN (
+    SELECT user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
     FROM books
     WHERE user_id = $1
-  ) t, (
-    SELECT count(*) AS reviews, avg(r.half_stars)::float8 / 2 AS average_rating
+    GROUP BY user_id
+  ) c ON c.user_id = t.user_id
+  LEFT JOIN (
+    SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
     FROM reviews r
     JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
     WHERE r.user_id = $1 AND b.status = 'READ'
-  ) v
+    GROUP BY r.user_id
+  ) v ON v.user_id = t.user_id
+  LEFT JOIN (
+    SELECT d.user_id, count(*) AS reads, sum(d.page_count) FILTER (WHERE NOT is_listened(d.format, d.length_seconds)) AS pages, sum(d.length_seconds) FILTER (WHERE is_listened(d.format, d.length_seconds)) AS seconds
+    FROM reads d
+    WHERE d.user_id = $1 AND d.outcome = 'FINISHED'
+    GROUP BY d.user_id
+  ) s ON s.user_id = t.user_id
   WHERE t.user_id = $2
 );

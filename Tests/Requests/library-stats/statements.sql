@@ -11,17 +11,34 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE u.id = $1 AND u.id = $2
 )
 UNION ALL (
-  SELECT (t.user_id)::uuid, (t.books)::int8, (t.want_to_read)::int8, (t.reading)::int8, (t.read)::int8, (t.paused)::int8, (t.did_not_finish)::int8, (v.reviews)::int8, (v.average_rating)::float8, 1
+  SELECT (t.user_id)::uuid, (coalesce(c.books, 0))::int8, (coalesce(c.want_to_read, 0))::int8, (coalesce(c.reading, 0))::int8, (coalesce(c.read, 0))::int8, (coalesce(c.paused, 0))::int8, (coalesce(c.did_not_finish, 0))::int8, (coalesce(v.reviews, 0))::int8, ((
+    SELECT avg(n.half_stars)::float8 / 2
+    FROM unnest(v.half_stars) AS n (half_stars)
+  ))::float8, 1
   FROM (
-    SELECT $1 AS user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
+    SELECT u.id AS user_id
+    FROM users u
+    WHERE u.id = $1
+  ) t
+  LEFT JOIN (
+    SELECT user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
     FROM books
     WHERE user_id = $1
-  ) t, (
-    SELECT count(*) AS reviews, avg(r.half_stars)::float8 / 2 AS average_rating
+    GROUP BY user_id
+  ) c ON c.user_id = t.user_id
+  LEFT JOIN (
+    SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
     FROM reviews r
     JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
     WHERE r.user_id = $1 AND b.status = 'READ'
-  ) v
+    GROUP BY r.user_id
+  ) v ON v.user_id = t.user_id
+  LEFT JOIN (
+    SELECT d.user_id, count(*) AS reads, sum(d.page_count) FILTER (WHERE NOT is_listened(d.format, d.length_seconds)) AS pages, sum(d.length_seconds) FILTER (WHERE is_listened(d.format, d.length_seconds)) AS seconds
+    FROM reads d
+    WHERE d.user_id = $1 AND d.outcome = 'FINISHED'
+    GROUP BY d.user_id
+  ) s ON s.user_id = t.user_id
   WHERE t.user_id = $2
 );
 
@@ -30,10 +47,13 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 
 SELECT y.user_id, y.year, y.books
 FROM (
-  SELECT user_id, left(finished_on, 4)::int AS year, count(*) AS books
-  FROM reads
-  WHERE user_id = $1 AND outcome = 'FINISHED' AND finished_on IS NOT NULL
-  GROUP BY user_id, 2
+  SELECT $1::uuid AS user_id, n.year::int AS year, n.books
+  FROM (
+    SELECT left(finished_on, 4) AS year, count(*) AS books
+    FROM reads
+    WHERE user_id = $1 AND outcome = 'FINISHED' AND finished_on IS NOT NULL
+    GROUP BY 1
+  ) n
 ) y
 WHERE y.user_id = $2
 ORDER BY y.year DESC;

@@ -29,6 +29,10 @@ SELECT p.id
 FROM progress_entries p
 WHERE p.user_id = $1 AND p.id = ANY($2);
 
+SELECT n.id
+FROM notes n
+WHERE n.user_id = $1 AND n.id = ANY($2);
+
 SELECT r.id
 FROM reviews r
 WHERE r.user_id = $1 AND EXISTS (
@@ -61,6 +65,10 @@ WHERE true AND e.requested_id = ANY($2);
 SELECT s.id
 FROM series s
 WHERE true AND s.id = ANY($2);
+
+SELECT g.id
+FROM reading_goals g
+WHERE g.user_id = $1 AND g.id = ANY($2);
 
 SELECT i.id
 FROM imports i

@@ -28,16 +28,23 @@ FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT s.*
   FROM (
-    SELECT coalesce(b.series_id, e.series_id) AS id, max(b.added_at) AS added_at
-    FROM books b
-    LEFT JOIN LATERAL (
-      SELECT e.series_id
-      FROM editions e
-      WHERE e.id = b.edition_id AND e.series_id IS NOT NULL
+    SELECT o.id, max(o.added_at) AS added_at
+    FROM (
+      SELECT b.series_id AS id, b.added_at
+      FROM books b
+      WHERE b.user_id = $1 AND b.series_id IS NOT NULL
+      UNION ALL
+      SELECT (
+        SELECT e.series_id
+        FROM editions e
+        WHERE e.id = b.edition_id AND e.series_id IS NOT NULL
+      ), b.added_at
+      FROM books b
+      WHERE b.user_id = $1 AND b.edition_id IS NOT NULL AND b.series_id IS NULL
       OFFSET 0
-    ) e ON true
-    WHERE b.user_id = $1 AND coalesce(b.series_id, e.series_id) IS NOT NULL
-    GROUP BY 1
+    ) o
+    WHERE o.id IS NOT NULL
+    GROUP BY o.id
   ) s
   WHERE true
   ORDER BY s.added_at DESC, s.id DESC

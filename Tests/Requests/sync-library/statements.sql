@@ -49,6 +49,10 @@ SELECT p.id
 FROM progress_entries p
 WHERE p.user_id = $1 AND p.id = ANY($2);
 
+SELECT n.id
+FROM notes n
+WHERE n.user_id = $1 AND n.id = ANY($2);
+
 SELECT r.id, (r.half_stars + 1) / 2, r.text, r.book_id
 FROM reviews r
 WHERE r.user_id = $1 AND EXISTS (
@@ -56,6 +60,10 @@ WHERE r.user_id = $1 AND EXISTS (
   FROM books rb
   WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
 ) AND r.id = ANY($2);
+
+SELECT g.id
+FROM reading_goals g
+WHERE g.user_id = $1 AND g.id = ANY($2);
 
 -- round trip 3
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

@@ -39,13 +39,18 @@ package struct SessionRecord: RowDecodable, Equatable {
 
     /// Ends sessions of an account, as signing out does. Servers close their WebSockets.
     ///
-    /// - Parameter ids: The sessions; nil for all of the account.
+    /// - Parameter ids: The sessions; nil for all of the account, with its personal access tokens.
     /// - Returns: The ids of the sessions that were ended.
     package static func revoke(
         _ ids: [UUID]?, of account: UUID, _ connection: AdminConnection
     ) throws(PostgresError) -> [UUID] {
         var parameters = Parameters.of(account)
-        if let ids { parameters.append(uuids: ids) } else { parameters.appendNull(.uuid.array) }
+        if let ids {
+            parameters.append(uuids: ids)
+        } else {
+            parameters.appendNull(.uuid.array)
+            try connection.query("DELETE FROM access_tokens WHERE user_id = $1", .of(account))
+        }
         return try connection.query(
             """
             UPDATE sessions

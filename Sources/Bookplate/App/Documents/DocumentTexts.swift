@@ -72,16 +72,15 @@ final class DocumentTexts {
             return DocumentText(bytes: bytes, isNamed: true, isTrusted: true)
         }
         guard policy.mode != .onlyKnown, let hash = name.hash,
-            let bytes = try await sharedText(hash)
+            let bytes = await sharedText(hash)
         else { throw .request(.persistedQueryNotFound) }
         policy.persisted.insert(bytes, hash: hash)
         return DocumentText(bytes: bytes, isNamed: true)
     }
 
-    private func sharedText(_ hash: String) async throws(Refusal) -> [UInt8]? {
-        try await mappingError(Refusal.database) { () async throws(PostgresError) in
-            try await shared.text(hash)
-        }
+    /// Returns nil also if the text cannot be read: the client then sends it again.
+    private func sharedText(_ hash: String) async -> [UInt8]? {
+        try? await shared.text(hash)
     }
 
     private func trustedText(_ name: DocumentName) async throws(Refusal) -> [UInt8]? {

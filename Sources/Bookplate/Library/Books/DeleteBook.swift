@@ -34,12 +34,20 @@ extension Book {
         "id": .property, "shelves": .load(RowsOfPlainObject(.many, Shelf.type)),
     ]
 
+    /// Less than the time in which the server responds to every request. The words of thousands of notes are indexed again.
+    private static let restorationTimeout = Duration.seconds(25)
+    private static let allowLongStatements = Statement(
+        "SELECT set_config('statement_timeout', '\(restorationTimeout.components.seconds * 1000)', true)"
+    )
+
     private static let noSuchDeletedBook = "No book with this ID was deleted in the last 30 days."
 
     /// Undoes a deletion. Returns the book if it exists, so that clients can retry the mutation.
     static let restore = RowMutation(type) { arguments, request, book throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchDeletedBook)
         let (results, outcome) = try await request.write { pipeline, viewer in
+            pipeline.timeout = restorationTimeout
+            pipeline.append(allowLongStatements)
             let outcome = pipeline.append(RestoreOutcome.restore, .of(viewer.userID, id))
             pipeline.replaceDeckSoon(of: viewer.userID)
             book.append([id], to: &pipeline, for: viewer)

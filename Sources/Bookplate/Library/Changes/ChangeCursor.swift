@@ -24,8 +24,8 @@ struct ChangeCursor: Equatable {
 
     /// - Throws: `.badUserInput` if the text is not a cursor of a change log.
     init(_ text: String) throws(BookplateError) {
-        guard text.utf8.count <= 64, let bytes = Base64URL.decode(text.utf8), bytes.count == 17,
-            bytes[0] == Self.tag
+        guard text.utf8.count <= 64, let bytes = Base64URL.decode(text.utf8),
+            [9, 17].contains(bytes.count), bytes[0] == Self.tag
         else {
             throw .badUserInput(
                 field: "after", "This is not a cursor of changes. Start again without a cursor.")
@@ -34,6 +34,7 @@ struct ChangeCursor: Equatable {
             bytes.reduce(0) { $0 << 8 | Int64($1) }
         }
         seq = number(bytes[1..<9])
+        // Cursors of earlier releases have no time. No change has the time 0, so they require a reset.
         at = number(bytes[9...])
     }
 

@@ -220,7 +220,7 @@ private struct StoredImport {
     private static let end = Statement(
         """
         UPDATE imports
-        SET state = $3, content = NULL, updated_at = now()
+        SET state = $3, content = NULL, book_ids = '{}', updated_at = now()
         WHERE user_id = $1 AND id = $2
         """)
 
