@@ -1,6 +1,8 @@
 -- round trip 1
 SELECT begin_request($1, $2, $3, $4);
 
+SELECT set_config('statement_timeout', '25000', true);
+
 SELECT outcome, other_id
 FROM restore_book($1, $2);
 
