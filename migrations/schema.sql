@@ -6215,9 +6215,9 @@ BEGIN
                         SELECT parts[i]
                         FROM generate_subscripts(words, 1) i
                         WHERE NOT CASE is_lenient
-                            -- Shorter words are in so many titles that there would be a group for each combination of words.
-                            WHEN 0 THEN length(words[i]) > 2 AND ' ' || b.search_text LIKE '% ' || words[i] || '%'
-                            ELSE length(words[i]) > 2 AND search_matches(b.search_text, words[i])
+                            -- Short words of Latin letters are in so many titles that there would be a group for each combination.
+                            WHEN 0 THEN octet_length(words[i]) > 2 AND ' ' || b.search_text LIKE '% ' || words[i] || '%'
+                            ELSE octet_length(words[i]) > 2 AND search_matches(b.search_text, words[i])
                         END
                     ) AS needed
                 FROM books b

@@ -181,9 +181,10 @@ $$;
 
 -- MARK: Search
 
--- Returns the notes of the caller's library that match a search, and have the color unless it is null. A note matches if every word
--- of the search is the beginning of a word of the text, the comment, or the chapter, or of the title, the series, or an author of
--- the book. If there are none, a word of at least four letters also matches words of the catalog that are spelled similarly
+-- Returns the notes of the caller's library that match a search, and have the color unless it is null. A note matches if every
+-- word of the search is the beginning of a word of the text, the comment, or the chapter, or of the title, the series, or an
+-- author of the book. Words of one or two Latin letters or digits are not looked for in titles, series, and authors. If there are
+-- no such notes, a word of at least four letters also matches words of the catalog that are spelled similarly
 -- (search_similar_words), and words of titles with a slight misspelling (search_matches). Only the first six words count. A search
 -- without letters and digits is searched as it is.
 --
@@ -254,9 +255,9 @@ BEGIN
                         SELECT parts[i]
                         FROM generate_subscripts(words, 1) i
                         WHERE NOT CASE is_lenient
-                            -- Shorter words are in so many titles that there would be a group for each combination of words.
-                            WHEN 0 THEN length(words[i]) > 2 AND ' ' || b.search_text LIKE '% ' || words[i] || '%'
-                            ELSE length(words[i]) > 2 AND search_matches(b.search_text, words[i])
+                            -- Short words of Latin letters are in so many titles that there would be a group for each combination.
+                            WHEN 0 THEN octet_length(words[i]) > 2 AND ' ' || b.search_text LIKE '% ' || words[i] || '%'
+                            ELSE octet_length(words[i]) > 2 AND search_matches(b.search_text, words[i])
                         END
                     ) AS needed
                 FROM books b

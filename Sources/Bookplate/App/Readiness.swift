@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_110_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "507d2e541f622f06d4e948343557902b166b47bb68b8b4ab53bb4ec6c948e495"
+    "40ef69e901d6b419d687f71f03f7cbd082128516b25ee8ce7c08666c5ef4dbfb"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -209,7 +209,7 @@ import Testing
         repeat {
             let page = try await reader.requireValue(
                 """
-                query($after: String) { me { reads(first: 100, after: $after) {
+                query($after: String) { me { reads(first: 50, after: $after) {
                   nodes {
                     id finishedOn outcome format lengthSeconds
                     book { id pageCount genre authors { name } review { stars } }
