@@ -119,14 +119,14 @@ import Testing
             statements: 2, roundTrips: 1),
         Case(
             name: "node", query: "query($book: ID!) { node(id: $book) { __typename id } }",
-            statements: 11, roundTrips: 1),
+            statements: 13, roundTrips: 1),
         Case(
             name: "nodes with relations",
             query: """
                 query($ids: [ID!]!) { nodes(ids: $ids) {
                   ... on Book { title review { rating } } ... on Shelf { books { nodes { title } } }
                 } }
-                """, statements: 14, roundTrips: 2),
+                """, statements: 16, roundTrips: 2),
     ]
 
     /// A library of one book on one shelf, and one of five shelves with twenty books each.
@@ -235,7 +235,7 @@ import Testing
             roundTrips: 1),
         Case(
             name: "restore", query: "mutation($book: ID!) { restoreBook(id: $book) { id } }",
-            statements: 6, roundTrips: 1),
+            statements: 7, roundTrips: 1),
     ]
 
     /// A mutation and reading its result need one round trip, and one more for each further level.
