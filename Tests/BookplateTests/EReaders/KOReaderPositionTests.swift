@@ -21,6 +21,7 @@ import Testing
         #expect(position.fraction == 1 && position.deviceID == nil && position.title == nil)
         #expect(
             try KOReaderPosition(Array(Self.body(percentage: "\"0.25\"").utf8)).fraction == 0.25)
+        #expect(try KOReaderPosition(Array(Self.body(progress: "7").utf8)).progress == "7")
     }
 
     private static let metadata: [(String, String?)] = [
@@ -46,7 +47,7 @@ import Testing
         (body(percentage: "NaN"), .notJSON), (body(percentage: "-1"), .invalidFields),
         (body(percentage: "2"), .invalidFields), (body(percentage: "1e999"), .invalidFields),
         (body(percentage: "\"nan\""), .invalidFields), (body(percentage: "null"), .invalidFields),
-        (body(progress: "7"), .invalidFields), (body(progress: "\"\""), .invalidFields),
+        (body(progress: "[7]"), .invalidFields), (body(progress: "\"\""), .invalidFields),
         (body(progress: text(4001)), .invalidFields), (body(device: "\"\""), .invalidFields),
         (body(device: "\"a\\u0000\""), .invalidFields), (body(device: text(201)), .invalidFields),
         (body(more: #","device_id":{}"#), .invalidFields),
