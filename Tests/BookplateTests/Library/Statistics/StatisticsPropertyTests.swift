@@ -212,7 +212,7 @@ import Testing
                 query($after: String) { me { reads(first: 50, after: $after) {
                   nodes {
                     id finishedOn outcome format lengthSeconds
-                    book { id pageCount genre authors { name } review { stars } }
+                    book { id pageCount genre authors { name } }
                     progressEntries(first: 100) { nodes { at } }
                   }
                   pageInfo { hasNextPage endCursor }
@@ -223,10 +223,14 @@ import Testing
                 page["pageInfo", "hasNextPage"] == true
                 ? page["pageInfo", "endCursor"] ?? .null : .null
         } while !cursor.isNull
-        let visible = nodes.filter { $0["book", "review", "stars"]?.number != nil }
+        // Also those of books without reads.
+        let reviews = try await reader.requireValue(
+            "{ me { reviews(first: 100) { nodes { stars book { id } } } } }", .null, "me",
+            "reviews", "nodes")
+        let visible = (reviews.list ?? []).filter { $0["stars"]?.number != nil }
         var stars = library.stars
-        for read in visible {
-            stars[read["book", "id"]?.string ?? ""] = read["book", "review", "stars"]?.number
+        for review in visible {
+            stars[review["book", "id"]?.string ?? ""] = review["stars"]?.number
         }
         let minutes = nodes.flatMap { $0["progressEntries", "nodes"]?.list ?? [] }
             .compactMap { $0["at"]?.string.flatMap { Instant($0) } }
