@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The machine of the database disappears without closing its connections, as if its power had failed.
-@Suite(.enabled(if: RemoteMachine.isPossible)) struct MachineLossTests {
+@Suite(.enabled(if: RemoteMachine.isRequested)) struct MachineLossTests {
     /// Both addresses lead to the same database, so the test needs no replication.
     private func start(
         _ installation: Installation, _ machine: RemoteMachine
