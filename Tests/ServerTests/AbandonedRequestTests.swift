@@ -27,7 +27,7 @@ import Testing
             let lines = log.lines.filter { $0.contains("request_id=\(id)") }
             #expect(lines.count == 1)
             #expect(lines.first?.contains("DEBUG") == true)
-            #expect(lines.first?.contains("POST /graphql 499") == true)
+            #expect(lines.first?.contains("status=499") == true)
         }
     }
 
