@@ -46,7 +46,10 @@ struct Tenant: ParsableCommand {
                     requestsPerMinuteMax: settings.rate, storageBytesMax: settings.storage?.bytes,
                     userStorageBytesMax: settings.userStorage?.bytes
                         ?? TenantRecord.userStorageBytesDefault,
-                    halfStars: settings.halfStars?.isOn ?? false, providers: providers, connection)
+                    halfStars: settings.halfStars?.isOn ?? false,
+                    guests: settings.guests?.isOn ?? false,
+                    guestBooksMax: settings.guestBooks ?? TenantRecord.guestBooksDefault,
+                    providers: providers, connection)
             }
             output.print(
                 json(attempt.result, attempt.members),
@@ -91,6 +94,7 @@ struct Tenant: ParsableCommand {
             let tenant = try TenantRecord.find(slug, connection)
             let usage = try StorageUsage(tenant: slug, user: nil, usersMax: 0, connection)
             let usedBytes = usage.tenants.first?.bytes ?? 0
+            let guestCount = try tenant.guestCount(connection)
             let texts = [
                 ("name", tenant.name), ("audiences", tenant.audiences.joined(separator: ", ")),
                 ("issuers", tenant.issuers.joined(separator: ", ")),
@@ -103,9 +107,16 @@ struct Tenant: ParsableCommand {
                 ("storage", "\(usedBytes) bytes of \(size(tenant.storageBytesMax))"),
                 ("user-storage", size(tenant.userStorageBytesMax)),
                 ("half-stars", tenant.halfStars ? "on" : "off"),
+                ("guests", tenant.guests ? "on, \(guestCount) of them" : "off, \(guestCount) left"),
+                ("guest-books", "\(tenant.guestBooksMax)"),
             ]
             output.print(
-                json(tenant, [.init("storageBytes", .int(usedBytes))]),
+                json(
+                    tenant,
+                    [
+                        .init("storageBytes", .int(usedBytes)),
+                        .init("guestCount", .int(guestCount)),
+                    ]),
                 lines: [tenant.slug] + texts.map { "  \($0.0): \($0.1.isEmpty ? "none" : $0.1)" })
         }
     }
@@ -124,6 +135,7 @@ struct Tenant: ParsableCommand {
                     https://idp.example.com=https://idp.example.com/certs
                   bookplate-admin tenant update reader --storage 500GB --user-storage 1GB
                   bookplate-admin tenant update reader --half-stars on
+                  bookplate-admin tenant update reader --guests on --guest-books 200
                   bookplate-admin tenant update reader --clear rate --dry-run
                 """)
 
@@ -145,8 +157,8 @@ struct Tenant: ParsableCommand {
                 bookshopID: settings.bookshopId, requestsPerMinuteMax: settings.rate,
                 storageBytesMax: settings.storage?.bytes,
                 userStorageBytesMax: settings.userStorage?.bytes,
-                halfStars: settings.halfStars?.isOn,
-                removed: clear)
+                halfStars: settings.halfStars?.isOn, guests: settings.guests?.isOn,
+                guestBooksMax: settings.guestBooks, removed: clear)
             let connection = try connect(try loadConfiguration())
             let attempt = try dryRunOptions.attempt(connection) {
                 try TenantRecord.update(slug, changes, connection)
@@ -227,6 +239,8 @@ struct Tenant: ParsableCommand {
                     "userStorageBytesMax",
                     tenant.userStorageBytesMax.map { .int(Int($0)) } ?? .null),
                 .init("halfStars", .boolean(tenant.halfStars)),
+                .init("guests", .boolean(tenant.guests)),
+                .init("guestBooksMax", .int(Int(tenant.guestBooksMax))),
                 .init(
                     "providers",
                     .list(
@@ -268,6 +282,11 @@ struct TenantSettings: ParsableArguments {
     @Option(
         help: "Whether readers may rate books in half stars: on or off. Without it, off.")
     var halfStars: Switch?
+    @Option(
+        help: "Whether apps may sign in guests, who have no identity: on or off. Without it, off.")
+    var guests: Switch?
+    @Option(help: "Maximum number of books of each guest, from 1 to 10,000. Without it, 200.")
+    var guestBooks: Int32?
 
     /// - Throws: `.usage` for a value without `=`.
     var providers: [TenantRecord.Provider] {

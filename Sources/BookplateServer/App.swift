@@ -53,6 +53,7 @@ enum App {
         metrics.report(gauges)
         metrics.reportProcess()
         _ = JobGauges(metrics, database: databases.firstPool)
+        GuestGauge.add(to: metrics, database: databases.firstPool)
         let services = try makeServices(
             configuration, keyring, identity, covers, databases, metrics, logger)
         let unread = UnreadBytes(.init(configuration.limits))
@@ -104,7 +105,8 @@ enum App {
             configuration, database: databases.firstPool, metrics, logger)
         let accounts = AccountServices(
             keyring: keyring, issuers: identity.issuers, keySets: identity.keySets,
-            makeKeySet: identity.makeKeySet, apple: identity.apple, logger: logger)
+            makeKeySet: identity.makeKeySet, apple: identity.apple, metrics: metrics,
+            logger: logger)
         return Services(
             accounts: accounts, rates: RateLimits(.init(configuration.limits)),
             bookSources: externalSources.books, coverSources: externalSources.covers,

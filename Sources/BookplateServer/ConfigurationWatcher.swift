@@ -54,6 +54,8 @@ extension RateLimits.Settings {
             perAddress: some(limits.addressRequestsPerMinuteMax),
             signIns: some(limits.signInsPerMinuteMax),
             refreshes: some(limits.refreshesPerMinuteMax),
+            guests: some(limits.guestsPerMinuteMax),
+            guestsOfTenant: some(limits.tenantGuestsPerMinuteMax),
             signInsOfUserPerHour: some(limits.signInsPerMinuteMax).map { $0 * 4 })
     }
 }

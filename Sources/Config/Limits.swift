@@ -24,6 +24,10 @@ extension Configuration {
         package var signInsPerMinuteMax = 30
         /// The limit per client address. 0 means no limit.
         package var refreshesPerMinuteMax = 150
+        /// The limit for new guests per client address. 0 means no limit.
+        package var guestsPerMinuteMax = 10
+        /// The limit for new guests per tenant. 0 means no limit.
+        package var tenantGuestsPerMinuteMax = 300
 
         /// The maximum number of requests in a batch. 0 allows only single requests.
         package var batchRequestsMax = 0
@@ -39,7 +43,7 @@ extension Configuration {
                     throw Malformed(
                         "has '\(name)', which is not one of "
                             + "depth, fields, aliases, cost, tokens, body, batch, response, unread, unread-total, "
-                            + "rate, address, signin, refresh"
+                            + "rate, address, signin, refresh, guest, tenant-guest"
                     )
                 }
                 guard pair.count == 2 else {
@@ -64,6 +68,8 @@ extension Configuration {
             if limits.requestsPerMinuteMax == 0 {
                 if !given.contains("signin") { limits.signInsPerMinuteMax = 0 }
                 if !given.contains("refresh") { limits.refreshesPerMinuteMax = 0 }
+                if !given.contains("guest") { limits.guestsPerMinuteMax = 0 }
+                if !given.contains("tenant-guest") { limits.tenantGuestsPerMinuteMax = 0 }
             }
             limits.areRatesGiven = true
             return limits
@@ -105,7 +111,9 @@ extension Configuration {
         }
 
         private static let numberMax = 1_000_000_000
-        private static let rates: Set = ["rate", "address", "signin", "refresh"]
+        private static let rates: Set = [
+            "rate", "address", "signin", "refresh", "guest", "tenant-guest",
+        ]
         private static let fields: [String: WritableKeyPath<Limits, Int> & Sendable] = [
             "depth": \.selectionDepthMax, "fields": \.fieldsMax, "aliases": \.aliasesMax,
             "cost": \.costMax, "tokens": \.documentTokensMax, "body": \.bodyBytesMax,
@@ -114,6 +122,7 @@ extension Configuration {
             "rate": \.requestsPerMinuteMax,
             "address": \.addressRequestsPerMinuteMax,
             "signin": \.signInsPerMinuteMax, "refresh": \.refreshesPerMinuteMax,
+            "guest": \.guestsPerMinuteMax, "tenant-guest": \.tenantGuestsPerMinuteMax,
         ]
     }
 }

@@ -234,9 +234,11 @@ package final class TestApp: Sendable {
             displayName: displayName, authorizationCode: authorizationCode)
     }
 
+    /// - Parameter guest: The user who sends the request; nil for an anonymous request.
     package func signIn(
-        token: String, nonce: String? = nil, displayName: String? = nil,
-        authorizationCode: String? = nil, address: ClientAddress? = nil
+        token: String, as guest: TestReader? = nil, nonce: String? = nil,
+        displayName: String? = nil, authorizationCode: String? = nil,
+        address: ClientAddress? = nil
     ) async throws -> TestResponse {
         func text(_ value: String?) -> Value { value.map { .string($0) } ?? .null }
         return try await execute(
@@ -247,7 +249,29 @@ package final class TestApp: Sendable {
                     "displayName": text(displayName),
                     "authorizationCode": text(authorizationCode),
                 ]
-            ], address: address)
+            ], token: guest?.token, address: address)
+    }
+
+    package static let signInAsGuest = """
+        mutation($app: String!) {
+          signInAsGuest(app: $app, deviceName: "Test device") {
+            accessToken refreshToken isNewUser user { id isGuest }
+          }
+        }
+        """
+
+    /// Allows the guests of all tenants.
+    ///
+    /// - Parameter books: The maximum number of books of a guest.
+    package func allowGuests(books: Int = 200) async throws {
+        try await database.execute("UPDATE tenants SET guests = true, guest_books_max = \(books)")
+    }
+
+    package func makeGuest(_ tenant: Tenant = .alpha) async throws -> TestReader {
+        try TestReader(
+            self, "",
+            try await execute(Self.signInAsGuest, ["app": .string(tenant.audience)]),
+            field: "signInAsGuest")
     }
 
     /// Creates a user by signing in with a new subject.

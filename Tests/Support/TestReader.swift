@@ -13,10 +13,14 @@ package struct TestReader: Sendable {
         let response: Value
     }
 
-    package init(_ app: TestApp, _ subject: String, _ response: TestResponse) throws {
-        guard let id = response["signIn", "user", "id"],
-            let token = response["signIn", "accessToken"]?.string,
-            let refreshToken = response["signIn", "refreshToken"]?.string
+    /// - Parameter field: The mutation that has signed in.
+    package init(
+        _ app: TestApp, _ subject: String, _ response: TestResponse, field: String = "signIn"
+    ) throws {
+        let session = response.json["data"]?[field]
+        guard let id = session?["user"]?["id"],
+            let token = session?["accessToken"]?.string,
+            let refreshToken = session?["refreshToken"]?.string
         else { throw SignInFailure(response: response.json) }
         self.app = app
         self.subject = subject

@@ -9,7 +9,8 @@ AS $$
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
 $$;
 
--- The covers whose files must stay in the object store: those of books, and those of deleted books that can be restored.
+-- The covers whose files must stay in the object store: those of books, those of deleted books that can be restored, and those of
+-- merged guests until their files are copied.
 CREATE OR REPLACE VIEW stored_covers WITH (security_invoker = true) AS
 SELECT user_id, book_id, tenant_id, version, width, height, byte_counts, hashes, false AS is_deleted
 FROM covers
@@ -17,7 +18,11 @@ UNION ALL
 SELECT d.user_id, d.id, c.tenant_id, c.version, c.width, c.height, c.byte_counts, c.hashes, true
 FROM deleted_books d
 CROSS JOIN LATERAL jsonb_populate_record(NULL::covers, d.cover) c
-WHERE d.cover IS NOT NULL;
+WHERE d.cover IS NOT NULL
+UNION ALL
+SELECT m.guest_id, m.guest_book_id, c.tenant_id, c.version, c.width, c.height, c.byte_counts, c.hashes, true
+FROM moving_covers m
+CROSS JOIN LATERAL jsonb_populate_record(NULL::covers, m.cover) c;
 
 -- Adds stored covers to the storage that their tenants use, or subtracts them if `sign` is -1. Once per statement, because each
 -- update of a row within one transaction makes the next one slower: a shelf or an account can have 50,000 covers.

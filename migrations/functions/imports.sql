@@ -319,7 +319,7 @@ BEGIN
         SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g."seriesName", g."seriesPosition") AS is_own
     ) own_series;
     RETURN failed;
-EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
+EXCEPTION WHEN integrity_constraint_violation OR data_exception OR SQLSTATE 'BP413' THEN
     IF jsonb_array_length(books) = 1 THEN
         RETURN ARRAY[(books -> 0 ->> 'id')::uuid];
     END IF;

@@ -47,14 +47,15 @@ BEGIN
             subject text, "displayName" text, email text, "preferredGenres" text[], "timeZone" text,
             "createdAt" timestamptz
         )
+        WHERE NOT EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = r.subject)
         ON CONFLICT (tenant_id, apple_sub) DO NOTHING
         RETURNING id
     )
     SELECT count(*) INTO readers_created FROM created;
-    SELECT coalesce(jsonb_object_agg(u.apple_sub, u.id), '{}'), coalesce(array_agg(u.id ORDER BY u.id), '{}')
+    SELECT coalesce(jsonb_object_agg(i.subject, i.user_id), '{}'), coalesce(array_agg(DISTINCT i.user_id ORDER BY i.user_id), '{}')
     INTO accounts, owners
-    FROM users u
-    WHERE u.tenant_id = tenant AND u.apple_sub IN (SELECT r ->> 'subject' FROM jsonb_array_elements(given) r);
+    FROM identities i
+    WHERE i.tenant_id = tenant AND i.subject IN (SELECT r ->> 'subject' FROM jsonb_array_elements(given) r);
     -- Always in the same order, so that two imports cannot wait for each other.
     FOREACH owner IN ARRAY owners LOOP
         PERFORM lock_user(owner);

@@ -1,6 +1,7 @@
 import Identity
 import Logging
 import Postgres
+import Telemetry
 
 /// The parts of the server that sign users in and verify their tokens. One per process.
 package final class AccountServices: Sendable {
@@ -9,6 +10,7 @@ package final class AccountServices: Sendable {
     let identities: Identities
     /// The client of Apple's token endpoints; nil if the operator has configured no key for them.
     let apple: AppleClient?
+    let guestMetrics: GuestMetrics
 
     /// - Parameters:
     ///   - issuers: The issuers of identity tokens for tenants that have no issuer of their own.
@@ -17,10 +19,11 @@ package final class AccountServices: Sendable {
     package init(
         keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
         makeKeySet: (@Sendable (String) -> KeySetCache)? = nil, apple: AppleClient? = nil,
-        logger: Logger
+        metrics: Metrics = Metrics(), logger: Logger
     ) {
         self.keyring = keyring
         self.apple = apple
+        guestMetrics = GuestMetrics(metrics)
         identities = Identities(
             issuers: issuers, keySets: keySets, makeKeySet: makeKeySet, logger: logger)
     }

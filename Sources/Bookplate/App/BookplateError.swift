@@ -3,6 +3,8 @@ import GraphQL
 /// An error that is sent to clients. The codes are stable and are not reused for other errors.
 package enum BookplateError: Error, Equatable {
     case unauthenticated
+    /// The caller may not do this.
+    case forbidden(String)
     case notFound(String)
     case badUserInput(field: String, String)
     /// The input conflicts with an existing object. `id` is the ID of that object and `field` the input field that both have
@@ -36,6 +38,7 @@ package enum BookplateError: Error, Equatable {
     package var code: String {
         switch self {
         case .unauthenticated: "UNAUTHENTICATED"
+        case .forbidden: "FORBIDDEN"
         case .notFound: "NOT_FOUND"
         case .badUserInput: "BAD_USER_INPUT"
         case .conflict: "CONFLICT"
@@ -60,7 +63,8 @@ package enum BookplateError: Error, Equatable {
     package var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
-        case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _, _),
+        case .forbidden(let message), .notFound(let message), .badUserInput(_, let message),
+            .conflict(let message, _, _),
             .upstreamUnavailable(let message), .payloadTooLarge(let message),
             .quotaExceeded(let message), .unsupportedImage(let message):
             message
@@ -101,7 +105,7 @@ package enum BookplateError: Error, Equatable {
             extensions.append(.init("outcome", .string(outcome.rawValue)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
-        case .unauthenticated, .notFound, .upstreamUnavailable, .payloadTooLarge,
+        case .unauthenticated, .forbidden, .notFound, .upstreamUnavailable, .payloadTooLarge,
             .quotaExceeded, .unsupportedImage, .cancelled:
             break
         }

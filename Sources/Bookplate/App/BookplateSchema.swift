@@ -80,6 +80,7 @@ private struct ResolverTable: ResolverSource {
         table["PurchaseLink"] = Bookstore.linkFields
         table["Bookstore"] = Bookstore.fields
         table["Session"] = Sessions.fields
+        table["Identity"] = UserIdentities.fields
         table["UserSession"] = UserSessions.fields
         table["DeletedAccount"] = [
             "id": .property, "books": .property, "reviews": .property, "covers": .property,
@@ -150,6 +151,9 @@ private struct ResolverTable: ResolverSource {
         table["Mutation"] = [
             "signIn": .load(Sessions.signIn),
             "signInWithApple": .load(Sessions.signInWithApple),
+            "signInAsGuest": .load(Sessions.signInAsGuest),
+            "linkIdentity": .load(User.linkIdentity),
+            "unlinkIdentity": .load(User.unlinkIdentity),
             "refreshSession": .load(Sessions.refresh),
             "signOut": .load(Sessions.signOut),
             "createAccessToken": .load(PersonalAccessToken.create),

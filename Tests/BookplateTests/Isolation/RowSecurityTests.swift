@@ -33,8 +33,9 @@ import Testing
         #expect(
             names == [
                 "access_tokens", "apple_grants", "books", "changes", "covers", "deleted_books",
-                "ereader_documents", "ereader_positions", "events", "feed_decks",
-                "import_failures", "imports", "notes", "progress_entries", "reading_days",
+                "ereader_documents", "ereader_positions", "events", "feed_decks", "identities",
+                "import_failures", "imports", "moving_covers", "notes", "progress_entries",
+                "reading_days",
                 "reading_goals", "reading_tombstones",
                 "reads", "removed_covers", "reviews", "sessions", "shelf_books", "shelves",
                 "swipes", "users",
@@ -74,7 +75,8 @@ import Testing
         "SELECT * FROM leases", "SELECT * FROM timelines", "SELECT * FROM rate_buckets",
         "SELECT * FROM persisted_queries", "SELECT * FROM schema_usage",
         "UPDATE usage_clients SET name = 'x'", "DELETE FROM reading_days",
-        "UPDATE access_tokens SET name = 'x'",
+        "UPDATE access_tokens SET name = 'x'", "UPDATE identities SET subject = 'x'",
+        "INSERT INTO moving_covers SELECT FROM users", "SELECT merge_guest(NULL, NULL)",
     ])
     func serverRoleHasNoPrivilege(sql: String) async throws {
         let sqlState = try await Self.fixture().database.withConnection(as: TestCluster.app) {

@@ -59,12 +59,13 @@ enum SecurityCheck: String, CaseIterable {
             WHERE k.conrelid = t.oid AND k.contype = 'p' AND a.attname = 'user_id')
             """
         case .userLeadsEveryUniqueIndex:
-            // Otherwise a unique violation would reveal that another user's row exists.
+            // Otherwise a unique violation would reveal that another user's row exists. A row of `identities` is inserted only
+            // for the owner of the identity.
             """
             SELECT i.indexrelid::regclass::text FROM (\(Self.owned)) t
             JOIN pg_index i ON i.indrelid = t.oid AND i.indisunique
             LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
-            WHERE a.attname IS DISTINCT FROM 'user_id' AND t.name <> 'users'
+            WHERE a.attname IS DISTINCT FROM 'user_id' AND t.name NOT IN ('users', 'identities')
             """
         case .foreignKeysBetweenUsersRowsCarryTheUser:
             """

@@ -131,9 +131,9 @@ package enum AppleNotifications {
     /// Sets the user for row-level security. Returns no row if the user is unknown.
     private static let setUser = TypedStatement<String>(
         """
-        SELECT set_config('app.user_id', id::text, true)
-        FROM users
-        WHERE tenant_id = (SELECT app_tenant_id()) AND apple_sub = (SELECT app_subject())
+        SELECT set_config('app.user_id', user_id::text, true)
+        FROM identities
+        WHERE tenant_id = (SELECT app_tenant_id()) AND subject = (SELECT app_subject())
         """)
 
     private static let revokeSessions = Statement(

@@ -3,7 +3,7 @@ import Identity
 import JobQueue
 import Postgres
 
-/// Sign-in, refresh, and sign-out, with the fields of the type `Session`.
+/// Refresh and sign-out, with the fields of the type `Session`. Sign-in is in `SignIn.swift`.
 enum Sessions {
     static let accessTokenSeconds: Int64 = 15 * 60
     static let refreshTokenDays = 90
@@ -18,7 +18,7 @@ enum Sessions {
     ]
 
     /// Sets the caller of the rest of the request and returns the session with its tokens.
-    private static func session(
+    static func session(
         _ ticket: RefreshTicket, isNewUser: Bool, _ request: RequestContext
     ) -> PlainObject {
         let viewer = Viewer(
@@ -39,7 +39,7 @@ enum Sessions {
     ///
     /// The transaction is separate. A transaction that holds the session's lock and waits for the account's could deadlock
     /// with the account's deletion. Errors are ignored: without the job, the first page is only slower.
-    private static func enqueueDeck(for viewer: Viewer, _ request: RequestContext) async {
+    static func enqueueDeck(for viewer: Viewer, _ request: RequestContext) async {
         _ = try? await request.anonymous { pipeline in
             pipeline.append(setUser, .of(viewer.userID, viewer.tenantID))
             pipeline.enqueue(PrepareDeck.self, .init(), for: viewer.userID, key: "deck")
@@ -47,174 +47,11 @@ enum Sessions {
     }
 
     /// Sets the user for row-level security.
-    private static let setUser = Statement(
+    static let setUser = Statement(
         """
         SELECT
             set_config('app.user_id', $1::text, true),
             set_config('app.tenant_id', $2::text, true)
-        """)
-}
-
-// MARK: - Sign-in
-
-extension Sessions {
-    static let signIn = PlainMutation(.one, isPublic: true) {
-        arguments, request throws(BookplateError) in
-        // `SignInInput` has exactly one field.
-        try await acceptAppleSignIn(
-            InputObject(arguments["input"]?["apple"]), try DeviceName.read(arguments), request)
-    }
-
-    static let signInWithApple = PlainMutation(.one, isPublic: true) {
-        arguments, request throws(BookplateError) in
-        try await acceptAppleSignIn(
-            InputObject(arguments["input"]), try DeviceName.read(arguments), request)
-    }
-
-    private static func acceptAppleSignIn(
-        _ input: InputObject, _ deviceName: String?, _ request: RequestContext
-    ) async throws(BookplateError) -> [PlainObject] {
-        try request.services.rates.takeSignIn(from: request.address)
-        let displayName = try TextInput.optional(
-            input.text("displayName"), field: "displayName",
-            charactersMax: displayNameCharactersMax)
-        let code = input.text("authorizationCode") ?? ""
-        guard code.utf8.count <= AppleGrant.codeBytesMax else {
-            throw .badUserInput(
-                field: "authorizationCode", "This is not an authorization code from Apple.")
-        }
-        let identity = try await request.services.accounts.identities.verify(
-            input.text("identityToken") ?? "", nonce: input.text("nonce"),
-            among: try await request.services.accounts.tenants.all(for: request),
-            requestID: request.requestID)
-        let signIn = try await startSession(
-            for: identity, code: code, displayName: displayName, deviceName: deviceName, request)
-        if signIn.isFirst, !code.isEmpty, identity.isFromApple {
-            await AppleGrant.exchangeAndStore(code: code, identity, for: signIn.viewer, request)
-        }
-        return [signIn.session]
-    }
-
-    private struct SignIn {
-        let viewer: Viewer
-        /// False if this repeats a sign-in whose response may have been lost.
-        let isFirst: Bool
-        let session: PlainObject
-    }
-
-    /// Finds or creates the user of an identity and opens a session, in one round trip.
-    ///
-    /// The session's ID and secret are derived from the identity token and the authorization code. Repeating the sign-in
-    /// within the grace period therefore returns the same session. A token that was already used in another sign-in
-    /// is rejected.
-    private static func startSession(
-        for identity: VerifiedIdentity, code: String, displayName: String?, deviceName: String?,
-        _ request: RequestContext
-    ) async throws(BookplateError) -> SignIn {
-        let keys = request.services.accounts.sessionKeys
-        let seed = keys.derive(identity.claims.tokenHash + Array(code.utf8), for: "sign-in")
-        let secret = keys.derive(seed, for: "first refresh token")
-        let sessionID = UUID(random: keys.derive(seed, for: "session id"))
-        let newUserID = UUID.version7()
-        let email = identity.claims.email
-        let (results, found) = try await request.anonymous { pipeline in
-            var user = Parameters.of(newUserID, identity.tenant.id)
-            user.append(text: identity.subject)
-            pipeline.append(setIdentity, user)
-            user.append(text: email)
-            user.append(text: displayName)
-            pipeline.append(createUser, user)
-            let userID = pipeline.append(selectUser)
-            var profile = Parameters()
-            profile.append(text: email)
-            profile.append(text: displayName)
-            pipeline.append(updateProfile, profile)
-            var session = Parameters.of(sessionID)
-            session.append(bytea: RefreshTicket.hash(secret))
-            session.append(bytea: identity.claims.tokenHash)
-            session.append(int64: identity.claims.expiresAt)
-            session.append(int32: request.services.rates.signInsPerHourMax)
-            session.append(text: deviceName)
-            let isFirst = pipeline.append(openSession, session)
-            let state = pipeline.append(selectUserState, .of(sessionID))
-            return (userID: userID, isFirst: isFirst, state: state)
-        }
-        guard let userID = results[found.userID].first,
-            let isFirst = results[found.isFirst].first
-        else { throw .internalError }
-        let state = results[found.state].first
-        let ticket = RefreshTicket(
-            tenantID: identity.tenant.id, userID: userID, sessionID: sessionID, secret: secret)
-        let viewer = Viewer(
-            userID: userID, tenantID: identity.tenant.id, sessionID: sessionID)
-        if state?.needsDeck == true { await enqueueDeck(for: viewer, request) }
-        return SignIn(
-            viewer: viewer, isFirst: isFirst,
-            session: session(ticket, isNewUser: state?.isNew == true, request))
-    }
-
-    /// Makes the identity's own row visible to row-level security, and allows inserting it.
-    private static let setIdentity = Statement(
-        """
-        SELECT
-            set_config('app.user_id', $1::text, true),
-            set_config('app.tenant_id', $2::text, true),
-            set_config('app.subject', $3, true)
-        """)
-
-    private static let createUser = Statement(
-        """
-        INSERT INTO users (id, tenant_id, apple_sub, email, display_name)
-        VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (tenant_id, apple_sub) DO NOTHING
-        """)
-
-    /// Returns the ID of the user and sets it for row-level security.
-    private static let selectUser = TypedStatement<UUID>(
-        """
-        SELECT id, set_config('app.user_id', id::text, true)
-        FROM users
-        WHERE tenant_id = (SELECT app_tenant_id()) AND apple_sub = (SELECT app_subject())
-        """)
-
-    /// Apple sends the name and the e-mail address only at the first sign-in, so missing values do not replace known ones.
-    private static let updateProfile = Statement(
-        """
-        UPDATE users
-        SET email = coalesce($1, email), display_name = coalesce(display_name, $2)
-        WHERE id = app_user_id()
-            AND (
-                email IS DISTINCT FROM coalesce($1, email)
-                OR display_name IS DISTINCT FROM coalesce(display_name, $2)
-            )
-        """)
-
-    /// Returns whether the session is new, and not the result of an earlier, identical sign-in.
-    private static let openSession = TypedStatement<Bool>(
-        """
-        SELECT open_session(
-            $1, $2, $3, to_timestamp($4), \(refreshTokenDays), \(graceSeconds), $5, $6
-        )
-        """)
-
-    private struct UserState: RowDecodable {
-        /// Whether the user was created together with the session.
-        let isNew: Bool
-        /// Whether the user's feed must be prepared.
-        let needsDeck: Bool
-
-        init?(_ row: inout RowReader) {
-            isNew = row.bool() == true
-            needsDeck = row.bool() == true
-        }
-    }
-
-    private static let selectUserState = TypedStatement<UserState>(
-        """
-        SELECT u.created_at = s.created_at, \(PrepareDeck.isDeckNeeded(by: "u.id"))
-        FROM users u
-        JOIN sessions s ON s.user_id = u.id
-        WHERE u.id = app_user_id() AND s.id = $1
         """)
 }
 

@@ -7,7 +7,10 @@ enum AppSettings {
     static let type = RowType(
         name: "AppSettings", table: "users u JOIN tenants t ON t.id = u.tenant_id",
         scope: "u.id = $1", id: userID,
-        fields: ["halfStars": .column(Column("t.half_stars", .boolean))])
+        fields: [
+            "halfStars": .column(Column("t.half_stars", .boolean)),
+            "guestBooksMax": .column(Column("t.guest_books_max", .integer)),
+        ])
 
     static let ofCaller = RowLookup.caller(type)
 }

@@ -9,6 +9,7 @@ extension TenantRecord {
         slug: String, name: String, issuers: [String], audiences: [String], amazonTag: String?,
         bookshopID: String?, requestsPerMinuteMax: Int32? = nil, storageBytesMax: Int64? = nil,
         userStorageBytesMax: Int64? = userStorageBytesDefault, halfStars: Bool = false,
+        guests: Bool = false, guestBooksMax: Int32 = guestBooksDefault,
         providers: [Provider] = [], _ connection: AdminConnection
     ) throws(AdministrationError) -> TenantRecord {
         try refuseAudiencesOfOthers(audiences, except: slug, connection)
@@ -24,13 +25,15 @@ extension TenantRecord {
             parameters.append(int64: storageBytesMax)
             parameters.append(int64: userStorageBytesMax)
             parameters.append(bool: halfStars)
+            parameters.append(bool: guests)
+            parameters.append(int32: guestBooksMax)
             let ids = try connection.query(
                 """
                 INSERT INTO tenants (
                     slug, name, issuers, audiences, amazon_tag, bookshop_id, requests_per_minute,
-                    storage_bytes_max, user_storage_bytes_max, half_stars
+                    storage_bytes_max, user_storage_bytes_max, half_stars, guests, guest_books_max
                 )
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
                 RETURNING id
                 """, parameters
             ).decode(UUID.self)
@@ -40,7 +43,7 @@ extension TenantRecord {
                 amazonTag: amazonTag, bookshopID: bookshopID,
                 requestsPerMinuteMax: requestsPerMinuteMax, storageBytesMax: storageBytesMax,
                 userStorageBytesMax: userStorageBytesMax, halfStars: halfStars,
-                providers: providers)
+                guests: guests, guestBooksMax: guestBooksMax, providers: providers)
             try tenant.insertProviders(connection)
             return tenant
         }
@@ -62,12 +65,14 @@ extension TenantRecord {
             parameters.append(int64: storageBytesMax)
             parameters.append(int64: userStorageBytesMax)
             parameters.append(bool: halfStars)
+            parameters.append(bool: guests)
+            parameters.append(int32: guestBooksMax)
             try connection.query(
                 """
                 UPDATE tenants
                 SET name = $2, issuers = $3, audiences = $4, amazon_tag = $5, bookshop_id = $6,
                     requests_per_minute = $7, storage_bytes_max = $8, user_storage_bytes_max = $9,
-                    half_stars = $10
+                    half_stars = $10, guests = $11, guest_books_max = $12
                 WHERE id = $1
                 """, parameters)
             try connection.query(
@@ -99,6 +104,18 @@ extension TenantRecord {
             try connection.query("SELECT id FROM users WHERE tenant_id = $1 ORDER BY id", .of(id))
                 .decode()
         }
+    }
+
+    /// Returns the number of guests of the tenant.
+    package func guestCount(
+        _ connection: AdminConnection
+    ) throws(AdministrationError) -> Int {
+        let counts = try mappingError(AdministrationError.init) { () throws(PostgresError) in
+            try connection.query(
+                "SELECT count(*) FROM users WHERE tenant_id = $1 AND is_guest", .of(id)
+            ).decode(Int64.self)
+        }
+        return Int(counts.first ?? 0)
     }
 
     /// Audiences select the tenant at sign-in, so two tenants cannot have the same one.

@@ -13,6 +13,8 @@ extension TenantRecord {
         package var storageBytesMax: Int64?
         package var userStorageBytesMax: Int64?
         package var halfStars: Bool?
+        package var guests: Bool?
+        package var guestBooksMax: Int32?
         /// Settings that are removed. They take precedence over the other changes.
         package var removed: [OptionalSetting]
 
@@ -20,7 +22,8 @@ extension TenantRecord {
             name: String?, audiences: [String], issuers: [String], providers: [Provider],
             amazonTag: String?, bookshopID: String?, requestsPerMinuteMax: Int32?,
             storageBytesMax: Int64? = nil, userStorageBytesMax: Int64? = nil,
-            halfStars: Bool? = nil, removed: [OptionalSetting]
+            halfStars: Bool? = nil, guests: Bool? = nil, guestBooksMax: Int32? = nil,
+            removed: [OptionalSetting]
         ) {
             self.name = name
             self.audiences = audiences
@@ -32,6 +35,8 @@ extension TenantRecord {
             self.storageBytesMax = storageBytesMax
             self.userStorageBytesMax = userStorageBytesMax
             self.halfStars = halfStars
+            self.guests = guests
+            self.guestBooksMax = guestBooksMax
             self.removed = removed
         }
     }
@@ -68,6 +73,8 @@ extension TenantRecord {
         storageBytesMax = changes.storageBytesMax ?? storageBytesMax
         userStorageBytesMax = changes.userStorageBytesMax ?? userStorageBytesMax
         halfStars = changes.halfStars ?? halfStars
+        guests = changes.guests ?? guests
+        guestBooksMax = changes.guestBooksMax ?? guestBooksMax
         for setting in changes.removed {
             switch setting {
             case .issuer: issuers = []

@@ -21,6 +21,10 @@ package struct TenantRecord: Sendable, Equatable {
     package var userStorageBytesMax: Int64?
     /// Whether readers may rate books in half stars.
     package var halfStars: Bool
+    /// Whether its apps may sign in guests.
+    package var guests: Bool
+    /// The maximum number of books of each guest.
+    package var guestBooksMax: Int32
     package var providers: [Provider]
 
     /// An OpenID provider in addition to the configured ones.
@@ -37,6 +41,9 @@ package struct TenantRecord: Sendable, Equatable {
 
     /// The default of `userStorageBytesMax`: 2 GiB.
     package static let userStorageBytesDefault: Int64 = 2 << 30
+
+    /// The default of `guestBooksMax`.
+    package static let guestBooksDefault: Int32 = 200
 
     /// Returns all tenants by slug.
     package static func all(_ connection: AdminConnection) throws(PostgresError) -> [TenantRecord] {
@@ -66,6 +73,7 @@ package struct TenantRecord: Sendable, Equatable {
             SELECT
                 t.id, t.slug, t.name, t.issuers, t.audiences, t.amazon_tag, t.bookshop_id,
                 t.requests_per_minute, t.storage_bytes_max, t.user_storage_bytes_max, t.half_stars,
+                t.guests, t.guest_books_max,
                 array(
                     SELECT p.issuer
                     FROM identity_providers p
@@ -102,6 +110,8 @@ extension TenantRecord: RowDecodable {
         storageBytesMax = row.int64()
         userStorageBytesMax = row.int64()
         halfStars = row.bool() == true
+        guests = row.bool() == true
+        guestBooksMax = row.int32() ?? Self.guestBooksDefault
         guard let providerIssuers = row.texts(), let jwksURLs = row.texts() else { return nil }
         providers = zip(providerIssuers, jwksURLs).map { Provider(issuer: $0, jwksURL: $1) }
     }

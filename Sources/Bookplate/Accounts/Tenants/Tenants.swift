@@ -12,6 +12,8 @@ struct Tenant: Sendable {
     let providers: [String: String]
     /// The limit for all users of the tenant together; nil for no limit.
     let requestsPerMinuteMax: Int?
+    /// Whether its apps may sign in guests.
+    let allowsGuests: Bool
 }
 
 /// A cache of all tenants. They are few and change rarely.
@@ -56,7 +58,7 @@ package final class Tenants: Sendable {
     private static let select = TypedStatement<Tenant>(
         """
         SELECT
-            t.id, t.slug, t.issuers, t.audiences, t.requests_per_minute,
+            t.id, t.slug, t.issuers, t.audiences, t.requests_per_minute, t.guests,
             array(
                 SELECT p.issuer
                 FROM identity_providers p
@@ -84,6 +86,7 @@ extension Tenant: RowDecodable {
         self.issuers = issuers
         self.audiences = audiences
         requestsPerMinuteMax = row.int32().map(Int.init)
+        allowsGuests = row.bool() == true
         guard let providerIssuers = row.texts(), let jwksURLs = row.texts() else { return nil }
         providers = Dictionary(zip(providerIssuers, jwksURLs)) { first, _ in first }
     }

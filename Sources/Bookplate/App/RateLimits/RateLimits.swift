@@ -37,17 +37,24 @@ package final class RateLimits: Sendable {
         package var signIns: Int?
         /// The limit for refreshes from each address.
         package var refreshes: Int?
+        /// The limit for new guests from each address.
+        package var guests: Int?
+        /// The limit for new guests of each tenant.
+        package var guestsOfTenant: Int?
         /// The maximum number of sign-ins of each user per hour, on all servers together.
         package var signInsOfUserPerHour: Int?
 
         package init(
             perCaller: Int? = nil, perAddress: Int? = nil, signIns: Int? = nil,
-            refreshes: Int? = nil, signInsOfUserPerHour: Int? = nil
+            refreshes: Int? = nil, guests: Int? = nil, guestsOfTenant: Int? = nil,
+            signInsOfUserPerHour: Int? = nil
         ) {
             self.perCaller = perCaller
             self.perAddress = perAddress
             self.signIns = signIns
             self.refreshes = refreshes
+            self.guests = guests
+            self.guestsOfTenant = guestsOfTenant
             self.signInsOfUserPerHour = signInsOfUserPerHour
         }
     }
@@ -87,7 +94,7 @@ package final class RateLimits: Sendable {
     /// The buckets by limit. The order of the limits is also that of their numbers in the database.
     private struct Buckets {
         static let kinds: [WritableKeyPath<Buckets, RateBuckets<RateKey>> & Sendable] = [
-            \.callers, \.addresses, \.tenants, \.signIns, \.refreshes,
+            \.callers, \.addresses, \.tenants, \.signIns, \.refreshes, \.guests, \.guestsOfTenants,
         ]
 
         var callers = RateBuckets<RateKey>()
@@ -95,12 +102,16 @@ package final class RateLimits: Sendable {
         var tenants = RateBuckets<RateKey>(keysMax: 1 << 12)
         var signIns = RateBuckets<RateKey>()
         var refreshes = RateBuckets<RateKey>()
+        var guests = RateBuckets<RateKey>()
+        var guestsOfTenants = RateBuckets<RateKey>(keysMax: 1 << 12)
     }
 
     private let perCaller: Rate?
     private let perAddress: Rate?
     private let signIns: Rate?
     private let refreshes: Rate?
+    private let guests: Rate?
+    private let guestsOfTenant: Rate?
     /// nil for no limit.
     let signInsPerHourMax: Int32?
     private let buckets = Mutex(Buckets())
@@ -115,6 +126,8 @@ package final class RateLimits: Sendable {
         perAddress = settings.perAddress.map(Rate.init(unitsPerMinute:))
         signIns = settings.signIns.map(Rate.init(unitsPerMinute:))
         refreshes = settings.refreshes.map(Rate.init(unitsPerMinute:))
+        guests = settings.guests.map(Rate.init(unitsPerMinute:))
+        guestsOfTenant = settings.guestsOfTenant.map(Rate.init(unitsPerMinute:))
         signInsPerHourMax = settings.signInsOfUserPerHour.map(Int32.init(clamping:))
         self.clock = clock
     }
@@ -222,7 +235,7 @@ package final class RateLimits: Sendable {
         }
     }
 
-    // MARK: - Sign-ins and refreshes
+    // MARK: - Sign-ins, refreshes, and guests
 
     /// Counts a sign-in.
     ///
@@ -245,15 +258,29 @@ package final class RateLimits: Sendable {
         try take(\.refreshes, refreshes, from: address)
     }
 
+    /// Counts a new guest from an address.
+    ///
+    /// - Throws: `.rateLimited`.
+    func takeGuest(from address: RateKey?) throws(BookplateError) {
+        try take(\.guests, guests, from: address)
+    }
+
+    /// Counts a new guest of a tenant.
+    ///
+    /// - Throws: `.rateLimited`.
+    func takeGuest(of tenant: UUID) throws(BookplateError) {
+        try take(\.guestsOfTenants, guestsOfTenant, from: RateKey(tenant))
+    }
+
     private func take(
         _ kind: WritableKeyPath<Buckets, RateBuckets<RateKey>> & Sendable, _ rate: Rate?,
-        from address: RateKey?
+        from key: RateKey?
     ) throws(BookplateError) {
-        guard let rate, let address else { return }
+        guard let rate, let key else { return }
         let now = clock()
         let outcome = buckets.withLock { buckets in
-            let outcome = buckets[keyPath: kind].outcome(1, of: address, rate, now: now)
-            if outcome.isAllowed { buckets[keyPath: kind].commit(outcome, of: address, now: now) }
+            let outcome = buckets[keyPath: kind].outcome(1, of: key, rate, now: now)
+            if outcome.isAllowed { buckets[keyPath: kind].commit(outcome, of: key, now: now) }
             return outcome
         }
         guard outcome.isAllowed else {

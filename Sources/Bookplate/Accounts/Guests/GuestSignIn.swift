@@ -1,0 +1,44 @@
+import GraphQL
+import Identity
+import Postgres
+
+/// Sign-in without an identity.
+extension Sessions {
+    /// Creates a guest and opens a session.
+    ///
+    /// If the response is lost, the client has no token of the guest, and a job deletes the guest later.
+    static let signInAsGuest = PlainMutation(.one, isPublic: true) {
+        arguments, request throws(BookplateError) in
+        let rates = request.services.rates
+        try rates.takeGuest(from: request.address)
+        let deviceName = try DeviceName.read(arguments)
+        let app = arguments["app"]?.string ?? ""
+        let tenants = try await request.services.accounts.tenants.all(for: request)
+        guard let tenant = tenants.first(where: { $0.audiences.contains(app) }),
+            tenant.allowsGuests
+        else { throw .forbidden("This app has no guests. Sign in.") }
+        try rates.takeGuest(of: tenant.id)
+        let secret = RefreshTicket.newSecret()
+        let ticket = RefreshTicket(
+            tenantID: tenant.id, userID: .version7(), sessionID: .version7(), secret: secret)
+        try await request.anonymous { pipeline in
+            pipeline.append(setUser, .of(ticket.userID, ticket.tenantID))
+            pipeline.append(createGuest, .of(ticket.userID, ticket.tenantID))
+            var session = Parameters.of(ticket.userID, ticket.sessionID)
+            session.append(bytea: ticket.hash)
+            session.append(text: deviceName)
+            pipeline.append(insertSession, session)
+        }
+        request.services.accounts.guestMetrics.countCreated()
+        return [session(ticket, isNewUser: true, request)]
+    }
+
+    private static let createGuest = Statement(
+        "INSERT INTO users (id, tenant_id, is_guest) VALUES ($1, $2, true)")
+
+    private static let insertSession = Statement(
+        """
+        INSERT INTO sessions (user_id, id, refresh_hash, device_name, expires_at)
+        VALUES ($1, $2, $3, $4, now() + interval '\(refreshTokenDays) days')
+        """)
+}

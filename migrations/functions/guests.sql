@@ -1,0 +1,195 @@
+-- requires: accounts, covers, deleted_books, imports, reads, works
+-- Guests: users without an identity. Their limits, their upgrade to accounts, their deletion, and the move of their covers. The
+-- merge of their libraries is in merges.sql.
+
+-- MARK: Limits
+
+-- Refuses a book that a guest's library has no room for.
+CREATE OR REPLACE FUNCTION limit_guest_books() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    books_max int;
+BEGIN
+    SELECT t.guest_books_max INTO books_max
+    FROM users u
+    JOIN tenants t ON t.id = u.tenant_id
+    WHERE u.id = NEW.user_id AND u.is_guest;
+    IF FOUND AND (SELECT count(*) FROM books b WHERE b.user_id = NEW.user_id) > books_max THEN
+        RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER limit_guest_books
+AFTER INSERT ON books
+FOR EACH ROW
+EXECUTE FUNCTION limit_guest_books();
+
+-- MARK: Sign-in of guests
+
+-- Gives the identity in app.subject to a guest, or merges the guest into the account of the identity. Returns the user of the
+-- identity, or null if it has none and `guest` is not a guest: then the session is that of an account, or of a guest that an
+-- earlier, identical request has merged. `outcome` is UPGRADED or MERGED, or null if nothing was changed.
+--
+-- The caller has called lock_identity, so only deletions can change the user of the identity while this waits for the locks.
+CREATE OR REPLACE FUNCTION adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    -- Always in the order of the ids, so that two requests cannot wait for each other.
+    adopt_guest.user_id := user_of_identity();
+    PERFORM lock_user(least(guest, adopt_guest.user_id));
+    PERFORM lock_user(greatest(guest, adopt_guest.user_id));
+    adopt_guest.user_id := user_of_identity();
+    PERFORM
+    FROM users u
+    WHERE u.id = guest AND u.tenant_id = app_tenant_id() AND u.is_guest
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM
+    FROM sessions s
+    WHERE s.user_id = guest AND s.id = guest_session AND s.revoked_at IS NULL AND s.expires_at > now();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
+    END IF;
+    IF adopt_guest.user_id IS NULL THEN
+        INSERT INTO identities (user_id, tenant_id, subject)
+        VALUES (guest, app_tenant_id(), app_subject());
+        UPDATE users u
+        SET is_guest = false, apple_sub = app_subject(), updated_at = now()
+        WHERE u.id = guest;
+        adopt_guest.user_id := guest;
+        outcome := 'UPGRADED';
+    ELSE
+        PERFORM merge_guest(guest, adopt_guest.user_id);
+        outcome := 'MERGED';
+    END IF;
+END
+$$;
+
+-- MARK: Inactive guests
+
+-- Returns when a guest last refreshed a session or used an access token.
+CREATE OR REPLACE FUNCTION guest_last_active(guest uuid) RETURNS timestamptz
+LANGUAGE sql STABLE
+AS $$
+    SELECT greatest(
+        u.created_at,
+        (SELECT max(s.rotated_at) FROM sessions s WHERE s.user_id = guest),
+        (SELECT max(t.last_used_at) FROM access_tokens t WHERE t.user_id = guest)
+    )
+    FROM users u
+    WHERE u.id = guest AND u.is_guest
+$$;
+
+-- Returns guests that were not active for the given number of days, at least one.
+CREATE OR REPLACE FUNCTION inactive_guests(days int, guests_max int) RETURNS SETOF uuid
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT u.id
+    FROM users u
+    WHERE u.is_guest
+        AND u.created_at < now() - greatest(1, days) * interval '1 day'
+        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
+    ORDER BY u.created_at
+    LIMIT guests_max
+$$;
+
+-- Sets app.user_id to a guest that is still inactive, and otherwise to no user.
+CREATE OR REPLACE FUNCTION begin_guest_deletion(guest uuid, days int) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    tenant uuid;
+BEGIN
+    PERFORM lock_user(guest);
+    SELECT u.tenant_id INTO tenant
+    FROM users u
+    WHERE u.id = guest AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day';
+    PERFORM
+        set_config('app.user_id', CASE WHEN tenant IS NULL THEN '' ELSE guest::text END, true),
+        set_config('app.tenant_id', coalesce(tenant::text, ''), true);
+END
+$$;
+
+CREATE OR REPLACE FUNCTION count_guests() RETURNS bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT count(*)
+    FROM users u
+    WHERE u.is_guest
+$$;
+
+-- MARK: Covers of merged guests
+
+-- Returns covers of a merged guest whose files must be copied.
+CREATE OR REPLACE FUNCTION moving_covers_of(guest uuid, covers_max int)
+RETURNS TABLE (user_id uuid, book_id uuid, guest_book_id uuid, version text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT m.user_id, m.book_id, m.guest_book_id, m.cover ->> 'version'
+    FROM moving_covers m
+    WHERE m.guest_id = guest
+    ORDER BY m.user_id, m.book_id
+    LIMIT covers_max
+$$;
+
+-- Gives a copied cover to its book, or to the deleted book. Returns whether the copy is used: the book may have another cover by
+-- now, or not exist any more. `version` is that of the copy, or null if there are no files.
+CREATE OR REPLACE FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    moved jsonb;
+BEGIN
+    PERFORM lock_user(account);
+    DELETE FROM moving_covers m
+    WHERE m.user_id = account AND m.book_id = account_book AND m.guest_id = guest
+    RETURNING m.cover || jsonb_build_object('user_id', account, 'book_id', account_book, 'version', finish_moving_cover.version)
+    INTO moved;
+    IF moved IS NULL OR finish_moving_cover.version IS NULL THEN
+        RETURN false;
+    END IF;
+    UPDATE deleted_books d
+    SET cover = moved
+    WHERE d.user_id = account AND d.id = account_book AND d.cover IS NULL;
+    IF FOUND THEN
+        RETURN true;
+    END IF;
+    UPDATE books b
+    SET cover_status = 'READY', cover_requested_at = NULL
+    WHERE b.user_id = account
+        AND b.id = account_book
+        AND NOT b.is_cover_removed
+        AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = account AND c.book_id = account_book);
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM insert_stored_rows('covers', jsonb_build_array(moved));
+    RETURN true;
+END
+$$;
+
+-- MARK: Policies and grants
+
+DROP POLICY IF EXISTS owner_only ON moving_covers;
+CREATE POLICY owner_only ON moving_covers TO bookplate_app
+    USING (user_id = app_user_id())
+    WITH CHECK (user_id = app_user_id());
+DROP POLICY IF EXISTS administration ON moving_covers;
+CREATE POLICY administration ON moving_covers TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
+-- The view `stored_covers` reads the table. Only functions write it.
+GRANT SELECT ON moving_covers TO bookplate_app;
+
+REVOKE ALL ON FUNCTION adopt_guest, inactive_guests, begin_guest_deletion, count_guests, moving_covers_of, finish_moving_cover
+    FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION adopt_guest, inactive_guests, begin_guest_deletion, count_guests, moving_covers_of, finish_moving_cover
+    TO bookplate_app;

@@ -1,0 +1,170 @@
+-- requires: accounts, guests
+-- Sign-in with identities: finding and creating accounts, linking and unlinking identities.
+
+-- MARK: Identities
+
+-- Serializes the transactions that create, link, or merge accounts of the identity in app.subject, until the end of the
+-- transaction. Always taken before the locks of users.
+CREATE OR REPLACE FUNCTION lock_identity() RETURNS void
+LANGUAGE sql
+AS $$
+    SELECT pg_advisory_xact_lock(hashtextextended(app_tenant_id() || app_subject(), 1))
+$$;
+
+-- Returns the user of the identity in app.subject; null if it is unknown.
+CREATE OR REPLACE FUNCTION user_of_identity() RETURNS uuid
+LANGUAGE sql STABLE
+AS $$
+    SELECT i.user_id
+    FROM identities i
+    WHERE i.tenant_id = app_tenant_id() AND i.subject = app_subject()
+$$;
+
+-- Adds the identity of a new account. Servers of the previous version and imports of readers write only users.apple_sub.
+CREATE OR REPLACE FUNCTION record_identity() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    INSERT INTO identities (user_id, tenant_id, subject, created_at)
+    VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER record_identity
+AFTER INSERT ON users
+FOR EACH ROW
+WHEN (NEW.apple_sub IS NOT NULL)
+EXECUTE FUNCTION record_identity();
+
+-- MARK: Sign-in
+
+-- Returns the user of the identity in app.subject, and sets app.user_id to it. Creates the account if the identity is unknown.
+--
+-- `guest` and `guest_session` name the session of the request; null if it has none. If they are those of a guest, the guest gets
+-- the identity (UPGRADED). If the identity has an account already, the guest's library moves into it, and the guest is deleted
+-- (MERGED). A repeated request finds the same account, and no guest.
+CREATE OR REPLACE FUNCTION sign_in(
+    new_user uuid, email text, display_name text, guest uuid, guest_session uuid, OUT user_id uuid, OUT guest_outcome text
+)
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    user_id := user_of_identity();
+    IF user_id IS NULL OR guest <> user_id THEN
+        PERFORM lock_identity();
+        IF guest IS NULL THEN
+            user_id := user_of_identity();
+        ELSE
+            SELECT a.user_id, a.outcome INTO user_id, guest_outcome
+            FROM adopt_guest(guest, guest_session) a;
+        END IF;
+        IF user_id IS NULL THEN
+            PERFORM set_config('app.user_id', new_user::text, true);
+            INSERT INTO users (id, tenant_id, apple_sub, email, display_name)
+            VALUES (new_user, app_tenant_id(), app_subject(), sign_in.email, sign_in.display_name);
+            user_id := new_user;
+        END IF;
+    END IF;
+    PERFORM set_config('app.user_id', user_id::text, true);
+END
+$$;
+
+-- MARK: Linking
+
+-- Adds the identity in app.subject to the caller, and makes a guest an account. Fails if another user has the identity, if the caller
+-- has `identities_max`, or if the identity token was used before. A repeated request changes nothing. The caller has called
+-- lock_identity before begin_request.
+CREATE OR REPLACE FUNCTION link_identity(token_hash bytea, token_expires_at timestamptz, identities_max int) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    owner uuid := app_user_id();
+    present uuid := user_of_identity();
+BEGIN
+    IF present = owner THEN
+        RETURN;
+    ELSIF present IS NOT NULL THEN
+        RAISE EXCEPTION 'This identity belongs to another account. Sign in with it to use that account.'
+            USING ERRCODE = 'BP409';
+    ELSIF (SELECT count(*) FROM identities i WHERE i.user_id = owner) >= identities_max THEN
+        RAISE EXCEPTION 'An account can have at most % identities.', identities_max USING ERRCODE = 'BP409';
+    END IF;
+    INSERT INTO identity_token_uses (token_hash, expires_at)
+    VALUES (link_identity.token_hash, token_expires_at)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the identity token was used before' USING ERRCODE = 'BP411';
+    END IF;
+    INSERT INTO identities (user_id, tenant_id, subject)
+    SELECT u.id, u.tenant_id, app_subject()
+    FROM users u
+    WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+    UPDATE users u
+    SET is_guest = false
+    WHERE u.id = owner AND u.is_guest;
+END
+$$;
+
+-- Removes an identity of the caller, unless it is the last one. Succeeds if there is no such identity. Adds a job for each token of
+-- Apple that belongs to the identity, which revokes it.
+CREATE OR REPLACE FUNCTION unlink_identity(identity uuid, revocation_kind text, attempts_max int) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    removed identities;
+BEGIN
+    DELETE FROM identities i
+    WHERE i.user_id = app_user_id() AND i.id = identity
+    RETURNING * INTO removed;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM
+    FROM identities i
+    WHERE i.user_id = app_user_id();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'This is the only identity of the account. Link another one first, or delete the account.'
+            USING ERRCODE = 'BP409';
+    END IF;
+    UPDATE users u
+    SET apple_sub = NULL
+    WHERE u.id = app_user_id() AND u.apple_sub = removed.subject;
+    IF NOT EXISTS (
+        SELECT
+        FROM identities i
+        WHERE i.user_id = app_user_id() AND strpos(i.subject, U&'\001F') = 0
+    ) THEN
+        PERFORM enqueue_job(
+            NULL, revocation_kind,
+            jsonb_build_object('clientID', g.client_id, 'sealedToken', replace(encode(g.sealed_token, 'base64'), E'\n', '')),
+            NULL, 0, 0, attempts_max
+        )
+        FROM apple_grants g
+        WHERE g.user_id = app_user_id();
+        DELETE FROM apple_grants g
+        WHERE g.user_id = app_user_id();
+    END IF;
+END
+$$;
+
+-- MARK: Policies and grants
+
+DROP POLICY IF EXISTS owner_only ON identities;
+CREATE POLICY owner_only ON identities TO bookplate_app
+    USING (user_id = app_user_id())
+    WITH CHECK (user_id = app_user_id());
+-- During sign-in the user's id is not known yet. The verified identity makes its own row visible.
+DROP POLICY IF EXISTS identity_only ON identities;
+CREATE POLICY identity_only ON identities FOR SELECT TO bookplate_app
+    USING (tenant_id = (SELECT app_tenant_id()) AND subject = (SELECT app_subject()));
+DROP POLICY IF EXISTS administration ON identities;
+CREATE POLICY administration ON identities TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
+-- Functions and the trigger add identities, after the token was verified.
+GRANT SELECT, DELETE ON identities TO bookplate_app;
+
+REVOKE ALL ON FUNCTION record_identity, link_identity FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION link_identity TO bookplate_app;

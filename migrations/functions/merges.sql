@@ -1,0 +1,590 @@
+-- requires: accounts, deleted_books, imports, jobs, reads, works
+-- Merging the library of a guest into an account. Everything here runs in one transaction, with the locks of both users.
+--
+-- A book of the guest that the account has, by its ISBN, edition, work, or title, is merged with that book. All other objects move
+-- with their ids, unless the account uses the id already. Where both have a value of which there can be only one, the account keeps
+-- its own. Longer texts of the guest become notes, so they are not lost.
+
+-- Returns the id, or another one if the user has an object with it.
+CREATE OR REPLACE FUNCTION unused_id(owner uuid, given uuid) RETURNS uuid
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF is_other_object(owner, given)
+        OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = given)
+        OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = given)
+        OR EXISTS (SELECT FROM ereader_documents d WHERE d.user_id = owner AND d.id = given)
+    THEN
+        RETURN gen_random_uuid();
+    END IF;
+    RETURN given;
+END
+$$;
+
+-- Returns rows of JSON with the given members in each; null if there are no rows.
+CREATE OR REPLACE FUNCTION rows_with(stored jsonb, members jsonb) RETURNS jsonb
+LANGUAGE sql IMMUTABLE
+AS $$
+    SELECT jsonb_agg(r || members)
+    FROM jsonb_array_elements(stored) r
+$$;
+
+-- Stores a text as notes of a book, in parts that a note has room for.
+CREATE OR REPLACE FUNCTION keep_as_notes(owner uuid, book uuid, kept text) RETURNS void
+LANGUAGE sql
+AS $$
+    INSERT INTO notes (user_id, id, book_id, comment)
+    SELECT owner, gen_random_uuid(), book, substr(kept, 10000 * part + 1, 10000)
+    FROM generate_series(0, (char_length(kept) - 1) / 10000) part
+$$;
+
+-- Returns the books of the account by the ids of those books of the guest that they are merged with. Each book is merged with at
+-- most one other. Books with the same ISBN come first, then those of the same edition and of the same work. Books with the same
+-- title and an author in common are the same if one of them has no ISBN.
+CREATE OR REPLACE FUNCTION match_guest_books(guest uuid, account uuid) RETURNS jsonb
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off
+AS $$
+DECLARE
+    matched jsonb := '{}';
+    used uuid[] := '{}';
+    with_title uuid[] := ARRAY(
+        SELECT g.id
+        FROM books g
+        WHERE g.user_id = guest
+            AND lower(g.title) IN (SELECT lower(k.title) FROM books k WHERE k.user_id = account)
+    );
+    book books;
+    found_id uuid;
+BEGIN
+    FOR pass IN 1..4 LOOP
+        FOR book IN
+            SELECT b.*
+            FROM books b
+            WHERE b.user_id = guest AND NOT matched ? b.id::text AND (pass < 4 OR b.id = ANY(with_title))
+            ORDER BY b.added_at, b.id
+        LOOP
+            found_id := CASE pass
+                WHEN 1 THEN (SELECT k.id FROM books k WHERE k.user_id = account AND k.isbn13 = book.isbn13)
+                WHEN 2 THEN (
+                    SELECT k.id
+                    FROM books k
+                    WHERE k.user_id = account AND k.edition_id = book.edition_id AND k.id <> ALL(used)
+                )
+                WHEN 3 THEN (
+                    SELECT k.id
+                    FROM work_records w
+                    JOIN work_records other USING (founder_id)
+                    JOIN books k ON k.user_id = account AND k.edition_id = other.edition_id
+                    WHERE w.edition_id = book.edition_id AND k.id <> ALL(used)
+                    ORDER BY k.added_at, k.id
+                    LIMIT 1
+                )
+                ELSE (
+                    SELECT k.id
+                    FROM books k
+                    WHERE k.user_id = account
+                        AND lower(k.title) = lower(book.title)
+                        AND (k.authors = '{}' OR book.authors = '{}' OR k.author_ids && book.author_ids)
+                        AND (k.isbn13 IS NULL OR book.isbn13 IS NULL)
+                        AND k.id <> ALL(used)
+                    ORDER BY k.id = book.id DESC, k.added_at, k.id
+                    LIMIT 1
+                )
+            END;
+            IF found_id IS NOT NULL THEN
+                matched := matched || jsonb_build_object(book.id, found_id);
+                used := used || found_id;
+            END IF;
+        END LOOP;
+    END LOOP;
+    RETURN matched;
+END
+$$;
+
+-- Moves the shelves of the guest, and returns the shelves of the account by their ids. Shelves with the same name are one.
+CREATE OR REPLACE FUNCTION merge_shelves(guest uuid, account uuid) RETURNS jsonb
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    merged jsonb := '{}';
+    shelf shelves;
+    kept uuid;
+BEGIN
+    FOR shelf IN SELECT s.* FROM shelves s WHERE s.user_id = guest ORDER BY s.position, s.id LOOP
+        SELECT s.id INTO kept
+        FROM shelves s
+        WHERE s.user_id = account AND lower(s.name) = lower(shelf.name);
+        IF NOT FOUND THEN
+            kept := unused_id(account, shelf.id);
+            INSERT INTO shelves (user_id, id, name, position, created_at, updated_at)
+            SELECT account, kept, shelf.name, coalesce(max(s.position) + 1, 0), shelf.created_at, shelf.updated_at
+            FROM shelves s
+            WHERE s.user_id = account;
+        END IF;
+        merged := merged || jsonb_build_object(shelf.id, kept);
+    END LOOP;
+    RETURN merged;
+END
+$$;
+
+-- Merges books of the guest with those of the account, and moves the others. Returns the books of the account by the ids of all
+-- books of the guest. `matched` is the result of match_guest_books.
+CREATE OR REPLACE FUNCTION merge_books(guest uuid, account uuid, matched jsonb) RETURNS jsonb
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+    merged jsonb := matched;
+    book books;
+    moved uuid;
+BEGIN
+    PERFORM keep_as_notes(account, k.id, g.private_notes)
+    FROM jsonb_each_text(matched) m
+    JOIN books g ON g.user_id = guest AND g.id = m.key::uuid
+    JOIN books k ON k.user_id = account AND k.id = m.value::uuid
+    WHERE g.private_notes <> k.private_notes;
+    UPDATE books k
+    SET edition_id = coalesce(k.edition_id, free.edition_id),
+        linked_by = CASE WHEN k.edition_id IS NULL AND free.edition_id IS NOT NULL THEN g.linked_by ELSE k.linked_by END,
+        authors = CASE WHEN k.authors = '{}' THEN g.authors ELSE k.authors END,
+        author_roles = CASE WHEN k.authors = '{}' THEN g.author_roles ELSE k.author_roles END,
+        written_author = CASE WHEN k.authors = '{}' THEN g.written_author ELSE k.written_author END,
+        isbn13 = coalesce(k.isbn13, g.isbn13),
+        publisher = coalesce(k.publisher, g.publisher),
+        published_date = coalesce(k.published_date, g.published_date),
+        page_count = coalesce(k.page_count, g.page_count),
+        language = coalesce(k.language, g.language),
+        category = coalesce(k.category, g.category),
+        genre = coalesce(k.genre, g.genre),
+        description = coalesce(k.description, g.description),
+        series = coalesce(k.series, g.series),
+        series_position = CASE WHEN k.series IS NULL THEN g.series_position ELSE k.series_position END,
+        status = CASE WHEN status_rank(g.status) > status_rank(k.status) THEN g.status ELSE k.status END,
+        current_page = coalesce(k.current_page, g.current_page),
+        binding = coalesce(k.binding, g.binding),
+        original_year = coalesce(k.original_year, g.original_year),
+        private_notes = coalesce(k.private_notes, g.private_notes),
+        moods = CASE WHEN k.moods = '{}' THEN g.moods ELSE k.moods END,
+        started_at = coalesce(k.started_at, g.started_at),
+        finished_at = coalesce(k.finished_at, g.finished_at),
+        updated_at = now()
+    FROM jsonb_each_text(matched) m
+    JOIN books g ON g.user_id = guest AND g.id = m.key::uuid
+    CROSS JOIN LATERAL (
+        -- Another book of the account may have the edition.
+        SELECT CASE
+            WHEN NOT EXISTS (SELECT FROM books b WHERE b.user_id = account AND b.edition_id = g.edition_id) THEN g.edition_id
+        END AS edition_id
+    ) free
+    WHERE k.user_id = account AND k.id = m.value::uuid;
+    FOR book IN
+        SELECT b.*
+        FROM books b
+        WHERE b.user_id = guest AND NOT matched ? b.id::text
+        ORDER BY b.added_at, b.id
+    LOOP
+        moved := unused_id(account, book.id);
+        IF EXISTS (SELECT FROM books k WHERE k.user_id = account AND k.edition_id = book.edition_id) THEN
+            book.edition_id := NULL;
+            book.linked_by := 'CARD';
+        END IF;
+        PERFORM insert_stored_rows(
+            'books',
+            jsonb_build_array(
+                to_jsonb(book) || jsonb_build_object(
+                    'user_id', account,
+                    'id', moved,
+                    -- The cover follows when its files are copied.
+                    'cover_status', CASE book.cover_status WHEN 'READY' THEN 'NONE' ELSE book.cover_status::text END
+                )
+            )
+        );
+        merged := merged || jsonb_build_object(book.id, moved);
+    END LOOP;
+    INSERT INTO books_to_link (user_id, book_id)
+    SELECT account, (merged ->> l.book_id::text)::uuid
+    FROM books_to_link l
+    WHERE l.user_id = guest AND merged ? l.book_id::text
+    ON CONFLICT DO NOTHING;
+    RETURN merged;
+END
+$$;
+
+-- Moves the reads of the guest with their progress. A read of the same days with the same outcome is the same read, and so are two
+-- open reads of a book. An entry at the same time and position is the same entry.
+CREATE OR REPLACE FUNCTION merge_reads(guest uuid, account uuid, merged_books jsonb) RETURNS void
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+    used uuid[] := '{}';
+    read reads;
+    kept reads;
+    book uuid;
+BEGIN
+    FOR read IN SELECT r.* FROM reads r WHERE r.user_id = guest ORDER BY r.created_at, r.id LOOP
+        book := (merged_books ->> read.book_id::text)::uuid;
+        SELECT k.* INTO kept
+        FROM reads k
+        WHERE k.user_id = account
+            AND k.book_id = book
+            AND k.id <> ALL(used)
+            AND k.outcome = read.outcome
+            AND (
+                k.outcome = 'READING'
+                OR (k.started_on IS NOT DISTINCT FROM read.started_on AND k.finished_on IS NOT DISTINCT FROM read.finished_on)
+            )
+        ORDER BY k.id = read.id DESC, k.created_at, k.id
+        LIMIT 1;
+        IF FOUND THEN
+            UPDATE reads r
+            SET started_on = least(kept.started_on, read.started_on),
+                format = coalesce(kept.format, read.format),
+                length_seconds = coalesce(kept.length_seconds, read.length_seconds),
+                note = coalesce(kept.note, read.note),
+                updated_at = now()
+            WHERE r.user_id = account AND r.id = kept.id;
+            IF kept.note <> read.note THEN
+                PERFORM keep_as_notes(account, book, read.note);
+            END IF;
+        ELSE
+            kept.id := unused_id(account, read.id);
+            PERFORM insert_stored_rows(
+                'reads',
+                jsonb_build_array(
+                    to_jsonb(read) || jsonb_build_object('user_id', account, 'id', kept.id, 'book_id', book)
+                )
+            );
+        END IF;
+        used := used || kept.id;
+        PERFORM insert_stored_rows('progress_entries', e.entries)
+        FROM (
+            SELECT jsonb_agg(
+                to_jsonb(p) || jsonb_build_object('user_id', account, 'id', unused_id(account, p.id), 'read_id', kept.id)
+            ) AS entries
+            FROM progress_entries p
+            WHERE p.user_id = guest
+                AND p.read_id = read.id
+                AND NOT EXISTS (
+                    SELECT
+                    FROM progress_entries k
+                    WHERE k.user_id = account
+                        AND k.read_id = kept.id
+                        AND k.at = p.at
+                        AND (k.page, k.percent, k.seconds, k.note) IS NOT DISTINCT FROM (p.page, p.percent, p.seconds, p.note)
+                )
+        ) e
+        WHERE e.entries IS NOT NULL;
+    END LOOP;
+    INSERT INTO reading_tombstones (user_id, id, deleted_at)
+    SELECT account, t.id, t.deleted_at
+    FROM reading_tombstones t
+    WHERE t.user_id = guest
+    ON CONFLICT DO NOTHING;
+    -- A book with an open read is being read, also if it was finished before.
+    UPDATE books b
+    SET status = 'READING',
+        updated_at = now()
+    FROM jsonb_each_text(merged_books) m
+    WHERE b.user_id = account
+        AND b.id = m.value::uuid
+        AND b.status NOT IN ('READING', 'PAUSED')
+        AND EXISTS (SELECT FROM reads r WHERE r.user_id = account AND r.book_id = b.id AND r.outcome = 'READING');
+    PERFORM refresh_read_books(
+        account, ARRAY(SELECT DISTINCT m.value::uuid FROM jsonb_each_text(merged_books) m), false
+    );
+END
+$$;
+
+-- Moves the reviews and notes of the guest. A book keeps its own review, and gets what that does not have.
+CREATE OR REPLACE FUNCTION merge_texts(guest uuid, account uuid, merged_books jsonb) RETURNS void
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+    review reviews;
+    kept reviews;
+    note notes;
+    book uuid;
+BEGIN
+    FOR review IN SELECT v.* FROM reviews v WHERE v.user_id = guest ORDER BY v.created_at, v.id LOOP
+        book := (merged_books ->> review.book_id::text)::uuid;
+        SELECT v.* INTO kept
+        FROM reviews v
+        WHERE v.user_id = account AND v.book_id = book;
+        IF FOUND THEN
+            UPDATE reviews v
+            SET half_stars = coalesce(kept.half_stars, review.half_stars),
+                text = coalesce(kept.text, review.text),
+                has_spoilers = CASE WHEN kept.text IS NULL THEN review.has_spoilers ELSE kept.has_spoilers END,
+                updated_at = now()
+            WHERE v.user_id = account
+                AND v.book_id = book
+                AND ((kept.half_stars IS NULL AND review.half_stars IS NOT NULL) OR (kept.text IS NULL AND review.text IS NOT NULL));
+            IF kept.text <> review.text THEN
+                PERFORM keep_as_notes(account, book, review.text);
+            END IF;
+        ELSE
+            review.id := unused_id(account, review.id);
+            review.user_id := account;
+            review.book_id := book;
+            INSERT INTO reviews VALUES (review.*);
+        END IF;
+    END LOOP;
+    FOR note IN SELECT n.* FROM notes n WHERE n.user_id = guest ORDER BY n.created_at, n.id LOOP
+        book := (merged_books ->> note.book_id::text)::uuid;
+        CONTINUE WHEN EXISTS (
+            SELECT
+            FROM notes k
+            WHERE k.user_id = account
+                AND k.book_id = book
+                AND (k.text, k.comment, k.chapter, k.color, k.page, k.percent, k.seconds)
+                    IS NOT DISTINCT FROM
+                    (note.text, note.comment, note.chapter, note.color, note.page, note.percent, note.seconds)
+        );
+        note.id := unused_id(account, note.id);
+        note.user_id := account;
+        note.book_id := book;
+        INSERT INTO notes VALUES (note.*);
+    END LOOP;
+END
+$$;
+
+-- Moves the documents and positions of e-readers. Of two positions the later one stays.
+CREATE OR REPLACE FUNCTION merge_ereaders(guest uuid, account uuid, merged_books jsonb) RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    INSERT INTO ereader_documents AS k (
+        user_id, id, hash, book_id, title, author, progress, fraction, device_name, device_id, created_at, synced_at
+    )
+    SELECT
+        account, unused_id(account, d.id), d.hash, coalesce((merged_books ->> d.book_id::text)::uuid, d.book_id), d.title,
+        d.author, d.progress, d.fraction, d.device_name, d.device_id, d.created_at, d.synced_at
+    FROM ereader_documents d
+    WHERE d.user_id = guest
+    ON CONFLICT (user_id, hash) DO UPDATE
+    SET book_id = coalesce(k.book_id, excluded.book_id),
+        title = coalesce(k.title, excluded.title),
+        author = coalesce(k.author, excluded.author),
+        progress = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.progress ELSE k.progress END,
+        fraction = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.fraction ELSE k.fraction END,
+        device_name = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.device_name ELSE k.device_name END,
+        device_id = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.device_id ELSE k.device_id END,
+        synced_at = greatest(k.synced_at, excluded.synced_at);
+    INSERT INTO ereader_positions AS k (
+        user_id, book_id, modified_at, fraction, device_id, device_name, title, place_refs, entry_id, entry_began_at
+    )
+    SELECT
+        account, (merged_books ->> p.book_id::text)::uuid, p.modified_at, p.fraction, p.device_id, p.device_name, p.title,
+        p.place_refs, e.id, CASE WHEN e.id IS NOT NULL THEN p.entry_began_at END
+    FROM ereader_positions p
+    -- An entry that has got another id is not continued.
+    LEFT JOIN progress_entries e ON e.user_id = account AND e.id = p.entry_id
+    WHERE p.user_id = guest
+    ON CONFLICT (user_id, book_id) DO UPDATE
+    SET modified_at = excluded.modified_at,
+        fraction = excluded.fraction,
+        device_id = excluded.device_id,
+        device_name = excluded.device_name,
+        title = excluded.title,
+        place_refs = excluded.place_refs,
+        entry_id = excluded.entry_id,
+        entry_began_at = excluded.entry_began_at
+    WHERE k.modified_at < excluded.modified_at;
+END
+$$;
+
+-- Moves the imports of the guest, and the jobs that work for the library. Running jobs lose their workers, and start again for the
+-- account.
+CREATE OR REPLACE FUNCTION merge_jobs(guest uuid, account uuid, merged_books jsonb) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    import imports;
+    guest_import uuid;
+    new_ids jsonb := merged_books;
+BEGIN
+    FOR import IN SELECT i.* FROM imports i WHERE i.user_id = guest ORDER BY i.created_at, i.id LOOP
+        -- The account imports the same file.
+        CONTINUE WHEN import.state IN ('QUEUED', 'RUNNING') AND EXISTS (
+            SELECT
+            FROM imports i
+            WHERE i.user_id = account
+                AND i.content_hash = import.content_hash
+                AND i.format = import.format
+                AND i.state IN ('QUEUED', 'RUNNING')
+        );
+        guest_import := import.id;
+        import.user_id := account;
+        import.id := unused_id(account, guest_import);
+        import.book_ids := (
+            SELECT coalesce(jsonb_object_agg(b.key, coalesce(merged_books ->> b.value, b.value)), '{}')
+            FROM jsonb_each_text(import.book_ids) b
+        );
+        new_ids := new_ids || jsonb_build_object(guest_import, import.id);
+        INSERT INTO imports VALUES (import.*);
+        INSERT INTO import_failures (user_id, import_id, line, position, field, message)
+        SELECT account, import.id, f.line, f.position, f.field, f.message
+        FROM import_failures f
+        WHERE f.user_id = guest AND f.import_id = guest_import;
+    END LOOP;
+    UPDATE jobs j
+    SET user_id = account,
+        key = moved.key,
+        payload = moved.payload,
+        state = 'READY',
+        fence = j.fence + 1,
+        worker = NULL,
+        lease_until = NULL,
+        again = false,
+        updated_at = now()
+    FROM (
+        SELECT
+            j.id,
+            coalesce(new_ids ->> j.key, j.key) AS key,
+            CASE j.kind
+                WHEN 'library.import' THEN jsonb_build_object('importID', new_ids ->> (j.payload ->> 'importID'))
+                WHEN 'cover.fetch' THEN jsonb_build_object('bookID', new_ids ->> (j.payload ->> 'bookID'))
+                ELSE j.payload
+            END AS payload
+        FROM jobs j
+        WHERE j.user_id = guest
+            AND j.state <> 'DEAD'
+            AND CASE j.kind
+                WHEN 'library.import' THEN new_ids ? (j.payload ->> 'importID')
+                WHEN 'cover.fetch' THEN new_ids ? (j.payload ->> 'bookID')
+                ELSE j.kind = 'book.complete'
+            END
+    ) moved
+    WHERE j.id = moved.id
+        AND NOT EXISTS (
+            SELECT
+            FROM jobs k
+            WHERE k.user_id = account AND k.kind = j.kind AND k.key = moved.key AND k.state <> 'DEAD'
+        );
+END
+$$;
+
+-- Moves the deleted books of the guest that can be restored.
+CREATE OR REPLACE FUNCTION merge_deleted_books(guest uuid, account uuid, merged_shelves jsonb) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    deleted deleted_books;
+    guest_book uuid;
+    members jsonb;
+BEGIN
+    FOR deleted IN SELECT d.* FROM deleted_books d WHERE d.user_id = guest ORDER BY d.deleted_at, d.id LOOP
+        guest_book := deleted.id;
+        deleted.user_id := account;
+        deleted.id := unused_id(account, guest_book);
+        members := jsonb_build_object('user_id', account, 'book_id', deleted.id);
+        deleted.book := deleted.book || jsonb_build_object('user_id', account, 'id', deleted.id);
+        deleted.review := deleted.review || members;
+        deleted.reads := rows_with(deleted.reads, members);
+        deleted.progress_entries := rows_with(deleted.progress_entries, jsonb_build_object('user_id', account));
+        deleted.notes := rows_with(deleted.notes, members);
+        deleted.shelf_ids := ARRAY(
+            SELECT coalesce((merged_shelves ->> s::text)::uuid, s) FROM unnest(deleted.shelf_ids) s
+        );
+        IF deleted.cover IS NOT NULL THEN
+            INSERT INTO moving_covers (user_id, book_id, guest_id, guest_book_id, cover)
+            VALUES (account, deleted.id, guest, guest_book, deleted.cover);
+            deleted.cover := NULL;
+        END IF;
+        INSERT INTO deleted_books VALUES (deleted.*);
+    END LOOP;
+END
+$$;
+
+-- Records which covers of the guest the books of the account get. A book that has a cover, or whose cover the reader has removed,
+-- keeps its state.
+CREATE OR REPLACE FUNCTION merge_covers(guest uuid, account uuid, merged_books jsonb) RETURNS void
+LANGUAGE sql
+AS $$
+    WITH moving AS (
+        INSERT INTO moving_covers (user_id, book_id, guest_id, guest_book_id, cover)
+        SELECT account, b.id, guest, c.book_id, to_jsonb(c)
+        FROM covers c
+        JOIN books b ON b.user_id = account AND b.id = (merged_books ->> c.book_id::text)::uuid
+        WHERE c.user_id = guest
+            AND NOT b.is_cover_removed
+            AND NOT EXISTS (SELECT FROM covers k WHERE k.user_id = account AND k.book_id = b.id)
+        RETURNING book_id
+    )
+    UPDATE books b
+    SET cover_status = 'FETCHING', cover_requested_at = now()
+    FROM moving m
+    WHERE b.user_id = account AND b.id = m.book_id
+$$;
+
+-- Moves the library of a guest into an account, and deletes the guest. The caller holds the locks of both users.
+CREATE OR REPLACE FUNCTION merge_guest(guest uuid, account uuid) RETURNS void
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+    merged_shelves jsonb := merge_shelves(guest, account);
+    merged_books jsonb := merge_books(guest, account, match_guest_books(guest, account));
+BEGIN
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+    SELECT account, (merged_shelves ->> s.shelf_id::text)::uuid, b.id, b.added_at
+    FROM shelf_books s
+    JOIN books b ON b.user_id = account AND b.id = (merged_books ->> s.book_id::text)::uuid
+    WHERE s.user_id = guest
+    ON CONFLICT DO NOTHING;
+    PERFORM merge_reads(guest, account, merged_books);
+    PERFORM merge_texts(guest, account, merged_books);
+    PERFORM merge_covers(guest, account, merged_books);
+    PERFORM merge_deleted_books(guest, account, merged_shelves);
+    PERFORM merge_ereaders(guest, account, merged_books);
+    PERFORM merge_jobs(guest, account, merged_books);
+    INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, recorded_at, undone_at, saved_book_id)
+    SELECT
+        account, s.edition_id, s.swiped_at, s.action, s.store, s.recorded_at, s.undone_at,
+        coalesce((merged_books ->> s.saved_book_id::text)::uuid, s.saved_book_id)
+    FROM swipes s
+    WHERE s.user_id = guest
+    ON CONFLICT DO NOTHING;
+    INSERT INTO reading_goals (user_id, id, year, unit, target, created_at, updated_at)
+    SELECT account, unused_id(account, g.id), g.year, g.unit, g.target, g.created_at, g.updated_at
+    FROM reading_goals g
+    WHERE g.user_id = guest
+    ON CONFLICT DO NOTHING;
+    UPDATE users a
+    SET display_name = coalesce(a.display_name, g.display_name),
+        preferred_genres = ARRAY(
+            SELECT n.name
+            FROM unnest(a.preferred_genres || g.preferred_genres) WITH ORDINALITY AS n (name, position)
+            GROUP BY n.name
+            ORDER BY min(n.position)
+            LIMIT 50
+        ),
+        time_zone = CASE a.time_zone WHEN 'UTC' THEN g.time_zone ELSE a.time_zone END,
+        signals_version = a.signals_version + 1,
+        updated_at = now()
+    FROM users g
+    WHERE a.id = account AND g.id = guest;
+
+    -- The guest ends like a deleted account. The job also removes the guest's files, after it has copied the covers.
+    INSERT INTO account_tombstones (user_hash, books, reviews, covers, apple_token_revoked)
+    SELECT
+        sha256(uuid_send(guest)),
+        (SELECT count(*) FROM books b WHERE b.user_id = guest),
+        (SELECT count(*) FROM reviews v WHERE v.user_id = guest),
+        (SELECT count(*) FROM covers c WHERE c.user_id = guest),
+        false;
+    PERFORM enqueue_job(
+        NULL, 'account.move_covers', jsonb_build_object('userID', guest), NULL, 0, 0, 100
+    );
+    DELETE FROM users u
+    WHERE u.id = guest;
+    PERFORM pg_notify('jobs', 'account.move_covers'), pg_notify('changes', account::text);
+END
+$$;
+
+-- Only adopt_guest calls these functions.
+REVOKE ALL ON FUNCTION merge_guest, merge_covers, merge_deleted_books, merge_jobs, merge_ereaders, merge_texts, merge_reads, merge_books,
+    merge_shelves, match_guest_books FROM PUBLIC;
