@@ -375,6 +375,47 @@ BEGIN
 END
 $$;
 
+-- Name: adopt_guest(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+BEGIN
+    -- Always in the order of the ids, so that two requests cannot wait for each other.
+    adopt_guest.user_id := user_of_identity();
+    PERFORM lock_user(least(guest, adopt_guest.user_id));
+    PERFORM lock_user(greatest(guest, adopt_guest.user_id));
+    adopt_guest.user_id := user_of_identity();
+    PERFORM
+    FROM users u
+    WHERE u.id = guest AND u.tenant_id = app_tenant_id() AND u.is_guest
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM
+    FROM sessions s
+    WHERE s.user_id = guest AND s.id = guest_session AND s.revoked_at IS NULL AND s.expires_at > now();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
+    END IF;
+    IF adopt_guest.user_id IS NULL THEN
+        INSERT INTO identities (user_id, tenant_id, subject)
+        VALUES (guest, app_tenant_id(), app_subject());
+        UPDATE users u
+        SET is_guest = false, apple_sub = app_subject(), updated_at = now()
+        WHERE u.id = guest;
+        adopt_guest.user_id := guest;
+        outcome := 'UPGRADED';
+    ELSE
+        PERFORM merge_guest(guest, adopt_guest.user_id);
+        outcome := 'MERGED';
+    END IF;
+END
+$$;
+
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_subject() RETURNS text
@@ -568,6 +609,25 @@ BEGIN
         END IF;
     END LOOP;
     RETURN coalesce(nullif(substring(written FROM 3), ''), array_to_string(names, ', '));
+END
+$$;
+
+-- Name: begin_guest_deletion(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.begin_guest_deletion(guest uuid, days integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    tenant uuid;
+BEGIN
+    PERFORM lock_user(guest);
+    SELECT u.tenant_id INTO tenant
+    FROM users u
+    WHERE u.id = guest AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day';
+    PERFORM
+        set_config('app.user_id', CASE WHEN tenant IS NULL THEN '' ELSE guest::text END, true),
+        set_config('app.tenant_id', coalesce(tenant::text, ''), true);
 END
 $$;
 
@@ -1187,6 +1247,17 @@ CREATE FUNCTION public.count_genres() RETURNS void
         GROUP BY g.id
     ) counted
     WHERE counted.id = g.id AND (counted.editions, counted.readers) IS DISTINCT FROM (g.editions, g.readers)
+$$;
+
+-- Name: count_guests(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_guests() RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT count(*)
+    FROM users u
+    WHERE u.is_guest
 $$;
 
 -- Name: count_jobs(); Type: FUNCTION; Schema: public; Owner: -
@@ -2027,6 +2098,43 @@ CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, lear
     SELECT pg_notify('jobs', 'feed.deck');
 $$;
 
+-- Name: finish_moving_cover(uuid, uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    moved jsonb;
+BEGIN
+    PERFORM lock_user(account);
+    DELETE FROM moving_covers m
+    WHERE m.user_id = account AND m.book_id = account_book AND m.guest_id = guest
+    RETURNING m.cover || jsonb_build_object('user_id', account, 'book_id', account_book, 'version', finish_moving_cover.version)
+    INTO moved;
+    IF moved IS NULL OR finish_moving_cover.version IS NULL THEN
+        RETURN false;
+    END IF;
+    UPDATE deleted_books d
+    SET cover = moved
+    WHERE d.user_id = account AND d.id = account_book AND d.cover IS NULL;
+    IF FOUND THEN
+        RETURN true;
+    END IF;
+    UPDATE books b
+    SET cover_status = 'READY', cover_requested_at = NULL
+    WHERE b.user_id = account
+        AND b.id = account_book
+        AND NOT b.is_cover_removed
+        AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = account AND c.book_id = account_book);
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM insert_stored_rows('covers', jsonb_build_array(moved));
+    RETURN true;
+END
+$$;
+
 -- Name: first_day(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.first_day(given text) RETURNS date
@@ -2154,6 +2262,20 @@ CREATE FUNCTION public.genre_position(tier integer, popularity double precision,
         (tier::bigint << 61)
         | ((536870911 - least(floor(ln(1 + greatest(popularity, 0)) * 16777216), 536870911)::bigint) << 32)
         | number
+$$;
+
+-- Name: guest_last_active(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.guest_last_active(guest uuid) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT greatest(
+        u.created_at,
+        (SELECT max(s.rotated_at) FROM sessions s WHERE s.user_id = guest),
+        (SELECT max(t.last_used_at) FROM access_tokens t WHERE t.user_id = guest)
+    )
+    FROM users u
+    WHERE u.id = guest AND u.is_guest
 $$;
 
 -- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -2485,14 +2607,15 @@ BEGIN
             subject text, "displayName" text, email text, "preferredGenres" text[], "timeZone" text,
             "createdAt" timestamptz
         )
+        WHERE NOT EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = r.subject)
         ON CONFLICT (tenant_id, apple_sub) DO NOTHING
         RETURNING id
     )
     SELECT count(*) INTO readers_created FROM created;
-    SELECT coalesce(jsonb_object_agg(u.apple_sub, u.id), '{}'), coalesce(array_agg(u.id ORDER BY u.id), '{}')
+    SELECT coalesce(jsonb_object_agg(i.subject, i.user_id), '{}'), coalesce(array_agg(DISTINCT i.user_id ORDER BY i.user_id), '{}')
     INTO accounts, owners
-    FROM users u
-    WHERE u.tenant_id = tenant AND u.apple_sub IN (SELECT r ->> 'subject' FROM jsonb_array_elements(given) r);
+    FROM identities i
+    WHERE i.tenant_id = tenant AND i.subject IN (SELECT r ->> 'subject' FROM jsonb_array_elements(given) r);
     -- Always in the same order, so that two imports cannot wait for each other.
     FOREACH owner IN ARRAY owners LOOP
         PERFORM lock_user(owner);
@@ -3158,6 +3281,21 @@ BEGIN
 END
 $$;
 
+-- Name: inactive_guests(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.inactive_guests(days integer, guests_max integer) RETURNS SETOF uuid
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT u.id
+    FROM users u
+    WHERE u.is_guest
+        AND u.created_at < now() - greatest(1, days) * interval '1 day'
+        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
+    ORDER BY u.created_at
+    LIMIT guests_max
+$$;
+
 -- Name: index_changed_editions(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.index_changed_editions() RETURNS trigger
@@ -3383,6 +3521,16 @@ CREATE FUNCTION public.isbn_key(isbn13 text) RETURNS bigint
     SELECT hashtextextended('isbn ' || isbn13, 0)
 $$;
 
+-- Name: keep_as_notes(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.keep_as_notes(owner uuid, book uuid, kept text) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO notes (user_id, id, book_id, comment)
+    SELECT owner, gen_random_uuid(), book, substr(kept, 10000 * part + 1, 10000)
+    FROM generate_series(0, (char_length(kept) - 1) / 10000) part
+$$;
+
 -- Name: last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.last_committed_change(owner uuid) RETURNS bigint
@@ -3427,6 +3575,28 @@ CREATE FUNCTION public.library_positions(users uuid[]) RETURNS TABLE(user_id uui
                 0
             )
     FROM unnest(users) AS given (id)
+$$;
+
+-- Name: limit_guest_books(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.limit_guest_books() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    books_max int;
+BEGIN
+    SELECT t.guest_books_max INTO books_max
+    FROM users u
+    JOIN tenants t ON t.id = u.tenant_id
+    WHERE u.id = NEW.user_id AND u.is_guest;
+    IF FOUND
+        AND (SELECT count(*) FROM books b WHERE b.user_id = NEW.user_id) >= books_max
+        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = NEW.user_id AND b.id = NEW.id)
+    THEN
+        RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
+    END IF;
+    RETURN NEW;
+END
 $$;
 
 -- Name: link_books(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: -
@@ -3514,6 +3684,40 @@ BEGIN
     SET book_id = book
     WHERE d.user_id = owner AND d.id = document;
     RETURN 'DONE';
+END
+$$;
+
+-- Name: link_identity(bytea, timestamp with time zone, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    present uuid := user_of_identity();
+BEGIN
+    IF present = owner THEN
+        RETURN;
+    ELSIF present IS NOT NULL THEN
+        RAISE EXCEPTION 'This identity belongs to another account. Sign in with it to use that account.'
+            USING ERRCODE = 'BP409';
+    ELSIF (SELECT count(*) FROM identities i WHERE i.user_id = owner) >= identities_max THEN
+        RAISE EXCEPTION 'An account can have at most % identities.', identities_max USING ERRCODE = 'BP409';
+    END IF;
+    INSERT INTO identity_token_uses (token_hash, expires_at)
+    VALUES (link_identity.token_hash, token_expires_at)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the identity token was used before' USING ERRCODE = 'BP411';
+    END IF;
+    INSERT INTO identities (user_id, tenant_id, subject)
+    SELECT u.id, u.tenant_id, app_subject()
+    FROM users u
+    WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+    UPDATE users u
+    SET is_guest = false
+    WHERE u.id = owner AND u.is_guest;
 END
 $$;
 
@@ -3611,6 +3815,14 @@ BEGIN
     ON CONFLICT (genre_id, position) DO UPDATE
     SET ordinal = excluded.ordinal;
 END
+$$;
+
+-- Name: lock_identity(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.lock_identity() RETURNS void
+    LANGUAGE sql
+    AS $$
+    SELECT pg_advisory_xact_lock(hashtextextended(app_tenant_id() || app_subject(), 1))
 $$;
 
 -- Name: lock_user(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -4217,6 +4429,69 @@ BEGIN
 END
 $$;
 
+-- Name: match_guest_books(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.match_guest_books(guest uuid, account uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    matched jsonb := '{}';
+    used uuid[] := '{}';
+    with_title uuid[] := ARRAY(
+        SELECT g.id
+        FROM books g
+        WHERE g.user_id = guest
+            AND lower(g.title) IN (SELECT lower(k.title) FROM books k WHERE k.user_id = account)
+    );
+    book books;
+    found_id uuid;
+BEGIN
+    FOR pass IN 1..4 LOOP
+        FOR book IN
+            SELECT b.*
+            FROM books b
+            WHERE b.user_id = guest AND NOT matched ? b.id::text AND (pass < 4 OR b.id = ANY(with_title))
+            ORDER BY b.added_at, b.id
+        LOOP
+            found_id := CASE pass
+                WHEN 1 THEN (SELECT k.id FROM books k WHERE k.user_id = account AND k.isbn13 = book.isbn13)
+                WHEN 2 THEN (
+                    SELECT k.id
+                    FROM books k
+                    WHERE k.user_id = account AND k.edition_id = book.edition_id AND k.id <> ALL(used)
+                )
+                WHEN 3 THEN (
+                    SELECT k.id
+                    FROM work_records w
+                    JOIN work_records other USING (founder_id)
+                    JOIN books k ON k.user_id = account AND k.edition_id = other.edition_id
+                    WHERE w.edition_id = book.edition_id AND k.id <> ALL(used)
+                    ORDER BY k.added_at, k.id
+                    LIMIT 1
+                )
+                ELSE (
+                    SELECT k.id
+                    FROM books k
+                    WHERE k.user_id = account
+                        AND lower(k.title) = lower(book.title)
+                        AND (k.authors = '{}' OR book.authors = '{}' OR k.author_ids && book.author_ids)
+                        AND (k.isbn13 IS NULL OR book.isbn13 IS NULL)
+                        AND k.id <> ALL(used)
+                    ORDER BY k.id = book.id DESC, k.added_at, k.id
+                    LIMIT 1
+                )
+            END;
+            IF found_id IS NOT NULL THEN
+                matched := matched || jsonb_build_object(book.id, found_id);
+                used := used || found_id;
+            END IF;
+        END LOOP;
+    END LOOP;
+    RETURN matched;
+END
+$$;
+
 -- Name: match_works(uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.match_works(given uuid[], given_keys bigint[] DEFAULT '{}'::bigint[]) RETURNS void
@@ -4376,6 +4651,494 @@ BEGIN
 END
 $$;
 
+-- Name: merge_books(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_books(guest uuid, account uuid, matched jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    merged jsonb := matched;
+    book books;
+    moved uuid;
+BEGIN
+    PERFORM keep_as_notes(account, k.id, g.private_notes)
+    FROM jsonb_each_text(matched) m
+    JOIN books g ON g.user_id = guest AND g.id = m.key::uuid
+    JOIN books k ON k.user_id = account AND k.id = m.value::uuid
+    WHERE g.private_notes <> k.private_notes;
+    UPDATE books k
+    SET edition_id = coalesce(k.edition_id, free.edition_id),
+        linked_by = CASE WHEN k.edition_id IS NULL AND free.edition_id IS NOT NULL THEN g.linked_by ELSE k.linked_by END,
+        authors = CASE WHEN k.authors = '{}' THEN g.authors ELSE k.authors END,
+        author_roles = CASE WHEN k.authors = '{}' THEN g.author_roles ELSE k.author_roles END,
+        written_author = CASE WHEN k.authors = '{}' THEN g.written_author ELSE k.written_author END,
+        isbn13 = coalesce(k.isbn13, g.isbn13),
+        publisher = coalesce(k.publisher, g.publisher),
+        published_date = coalesce(k.published_date, g.published_date),
+        page_count = coalesce(k.page_count, g.page_count),
+        language = coalesce(k.language, g.language),
+        category = coalesce(k.category, g.category),
+        genre = coalesce(k.genre, g.genre),
+        description = coalesce(k.description, g.description),
+        series = coalesce(k.series, g.series),
+        series_position = CASE WHEN k.series IS NULL THEN g.series_position ELSE k.series_position END,
+        status = CASE WHEN status_rank(g.status) > status_rank(k.status) THEN g.status ELSE k.status END,
+        current_page = coalesce(k.current_page, g.current_page),
+        binding = coalesce(k.binding, g.binding),
+        original_year = coalesce(k.original_year, g.original_year),
+        private_notes = coalesce(k.private_notes, g.private_notes),
+        moods = CASE WHEN k.moods = '{}' THEN g.moods ELSE k.moods END,
+        started_at = coalesce(k.started_at, g.started_at),
+        finished_at = coalesce(k.finished_at, g.finished_at),
+        updated_at = now()
+    FROM jsonb_each_text(matched) m
+    JOIN books g ON g.user_id = guest AND g.id = m.key::uuid
+    CROSS JOIN LATERAL (
+        -- Another book of the account may have the edition.
+        SELECT CASE
+            WHEN NOT EXISTS (SELECT FROM books b WHERE b.user_id = account AND b.edition_id = g.edition_id) THEN g.edition_id
+        END AS edition_id
+    ) free
+    WHERE k.user_id = account AND k.id = m.value::uuid;
+    FOR book IN
+        SELECT b.*
+        FROM books b
+        WHERE b.user_id = guest AND NOT matched ? b.id::text
+        ORDER BY b.added_at, b.id
+    LOOP
+        moved := unused_id(account, book.id);
+        IF EXISTS (SELECT FROM books k WHERE k.user_id = account AND k.edition_id = book.edition_id) THEN
+            book.edition_id := NULL;
+            book.linked_by := 'CARD';
+        END IF;
+        PERFORM insert_stored_rows(
+            'books',
+            jsonb_build_array(
+                to_jsonb(book) || jsonb_build_object(
+                    'user_id', account,
+                    'id', moved,
+                    -- The cover follows when its files are copied.
+                    'cover_status', CASE book.cover_status WHEN 'READY' THEN 'NONE' ELSE book.cover_status::text END
+                )
+            )
+        );
+        merged := merged || jsonb_build_object(book.id, moved);
+    END LOOP;
+    INSERT INTO books_to_link (user_id, book_id)
+    SELECT account, (merged ->> l.book_id::text)::uuid
+    FROM books_to_link l
+    WHERE l.user_id = guest AND merged ? l.book_id::text
+    ON CONFLICT DO NOTHING;
+    RETURN merged;
+END
+$$;
+
+-- Name: merge_covers(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_covers(guest uuid, account uuid, merged_books jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    WITH moving AS (
+        INSERT INTO moving_covers (user_id, book_id, guest_id, guest_book_id, cover)
+        SELECT account, b.id, guest, c.book_id, to_jsonb(c)
+        FROM covers c
+        JOIN books b ON b.user_id = account AND b.id = (merged_books ->> c.book_id::text)::uuid
+        WHERE c.user_id = guest
+            AND NOT b.is_cover_removed
+            AND NOT EXISTS (SELECT FROM covers k WHERE k.user_id = account AND k.book_id = b.id)
+        RETURNING book_id
+    )
+    UPDATE books b
+    SET cover_status = 'FETCHING', cover_requested_at = now()
+    FROM moving m
+    WHERE b.user_id = account AND b.id = m.book_id
+$$;
+
+-- Name: merge_deleted_books(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_deleted_books(guest uuid, account uuid, merged_shelves jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    deleted deleted_books;
+    guest_book uuid;
+    members jsonb;
+BEGIN
+    FOR deleted IN SELECT d.* FROM deleted_books d WHERE d.user_id = guest ORDER BY d.deleted_at, d.id LOOP
+        guest_book := deleted.id;
+        deleted.user_id := account;
+        deleted.id := unused_id(account, guest_book);
+        members := jsonb_build_object('user_id', account, 'book_id', deleted.id);
+        deleted.book := deleted.book || jsonb_build_object('user_id', account, 'id', deleted.id);
+        deleted.review := deleted.review || members;
+        deleted.reads := rows_with(deleted.reads, members);
+        deleted.progress_entries := rows_with(deleted.progress_entries, jsonb_build_object('user_id', account));
+        deleted.notes := rows_with(deleted.notes, members);
+        deleted.shelf_ids := ARRAY(
+            SELECT coalesce((merged_shelves ->> s::text)::uuid, s) FROM unnest(deleted.shelf_ids) s
+        );
+        IF deleted.cover IS NOT NULL THEN
+            INSERT INTO moving_covers (user_id, book_id, guest_id, guest_book_id, cover)
+            VALUES (account, deleted.id, guest, guest_book, deleted.cover);
+            deleted.cover := NULL;
+        END IF;
+        INSERT INTO deleted_books VALUES (deleted.*);
+    END LOOP;
+END
+$$;
+
+-- Name: merge_ereaders(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_ereaders(guest uuid, account uuid, merged_books jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO ereader_documents AS k (
+        user_id, id, hash, book_id, title, author, progress, fraction, device_name, device_id, created_at, synced_at
+    )
+    SELECT
+        account, unused_id(account, d.id), d.hash, coalesce((merged_books ->> d.book_id::text)::uuid, d.book_id), d.title,
+        d.author, d.progress, d.fraction, d.device_name, d.device_id, d.created_at, d.synced_at
+    FROM ereader_documents d
+    WHERE d.user_id = guest
+    ON CONFLICT (user_id, hash) DO UPDATE
+    SET book_id = coalesce(k.book_id, excluded.book_id),
+        title = coalesce(k.title, excluded.title),
+        author = coalesce(k.author, excluded.author),
+        progress = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.progress ELSE k.progress END,
+        fraction = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.fraction ELSE k.fraction END,
+        device_name = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.device_name ELSE k.device_name END,
+        device_id = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.device_id ELSE k.device_id END,
+        synced_at = greatest(k.synced_at, excluded.synced_at);
+    INSERT INTO ereader_positions AS k (
+        user_id, book_id, modified_at, fraction, device_id, device_name, title, place_refs, entry_id, entry_began_at
+    )
+    SELECT
+        account, (merged_books ->> p.book_id::text)::uuid, p.modified_at, p.fraction, p.device_id, p.device_name, p.title,
+        p.place_refs, e.id, CASE WHEN e.id IS NOT NULL THEN p.entry_began_at END
+    FROM ereader_positions p
+    -- An entry that has got another id is not continued.
+    LEFT JOIN progress_entries e ON e.user_id = account AND e.id = p.entry_id
+    WHERE p.user_id = guest
+    ON CONFLICT (user_id, book_id) DO UPDATE
+    SET modified_at = excluded.modified_at,
+        fraction = excluded.fraction,
+        device_id = excluded.device_id,
+        device_name = excluded.device_name,
+        title = excluded.title,
+        place_refs = excluded.place_refs,
+        entry_id = excluded.entry_id,
+        entry_began_at = excluded.entry_began_at
+    WHERE k.modified_at < excluded.modified_at;
+END
+$$;
+
+-- Name: merge_guest(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_guest(guest uuid, account uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    merged_shelves jsonb := merge_shelves(guest, account);
+    merged_books jsonb := merge_books(guest, account, match_guest_books(guest, account));
+BEGIN
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+    SELECT account, (merged_shelves ->> s.shelf_id::text)::uuid, b.id, b.added_at
+    FROM shelf_books s
+    JOIN books b ON b.user_id = account AND b.id = (merged_books ->> s.book_id::text)::uuid
+    WHERE s.user_id = guest
+    ON CONFLICT DO NOTHING;
+    PERFORM merge_reads(guest, account, merged_books);
+    PERFORM merge_texts(guest, account, merged_books);
+    PERFORM merge_covers(guest, account, merged_books);
+    PERFORM merge_deleted_books(guest, account, merged_shelves);
+    PERFORM merge_ereaders(guest, account, merged_books);
+    PERFORM merge_jobs(guest, account, merged_books);
+    INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, recorded_at, undone_at, saved_book_id)
+    SELECT
+        account, s.edition_id, s.swiped_at, s.action, s.store, s.recorded_at, s.undone_at,
+        coalesce((merged_books ->> s.saved_book_id::text)::uuid, s.saved_book_id)
+    FROM swipes s
+    WHERE s.user_id = guest
+    ON CONFLICT DO NOTHING;
+    INSERT INTO reading_goals (user_id, id, year, unit, target, created_at, updated_at)
+    SELECT account, unused_id(account, g.id), g.year, g.unit, g.target, g.created_at, g.updated_at
+    FROM reading_goals g
+    WHERE g.user_id = guest
+    ON CONFLICT DO NOTHING;
+    UPDATE users a
+    SET display_name = coalesce(a.display_name, g.display_name),
+        preferred_genres = ARRAY(
+            SELECT n.name
+            FROM unnest(a.preferred_genres || g.preferred_genres) WITH ORDINALITY AS n (name, position)
+            GROUP BY n.name
+            ORDER BY min(n.position)
+            LIMIT 50
+        ),
+        time_zone = CASE a.time_zone WHEN 'UTC' THEN g.time_zone ELSE a.time_zone END,
+        signals_version = a.signals_version + 1,
+        updated_at = now()
+    FROM users g
+    WHERE a.id = account AND g.id = guest;
+
+    -- The guest ends like a deleted account. The job also removes the guest's files, after it has copied the covers.
+    INSERT INTO account_tombstones (user_hash, books, reviews, covers, apple_token_revoked)
+    SELECT
+        sha256(uuid_send(guest)),
+        (SELECT count(*) FROM books b WHERE b.user_id = guest),
+        (SELECT count(*) FROM reviews v WHERE v.user_id = guest),
+        (SELECT count(*) FROM covers c WHERE c.user_id = guest),
+        false;
+    PERFORM enqueue_job(
+        NULL, 'account.move_covers', jsonb_build_object('userID', guest), NULL, 0, 0, 100
+    );
+    DELETE FROM users u
+    WHERE u.id = guest;
+    PERFORM pg_notify('jobs', 'account.move_covers'), pg_notify('changes', account::text);
+END
+$$;
+
+-- Name: merge_jobs(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_jobs(guest uuid, account uuid, merged_books jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    import imports;
+    guest_import uuid;
+    new_ids jsonb := merged_books;
+BEGIN
+    FOR import IN SELECT i.* FROM imports i WHERE i.user_id = guest ORDER BY i.created_at, i.id LOOP
+        -- The account imports the same file.
+        CONTINUE WHEN import.state IN ('QUEUED', 'RUNNING') AND EXISTS (
+            SELECT
+            FROM imports i
+            WHERE i.user_id = account
+                AND i.content_hash = import.content_hash
+                AND i.format = import.format
+                AND i.state IN ('QUEUED', 'RUNNING')
+        );
+        guest_import := import.id;
+        import.user_id := account;
+        import.id := unused_id(account, guest_import);
+        import.book_ids := (
+            SELECT coalesce(jsonb_object_agg(b.key, coalesce(merged_books ->> b.value, b.value)), '{}')
+            FROM jsonb_each_text(import.book_ids) b
+        );
+        new_ids := new_ids || jsonb_build_object(guest_import, import.id);
+        INSERT INTO imports VALUES (import.*);
+        INSERT INTO import_failures (user_id, import_id, line, position, field, message)
+        SELECT account, import.id, f.line, f.position, f.field, f.message
+        FROM import_failures f
+        WHERE f.user_id = guest AND f.import_id = guest_import;
+    END LOOP;
+    UPDATE jobs j
+    SET user_id = account,
+        key = moved.key,
+        payload = moved.payload,
+        state = 'READY',
+        fence = j.fence + 1,
+        worker = NULL,
+        lease_until = NULL,
+        again = false,
+        updated_at = now()
+    FROM (
+        SELECT
+            j.id,
+            coalesce(new_ids ->> j.key, j.key) AS key,
+            CASE j.kind
+                WHEN 'library.import' THEN jsonb_build_object('importID', new_ids ->> (j.payload ->> 'importID'))
+                WHEN 'cover.fetch' THEN jsonb_build_object('bookID', new_ids ->> (j.payload ->> 'bookID'))
+                ELSE j.payload
+            END AS payload
+        FROM jobs j
+        WHERE j.user_id = guest
+            AND j.state <> 'DEAD'
+            AND CASE j.kind
+                WHEN 'library.import' THEN new_ids ? (j.payload ->> 'importID')
+                WHEN 'cover.fetch' THEN new_ids ? (j.payload ->> 'bookID')
+                ELSE j.kind = 'book.complete'
+            END
+    ) moved
+    WHERE j.id = moved.id
+        AND NOT EXISTS (
+            SELECT
+            FROM jobs k
+            WHERE k.user_id = account AND k.kind = j.kind AND k.key = moved.key AND k.state <> 'DEAD'
+        );
+END
+$$;
+
+-- Name: merge_reads(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_reads(guest uuid, account uuid, merged_books jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    used uuid[] := '{}';
+    read reads;
+    kept reads;
+    book uuid;
+BEGIN
+    FOR read IN SELECT r.* FROM reads r WHERE r.user_id = guest ORDER BY r.created_at, r.id LOOP
+        book := (merged_books ->> read.book_id::text)::uuid;
+        SELECT k.* INTO kept
+        FROM reads k
+        WHERE k.user_id = account
+            AND k.book_id = book
+            AND k.id <> ALL(used)
+            AND k.outcome = read.outcome
+            AND (
+                k.outcome = 'READING'
+                OR (k.started_on IS NOT DISTINCT FROM read.started_on AND k.finished_on IS NOT DISTINCT FROM read.finished_on)
+            )
+        ORDER BY k.id = read.id DESC, k.created_at, k.id
+        LIMIT 1;
+        IF FOUND THEN
+            UPDATE reads r
+            SET started_on = least(kept.started_on, read.started_on),
+                format = coalesce(kept.format, read.format),
+                length_seconds = coalesce(kept.length_seconds, read.length_seconds),
+                note = coalesce(kept.note, read.note),
+                updated_at = now()
+            WHERE r.user_id = account AND r.id = kept.id;
+            IF kept.note <> read.note THEN
+                PERFORM keep_as_notes(account, book, read.note);
+            END IF;
+        ELSE
+            kept.id := unused_id(account, read.id);
+            PERFORM insert_stored_rows(
+                'reads',
+                jsonb_build_array(
+                    to_jsonb(read) || jsonb_build_object('user_id', account, 'id', kept.id, 'book_id', book)
+                )
+            );
+        END IF;
+        used := used || kept.id;
+        PERFORM insert_stored_rows('progress_entries', e.entries)
+        FROM (
+            SELECT jsonb_agg(
+                to_jsonb(p) || jsonb_build_object('user_id', account, 'id', unused_id(account, p.id), 'read_id', kept.id)
+            ) AS entries
+            FROM progress_entries p
+            WHERE p.user_id = guest
+                AND p.read_id = read.id
+                AND NOT EXISTS (
+                    SELECT
+                    FROM progress_entries k
+                    WHERE k.user_id = account
+                        AND k.read_id = kept.id
+                        AND k.at = p.at
+                        AND (k.page, k.percent, k.seconds, k.note) IS NOT DISTINCT FROM (p.page, p.percent, p.seconds, p.note)
+                )
+        ) e
+        WHERE e.entries IS NOT NULL;
+    END LOOP;
+    INSERT INTO reading_tombstones (user_id, id, deleted_at)
+    SELECT account, t.id, t.deleted_at
+    FROM reading_tombstones t
+    WHERE t.user_id = guest
+    ON CONFLICT DO NOTHING;
+    -- A book with an open read is being read, also if it was finished before.
+    UPDATE books b
+    SET status = 'READING',
+        updated_at = now()
+    FROM jsonb_each_text(merged_books) m
+    WHERE b.user_id = account
+        AND b.id = m.value::uuid
+        AND b.status NOT IN ('READING', 'PAUSED')
+        AND EXISTS (SELECT FROM reads r WHERE r.user_id = account AND r.book_id = b.id AND r.outcome = 'READING');
+    PERFORM refresh_read_books(
+        account, ARRAY(SELECT DISTINCT m.value::uuid FROM jsonb_each_text(merged_books) m), false
+    );
+END
+$$;
+
+-- Name: merge_shelves(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_shelves(guest uuid, account uuid) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    merged jsonb := '{}';
+    shelf shelves;
+    kept uuid;
+BEGIN
+    FOR shelf IN SELECT s.* FROM shelves s WHERE s.user_id = guest ORDER BY s.position, s.id LOOP
+        SELECT s.id INTO kept
+        FROM shelves s
+        WHERE s.user_id = account AND lower(s.name) = lower(shelf.name);
+        IF NOT FOUND THEN
+            kept := unused_id(account, shelf.id);
+            INSERT INTO shelves (user_id, id, name, position, created_at, updated_at)
+            SELECT account, kept, shelf.name, coalesce(max(s.position) + 1, 0), shelf.created_at, shelf.updated_at
+            FROM shelves s
+            WHERE s.user_id = account;
+        END IF;
+        merged := merged || jsonb_build_object(shelf.id, kept);
+    END LOOP;
+    RETURN merged;
+END
+$$;
+
+-- Name: merge_texts(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_texts(guest uuid, account uuid, merged_books jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    review reviews;
+    kept reviews;
+    note notes;
+    book uuid;
+BEGIN
+    FOR review IN SELECT v.* FROM reviews v WHERE v.user_id = guest ORDER BY v.created_at, v.id LOOP
+        book := (merged_books ->> review.book_id::text)::uuid;
+        SELECT v.* INTO kept
+        FROM reviews v
+        WHERE v.user_id = account AND v.book_id = book;
+        IF FOUND THEN
+            UPDATE reviews v
+            SET half_stars = coalesce(kept.half_stars, review.half_stars),
+                text = coalesce(kept.text, review.text),
+                has_spoilers = CASE WHEN kept.text IS NULL THEN review.has_spoilers ELSE kept.has_spoilers END,
+                updated_at = now()
+            WHERE v.user_id = account
+                AND v.book_id = book
+                AND ((kept.half_stars IS NULL AND review.half_stars IS NOT NULL) OR (kept.text IS NULL AND review.text IS NOT NULL));
+            IF kept.text <> review.text THEN
+                PERFORM keep_as_notes(account, book, review.text);
+            END IF;
+        ELSE
+            review.id := unused_id(account, review.id);
+            review.user_id := account;
+            review.book_id := book;
+            INSERT INTO reviews VALUES (review.*);
+        END IF;
+    END LOOP;
+    FOR note IN SELECT n.* FROM notes n WHERE n.user_id = guest ORDER BY n.created_at, n.id LOOP
+        book := (merged_books ->> note.book_id::text)::uuid;
+        CONTINUE WHEN EXISTS (
+            SELECT
+            FROM notes k
+            WHERE k.user_id = account
+                AND k.book_id = book
+                AND (k.text, k.comment, k.chapter, k.color, k.page, k.percent, k.seconds)
+                    IS NOT DISTINCT FROM
+                    (note.text, note.comment, note.chapter, note.color, note.page, note.percent, note.seconds)
+        );
+        note.id := unused_id(account, note.id);
+        note.user_id := account;
+        note.book_id := book;
+        INSERT INTO notes VALUES (note.*);
+    END LOOP;
+END
+$$;
+
 -- Name: merge_works(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.merge_works(one uuid, other uuid) RETURNS TABLE(decision bigint, work uuid, editions uuid[])
@@ -4398,6 +5161,19 @@ BEGIN
     work := work_id(coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = first), first));
     RETURN NEXT;
 END
+$$;
+
+-- Name: moving_covers_of(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.moving_covers_of(guest uuid, covers_max integer) RETURNS TABLE(user_id uuid, book_id uuid, guest_book_id uuid, version text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT m.user_id, m.book_id, m.guest_book_id, m.cover ->> 'version'
+    FROM moving_covers m
+    WHERE m.guest_id = guest
+    ORDER BY m.user_id, m.book_id
+    LIMIT covers_max
 $$;
 
 -- Name: next_cover_due(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -5081,6 +5857,19 @@ BEGIN
 END
 $$;
 
+-- Name: record_identity(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_identity() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO identities (user_id, tenant_id, subject, created_at)
+    VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
+    RETURN NULL;
+END
+$$;
+
 -- Name: record_missing_edition_cover(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.record_missing_edition_cover(id uuid, days integer) RETURNS void
@@ -5681,6 +6470,15 @@ BEGIN
     WHERE d.user_id = owner AND d.id = restored_id;
     outcome := 'RESTORED';
 END
+$$;
+
+-- Name: rows_with(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.rows_with(stored jsonb, members jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT jsonb_agg(r || members)
+    FROM jsonb_array_elements(stored) r
 $$;
 
 -- Name: save_author_lookup(uuid, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -6566,6 +7364,32 @@ BEGIN
 END
 $$;
 
+-- Name: sign_in(uuid, text, text, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.sign_in(new_user uuid, email text, display_name text, guest uuid, guest_session uuid, OUT user_id uuid, OUT guest_outcome text) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    user_id := user_of_identity();
+    IF user_id IS NULL OR guest <> user_id THEN
+        PERFORM lock_identity();
+        IF guest IS NULL THEN
+            user_id := user_of_identity();
+        ELSE
+            SELECT a.user_id, a.outcome INTO user_id, guest_outcome
+            FROM adopt_guest(guest, guest_session) a;
+        END IF;
+        IF user_id IS NULL THEN
+            PERFORM set_config('app.user_id', new_user::text, true);
+            INSERT INTO users (id, tenant_id, apple_sub, email, display_name)
+            VALUES (new_user, app_tenant_id(), app_subject(), sign_in.email, sign_in.display_name);
+            user_id := new_user;
+        END IF;
+    END IF;
+    PERFORM set_config('app.user_id', user_id::text, true);
+END
+$$;
+
 -- Name: signals_of_readers(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.signals_of_readers() RETURNS TABLE(signals bytea)
@@ -6765,7 +7589,7 @@ BEGIN
         SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g."seriesName", g."seriesPosition") AS is_own
     ) own_series;
     RETURN failed;
-EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
+EXCEPTION WHEN integrity_constraint_violation OR data_exception OR SQLSTATE 'BP413' THEN
     IF jsonb_array_length(books) = 1 THEN
         RETURN ARRAY[(books -> 0 ->> 'id')::uuid];
     END IF;
@@ -7083,6 +7907,75 @@ BEGIN
     UPDATE feed_state SET decks_valid_since = now();
     RETURN cardinality(ids);
 END
+$$;
+
+-- Name: unlink_identity(uuid, text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.unlink_identity(identity uuid, revocation_kind text, attempts_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    removed identities;
+BEGIN
+    DELETE FROM identities i
+    WHERE i.user_id = app_user_id() AND i.id = identity
+    RETURNING * INTO removed;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM
+    FROM identities i
+    WHERE i.user_id = app_user_id();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'This is the only identity of the account. Link another one first, or delete the account.'
+            USING ERRCODE = 'BP409';
+    END IF;
+    UPDATE users u
+    SET apple_sub = NULL
+    WHERE u.id = app_user_id() AND u.apple_sub = removed.subject;
+    IF NOT EXISTS (
+        SELECT
+        FROM identities i
+        WHERE i.user_id = app_user_id() AND strpos(i.subject, U&'\001F') = 0
+    ) THEN
+        PERFORM enqueue_job(
+            NULL, revocation_kind,
+            jsonb_build_object('clientID', g.client_id, 'sealedToken', replace(encode(g.sealed_token, 'base64'), E'\n', '')),
+            NULL, 0, 0, attempts_max
+        )
+        FROM apple_grants g
+        WHERE g.user_id = app_user_id();
+        DELETE FROM apple_grants g
+        WHERE g.user_id = app_user_id();
+    END IF;
+END
+$$;
+
+-- Name: unused_id(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.unused_id(owner uuid, given uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF is_other_object(owner, given)
+        OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = given)
+        OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = given)
+        OR EXISTS (SELECT FROM ereader_documents d WHERE d.user_id = owner AND d.id = given)
+    THEN
+        RETURN gen_random_uuid();
+    END IF;
+    RETURN given;
+END
+$$;
+
+-- Name: user_of_identity(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.user_of_identity() RETURNS uuid
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT i.user_id
+    FROM identities i
+    WHERE i.tenant_id = app_tenant_id() AND i.subject = app_subject()
 $$;
 
 -- Name: was_other_record_seen(uuid, uuid, timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
@@ -7672,14 +8565,29 @@ CREATE TABLE public.genres (
     CONSTRAINT genres_slug_check CHECK ((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text))
 );
 
+-- Name: identities; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.identities (
+    user_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    subject text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.identities FORCE ROW LEVEL SECURITY;
+
 -- Name: identity_providers; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.identity_providers (
     tenant_id uuid NOT NULL,
     issuer text NOT NULL,
-    jwks_url text NOT NULL,
+    jwks_url text,
+    name text NOT NULL,
+    audiences text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT identity_providers_issuer_check CHECK (((issuer ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(issuer) <= 500))),
-    CONSTRAINT identity_providers_jwks_url_check CHECK (((jwks_url ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(jwks_url) <= 500)))
+    CONSTRAINT identity_providers_jwks_url_check CHECK (((jwks_url ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(jwks_url) <= 500))),
+    CONSTRAINT identity_providers_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 500)))
 );
 
 -- Name: identity_token_uses; Type: TABLE; Schema: public; Owner: -
@@ -7771,6 +8679,18 @@ CREATE TABLE public.leases (
 );
 
 ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
+
+-- Name: moving_covers; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.moving_covers (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    guest_id uuid NOT NULL,
+    guest_book_id uuid NOT NULL,
+    cover jsonb NOT NULL
+);
+
+ALTER TABLE ONLY public.moving_covers FORCE ROW LEVEL SECURITY;
 
 -- Name: notes; Type: TABLE; Schema: public; Owner: -
 
@@ -8175,7 +9095,19 @@ UNION ALL
     true AS is_deleted
    FROM (public.deleted_books d
      CROSS JOIN LATERAL jsonb_populate_record(NULL::public.covers, d.cover) c(user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes, updated_at))
-  WHERE (d.cover IS NOT NULL);
+  WHERE (d.cover IS NOT NULL)
+UNION ALL
+ SELECT m.guest_id AS user_id,
+    m.guest_book_id AS book_id,
+    c.tenant_id,
+    c.version,
+    c.width,
+    c.height,
+    c.byte_counts,
+    c.hashes,
+    true AS is_deleted
+   FROM (public.moving_covers m
+     CROSS JOIN LATERAL jsonb_populate_record(NULL::public.covers, m.cover) c(user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes, updated_at));
 
 -- Name: tenant_storage; Type: TABLE; Schema: public; Owner: -
 
@@ -8201,8 +9133,11 @@ CREATE TABLE public.tenants (
     requests_per_minute integer,
     half_stars boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    guests boolean DEFAULT false NOT NULL,
+    guest_books_max integer DEFAULT 200 NOT NULL,
     CONSTRAINT tenants_amazon_tag_check CHECK ((amazon_tag ~ '^[A-Za-z0-9-]{1,64}$'::text)),
     CONSTRAINT tenants_bookshop_id_check CHECK ((bookshop_id ~ '^[0-9]{1,10}$'::text)),
+    CONSTRAINT tenants_guest_books_max_check CHECK (((guest_books_max >= 1) AND (guest_books_max <= 10000))),
     CONSTRAINT tenants_name_check CHECK ((name <> ''::text)),
     CONSTRAINT tenants_requests_per_minute_check CHECK ((requests_per_minute > 0)),
     CONSTRAINT tenants_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
@@ -8250,7 +9185,7 @@ ALTER TABLE public.usage_clients ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTIT
 CREATE TABLE public.users (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
-    apple_sub text NOT NULL,
+    apple_sub text,
     email text,
     email_disabled boolean DEFAULT false NOT NULL,
     display_name text,
@@ -8258,7 +9193,8 @@ CREATE TABLE public.users (
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     signals_version bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    is_guest boolean DEFAULT false NOT NULL
 )
 WITH (fillfactor='80');
 
@@ -8436,6 +9372,11 @@ ALTER TABLE ONLY public.genres
 ALTER TABLE ONLY public.genres
     ADD CONSTRAINT genres_slug_key UNIQUE (slug);
 
+-- Name: identities identities_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.identities
+    ADD CONSTRAINT identities_pkey PRIMARY KEY (user_id, id);
+
 -- Name: identity_providers identity_providers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.identity_providers
@@ -8470,6 +9411,11 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
+
+-- Name: moving_covers moving_covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.moving_covers
+    ADD CONSTRAINT moving_covers_pkey PRIMARY KEY (user_id, book_id, guest_id);
 
 -- Name: notes notes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -8795,6 +9741,14 @@ CREATE INDEX feed_decks_created_at ON public.feed_decks USING brin (created_at);
 
 CREATE INDEX feed_decks_start ON public.feed_decks USING btree (user_id, filter, chain DESC) WHERE (number = 0);
 
+-- Name: identities_subject; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX identities_subject ON public.identities USING btree (tenant_id, subject);
+
+-- Name: identity_providers_name; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX identity_providers_name ON public.identity_providers USING btree (tenant_id, name);
+
 -- Name: identity_token_uses_expires_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX identity_token_uses_expires_at ON public.identity_token_uses USING btree (expires_at);
@@ -8822,6 +9776,10 @@ CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state 
 -- Name: jobs_user_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+-- Name: moving_covers_of_guest; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX moving_covers_of_guest ON public.moving_covers USING btree (guest_id);
 
 -- Name: notes_of_book; Type: INDEX; Schema: public; Owner: -
 
@@ -8919,6 +9877,10 @@ CREATE INDEX swipes_recorded_at ON public.swipes USING brin (recorded_at);
 
 CREATE INDEX swipes_undone_at ON public.swipes USING btree (undone_at) WHERE (undone_at IS NOT NULL);
 
+-- Name: users_guests; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX users_guests ON public.users USING btree (tenant_id, created_at) WHERE is_guest;
+
 -- Name: work_decision_editions_edition_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions USING btree (edition_id);
@@ -8946,6 +9908,10 @@ CREATE TRIGGER index_deleted_editions AFTER DELETE ON public.editions REFERENCIN
 -- Name: editions index_new_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_new_editions();
+
+-- Name: books limit_guest_books; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER limit_guest_books BEFORE INSERT ON public.books FOR EACH ROW EXECUTE FUNCTION public.limit_guest_books();
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -9002,6 +9968,10 @@ CREATE TRIGGER record_delete AFTER DELETE ON public.covers REFERENCING OLD TABLE
 -- Name: deleted_books record_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER record_delete AFTER DELETE ON public.deleted_books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
+
+-- Name: users record_identity; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_identity AFTER INSERT ON public.users FOR EACH ROW WHEN ((new.apple_sub IS NOT NULL)) EXECUTE FUNCTION public.record_identity();
 
 -- Name: covers record_insert; Type: TRIGGER; Schema: public; Owner: -
 
@@ -9118,6 +10088,16 @@ ALTER TABLE ONLY public.feed_decks
 ALTER TABLE ONLY public.genre_aliases
     ADD CONSTRAINT genre_aliases_genre_id_fkey FOREIGN KEY (genre_id) REFERENCES public.genres(id) ON DELETE CASCADE;
 
+-- Name: identities identities_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.identities
+    ADD CONSTRAINT identities_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+-- Name: identities identities_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.identities
+    ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 -- Name: identity_providers identity_providers_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.identity_providers
@@ -9137,6 +10117,11 @@ ALTER TABLE ONLY public.imports
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: moving_covers moving_covers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.moving_covers
+    ADD CONSTRAINT moving_covers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: notes notes_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -9290,6 +10275,10 @@ CREATE POLICY administration ON public.events TO bookplate_owner USING (true) WI
 
 CREATE POLICY administration ON public.feed_decks TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: identities administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.identities TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: import_failures administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.import_failures TO bookplate_owner USING (true) WITH CHECK (true);
@@ -9305,6 +10294,10 @@ CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH
 -- Name: leases administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: moving_covers administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.moving_covers TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: notes administration; Type: POLICY; Schema: public; Owner: -
 
@@ -9426,6 +10419,14 @@ ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.feed_decks ENABLE ROW LEVEL SECURITY;
 
+-- Name: identities; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.identities ENABLE ROW LEVEL SECURITY;
+
+-- Name: identities identity_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY identity_only ON public.identities FOR SELECT TO bookplate_app USING (((tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)) AND (subject = ( SELECT public.app_subject() AS app_subject))));
+
 -- Name: users identity_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY identity_only ON public.users FOR SELECT TO bookplate_app USING (((tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)) AND (apple_sub = ( SELECT public.app_subject() AS app_subject))));
@@ -9445,6 +10446,10 @@ ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 -- Name: leases; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.leases ENABLE ROW LEVEL SECURITY;
+
+-- Name: moving_covers; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.moving_covers ENABLE ROW LEVEL SECURITY;
 
 -- Name: notes; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -9490,6 +10495,10 @@ CREATE POLICY owner_only ON public.events TO bookplate_app USING ((user_id = pub
 
 CREATE POLICY owner_only ON public.feed_decks TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
+-- Name: identities owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.identities TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: import_failures owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -9497,6 +10506,10 @@ CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user
 -- Name: imports owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.imports TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: moving_covers owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.moving_covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: notes owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -9631,6 +10644,11 @@ GRANT USAGE ON SCHEMA public TO bookplate_app;
 REVOKE ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) TO bookplate_app;
 
+-- Name: FUNCTION adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) TO bookplate_app;
+
 -- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid) FROM PUBLIC;
@@ -9643,6 +10661,11 @@ REVOKE ALL ON FUNCTION public.append_changes(owner uuid, change public.change_ki
 
 REVOKE ALL ON FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) TO bookplate_app;
+
+-- Name: FUNCTION begin_guest_deletion(guest uuid, days integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.begin_guest_deletion(guest uuid, days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.begin_guest_deletion(guest uuid, days integer) TO bookplate_app;
 
 -- Name: FUNCTION begin_job(id uuid, fence integer, read_only boolean); Type: ACL; Schema: public; Owner: -
 
@@ -9680,6 +10703,11 @@ REVOKE ALL ON FUNCTION public.count_covers(stored public.covers[], sign integer)
 -- Name: FUNCTION count_genres(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
+
+-- Name: FUNCTION count_guests(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_guests() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.count_guests() TO bookplate_app;
 
 -- Name: FUNCTION count_jobs(); Type: ACL; Schema: public; Owner: -
 
@@ -9770,9 +10798,19 @@ GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app
 REVOKE ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) TO bookplate_app;
 
+-- Name: FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) TO bookplate_app;
+
 -- Name: FUNCTION import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer) FROM PUBLIC;
+
+-- Name: FUNCTION inactive_guests(days integer, guests_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.inactive_guests(days integer, guests_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inactive_guests(days integer, guests_max integer) TO bookplate_app;
 
 -- Name: FUNCTION index_changed_editions(); Type: ACL; Schema: public; Owner: -
 
@@ -9795,6 +10833,11 @@ GRANT ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, versi
 
 REVOKE ALL ON FUNCTION public.library_positions(users uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.library_positions(users uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) TO bookplate_app;
 
 -- Name: FUNCTION link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -9856,13 +10899,58 @@ GRANT ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]
 REVOKE ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) TO bookplate_app;
 
+-- Name: FUNCTION match_guest_books(guest uuid, account uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.match_guest_books(guest uuid, account uuid) FROM PUBLIC;
+
 -- Name: FUNCTION match_works(given uuid[], given_keys bigint[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.match_works(given uuid[], given_keys bigint[]) FROM PUBLIC;
 
+-- Name: FUNCTION merge_books(guest uuid, account uuid, matched jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_books(guest uuid, account uuid, matched jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_covers(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_covers(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_deleted_books(guest uuid, account uuid, merged_shelves jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_deleted_books(guest uuid, account uuid, merged_shelves jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_ereaders(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_ereaders(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_guest(guest uuid, account uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_guest(guest uuid, account uuid) FROM PUBLIC;
+
+-- Name: FUNCTION merge_jobs(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_jobs(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_reads(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_reads(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_shelves(guest uuid, account uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_shelves(guest uuid, account uuid) FROM PUBLIC;
+
+-- Name: FUNCTION merge_texts(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_texts(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
+
 -- Name: FUNCTION merge_works(one uuid, other uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
+
+-- Name: FUNCTION moving_covers_of(guest uuid, covers_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) TO bookplate_app;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -9944,6 +11032,10 @@ REVOKE ALL ON FUNCTION public.record_covers() FROM PUBLIC;
 -- Name: FUNCTION record_deleted_covers(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_deleted_covers() FROM PUBLIC;
+
+-- Name: FUNCTION record_identity(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_identity() FROM PUBLIC;
 
 -- Name: FUNCTION record_missing_edition_cover(id uuid, days integer); Type: ACL; Schema: public; Owner: -
 
@@ -10202,6 +11294,10 @@ GRANT SELECT ON TABLE public.genre_aliases TO bookplate_app;
 
 GRANT SELECT ON TABLE public.genres TO bookplate_app;
 
+-- Name: TABLE identities; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,DELETE ON TABLE public.identities TO bookplate_app;
+
 -- Name: TABLE identity_providers; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.identity_providers TO bookplate_app;
@@ -10221,6 +11317,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.imports TO bookplate_app;
 -- Name: TABLE installation; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.installation TO bookplate_app;
+
+-- Name: TABLE moving_covers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.moving_covers TO bookplate_app;
 
 -- Name: TABLE notes; Type: ACL; Schema: public; Owner: -
 

@@ -8,8 +8,8 @@ struct IdentitySources {
     let issuers: [String]
     /// The key sets by issuer.
     let keySets: [String: KeySetCache]
-    /// Creates the key set of a tenant's own provider from the URL of its keys.
-    let makeKeySet: @Sendable (String) -> KeySetCache
+    /// Creates the key set of a tenant's own provider.
+    let makeKeySet: @Sendable (KeySetCache.Source) -> KeySetCache
     /// nil if no key for Apple's token endpoints is configured.
     let apple: AppleClient?
 
@@ -21,16 +21,16 @@ struct IdentitySources {
             configuration,
             to: [identity.appleJWKSURL, identity.appleTokenURL, identity.appleRevokeURL])
         let isDevelopment = configuration.environment == .development
-        let makeKeySet: @Sendable (String) -> KeySetCache = { url in
+        let makeKeySet: @Sendable (KeySetCache.Source) -> KeySetCache = { source in
             KeySetCache(
-                url: url, fetcher: fetcher, allowsPlainHTTP: isDevelopment,
+                source, fetcher: fetcher, allowsPlainHTTP: isDevelopment,
                 onFailure: { error in
                     logger.error(
                         "the keys of an issuer cannot be fetched",
-                        metadata: ["url": "\(url)", "error": "\(error)"])
+                        metadata: ["source": "\(source.url)", "error": "\(error)"])
                 })
         }
-        let apple = makeKeySet(identity.appleJWKSURL)
+        let apple = makeKeySet(.keys(at: identity.appleJWKSURL))
         var keySets: [String: KeySetCache] = [:]
         for issuer in identity.appleIssuers { keySets[issuer] = apple }
         if let development { keySets[development.issuer] = try development.keySet }

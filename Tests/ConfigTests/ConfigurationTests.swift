@@ -181,18 +181,19 @@ import Testing
         #expect(error?.reason.contains("from 1 to 1000000000, or unlimited") == true)
     }
 
-    /// `rates` are the limits on requests per user, requests per address, sign-ins, and refreshes.
+    /// `rates` are the limits on requests per user, requests per address, sign-ins, refreshes, and guests per address and tenant.
     @Test(
         arguments: [
             // In development there are no rate limits unless a rate is set.
-            ("development", nil, [0, 0, 0, 0]),
-            ("development", "depth=5", [0, 0, 0, 0]),
-            ("development", "rate=5", [5, 50, 30, 150]),
-            ("production", nil, [600, 6000, 30, 150]),
-            ("production", "rate=0", [0, 0, 0, 0]),
-            ("production", "rate=0,signin=5", [0, 0, 5, 0]),
-            ("production", "rate=100,address=7,signin=0,refresh=1", [100, 7, 0, 1]),
-            ("production", "address=0", [600, 0, 30, 150]),
+            ("development", nil, [0, 0, 0, 0, 0, 0]),
+            ("development", "depth=5", [0, 0, 0, 0, 0, 0]),
+            ("development", "rate=5", [5, 50, 30, 150, 10, 300]),
+            ("production", nil, [600, 6000, 30, 150, 10, 300]),
+            ("production", "rate=0", [0, 0, 0, 0, 0, 0]),
+            ("production", "rate=0,signin=5", [0, 0, 5, 0, 0, 0]),
+            ("production", "guest=3,tenant-guest=0", [600, 6000, 30, 150, 3, 0]),
+            ("production", "rate=100,address=7,signin=0,refresh=1", [100, 7, 0, 1, 10, 300]),
+            ("production", "address=0", [600, 0, 30, 150, 10, 300]),
         ] as [(String, String?, [Int])])
     func readsRates(environment: String, limits: String?, rates: [Int]) throws {
         var variables = ["BOOKPLATE_ENV": environment]
@@ -202,6 +203,7 @@ import Testing
             [
                 found.requestsPerMinuteMax, found.addressRequestsPerMinuteMax,
                 found.signInsPerMinuteMax, found.refreshesPerMinuteMax,
+                found.guestsPerMinuteMax, found.tenantGuestsPerMinuteMax,
             ] == rates)
     }
 

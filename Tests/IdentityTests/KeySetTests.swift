@@ -208,7 +208,8 @@ private let y = Base64URL.encode(forge.p256.y)
         let server = try LoopbackServer { _ in
             [.pause(milliseconds: 100), .response(200, forge.jwks)]
         }
-        let cache = KeySetCache(url: server.url("/keys"), fetcher: fetcher, allowsPlainHTTP: true)
+        let cache = KeySetCache(
+            .keys(at: server.url("/keys")), fetcher: fetcher, allowsPlainHTTP: true)
         await withTaskGroup(of: TokenError?.self) { group in
             for _ in 0..<50 { group.addTask { await error(cache, now: 1000) } }
             for await found in group { #expect(found == nil) }
@@ -237,7 +238,7 @@ private let y = Base64URL.encode(forge.p256.y)
         let server = try LoopbackServer { _ in
             isBroken.withLock { $0 } ? steps : [.response(200, forge.jwks)]
         }
-        let cache = KeySetCache(url: server.url(), fetcher: fetcher, allowsPlainHTTP: true) {
+        let cache = KeySetCache(.keys(at: server.url()), fetcher: fetcher, allowsPlainHTTP: true) {
             error in
             failures.withLock { $0.append(error) }
         }
@@ -266,7 +267,7 @@ private let y = Base64URL.encode(forge.p256.y)
                         ? forge.jwks.replacing("\"rsa\"", with: "\"next\"") : forge.jwks)
             ]
         }
-        let cache = KeySetCache(url: server.url(), fetcher: fetcher, allowsPlainHTTP: true)
+        let cache = KeySetCache(.keys(at: server.url()), fetcher: fetcher, allowsPlainHTTP: true)
         #expect(await error(cache, now: 1000) == nil)
         rotated.withLock { $0 = true }
         #expect(await error(cache, "next", now: 1030) == nil)
@@ -276,7 +277,7 @@ private let y = Base64URL.encode(forge.p256.y)
 
     @Test func requiresHTTPSByDefault() async throws {
         let server = try LoopbackServer { _ in [.response(200, forge.jwks)] }
-        let cache = KeySetCache(url: server.url(), fetcher: fetcher)
+        let cache = KeySetCache(.keys(at: server.url()), fetcher: fetcher)
         #expect(await error(cache, now: 1000) == .keysUnavailable)
         #expect(TokenError.keysUnavailable.meaning == .unavailable)
         #expect(server.requests.isEmpty)
@@ -288,7 +289,7 @@ private let y = Base64URL.encode(forge.p256.y)
             while !mayRespond.withLock({ $0 }) { usleep(1000) }
             return [.response(200, forge.jwks)]
         }
-        let cache = KeySetCache(url: server.url(), fetcher: fetcher, allowsPlainHTTP: true)
+        let cache = KeySetCache(.keys(at: server.url()), fetcher: fetcher, allowsPlainHTTP: true)
         let first = Task { await error(cache, now: 1000) }
         while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         first.cancel()

@@ -56,7 +56,9 @@ package final class TestApp: Sendable {
         catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
         coverSources: CoverSources = CoverSources(SourceChain([])),
         rates: RateLimits = RateLimits(), apple: AppleClient? = nil,
-        keyring: SessionKeyring = SessionKeyring(.generate()), listeningAt hubURL: String? = nil,
+        keyring: SessionKeyring = SessionKeyring(.generate()),
+        makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)? = nil,
+        listeningAt hubURL: String? = nil,
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
         let database = try await TestCluster.shared.makeDatabase()
@@ -87,7 +89,8 @@ package final class TestApp: Sendable {
         let accounts = AccountServices(
             keyring: keyring, issuers: [issuer.issuer],
             keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
-            makeKeySet: { _ in KeySetCache(fixed: providerKeySet) }, apple: apple, logger: logger)
+            makeKeySet: makeKeySet ?? { _ in KeySetCache(fixed: providerKeySet) }, apple: apple,
+            logger: logger)
         let services = Services(
             accounts: accounts, rates: rates, bookSources: sources, coverSources: coverSources,
             covers: covers, hub: hub, logger: logger)

@@ -4,7 +4,7 @@
 
 -- MARK: Limits
 
--- Refuses a book that a guest's library has no room for.
+-- Refuses a book that a guest's library has no room for. The repeated creation of a book is not refused.
 CREATE OR REPLACE FUNCTION limit_guest_books() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
@@ -15,15 +15,18 @@ BEGIN
     FROM users u
     JOIN tenants t ON t.id = u.tenant_id
     WHERE u.id = NEW.user_id AND u.is_guest;
-    IF FOUND AND (SELECT count(*) FROM books b WHERE b.user_id = NEW.user_id) > books_max THEN
+    IF FOUND
+        AND (SELECT count(*) FROM books b WHERE b.user_id = NEW.user_id) >= books_max
+        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = NEW.user_id AND b.id = NEW.id)
+    THEN
         RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
     END IF;
-    RETURN NULL;
+    RETURN NEW;
 END
 $$;
 
 CREATE OR REPLACE TRIGGER limit_guest_books
-AFTER INSERT ON books
+BEFORE INSERT ON books
 FOR EACH ROW
 EXECUTE FUNCTION limit_guest_books();
 

@@ -15,10 +15,11 @@ package final class AccountServices: Sendable {
     /// - Parameters:
     ///   - issuers: The issuers of identity tokens for tenants that have no issuer of their own.
     ///   - keySets: The key sets of identity tokens, by issuer.
-    ///   - makeKeySet: Returns the key set at a URL, for tenants with their own issuer; nil if they are not supported.
+    ///   - makeKeySet: Returns the key set of a tenant's own provider; nil if they are not supported.
     package init(
         keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
-        makeKeySet: (@Sendable (String) -> KeySetCache)? = nil, apple: AppleClient? = nil,
+        makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)? = nil,
+        apple: AppleClient? = nil,
         metrics: Metrics = Metrics(), logger: Logger
     ) {
         self.keyring = keyring

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_161_500
+package let schemaVersion: Int64 = 20_261_123_162_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "40ef69e901d6b419d687f71f03f7cbd082128516b25ee8ce7c08666c5ef4dbfb"
+    "62939f943c1122969f0f859007e705f6045459e9db0486a3e9be78ccf6bfafce"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -52,6 +52,10 @@ package struct IdentityTokenVerifier: Sendable {
         let times = try claims.times(now: now, ageSecondsMax: ageSecondsMax)
         // The issuer signs its notifications with the same keys, and only notifications have `events`.
         guard claims["events"] == nil else { throw .wrongKind }
+        // Keycloak signs its access and refresh tokens with the same keys, and distinguishes them by this claim.
+        if let type = claims["typ"] {
+            guard type.bytes?.elementsEqual("ID".utf8) == true else { throw .wrongKind }
+        }
         let subject = try claims.text("sub")
         let claimedNonce = try checkNonce(claims, given: nonce)
         let email = try? claims.text("email", bytesMax: 320)

@@ -50,6 +50,8 @@ package enum KeySetError: Error, Equatable, Sendable {
     case tooLong
     case malformed
     case noUsableKey
+    /// The discovery document is that of another issuer.
+    case wrongIssuer(String)
     /// The request failed or returned a status other than 200; carries the reason for the log.
     case unavailable(String)
 }
@@ -61,6 +63,7 @@ extension KeySetError: CustomStringConvertible {
         case .tooLong: "the key set is too long"
         case .malformed: "the key set is malformed"
         case .noUsableKey: "the key set has no usable key"
+        case .wrongIssuer(let name): "the discovery document is that of the issuer '\(name)'"
         case .unavailable(let reason): reason
         }
     }

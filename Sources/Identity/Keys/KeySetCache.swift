@@ -23,27 +23,52 @@ package actor KeySetCache {
         self.init(fetch: { () throws(KeySetError) in (keys, nil) })
     }
 
-    /// Creates a cache of the keys at `url`. A fetch takes at most 5 s and 64 KiB and follows no redirects.
+    /// Where the keys of an issuer are.
+    package enum Source: Hashable, Sendable {
+        case keys(at: String)
+        /// At the URL in the issuer's discovery document, which is read before each fetch of the keys.
+        case discovery(issuer: String)
+
+        /// The first URL that is fetched, for the log.
+        package var url: String {
+            switch self {
+            case .keys(let url): url
+            case .discovery(let issuer): ProviderMetadata.url(of: issuer)
+            }
+        }
+    }
+
+    /// Creates a cache of the keys of an issuer. Each request takes at most 5 s and 64 KiB and follows no redirects.
     ///
-    /// - Parameter allowsPlainHTTP: Whether the URL may use http; for development and tests only.
+    /// - Parameter allowsPlainHTTP: Whether URLs may use http; for development and tests only.
     package init(
-        url: String, fetcher: Fetcher, allowsPlainHTTP: Bool = false,
+        _ source: Source, fetcher: Fetcher, allowsPlainHTTP: Bool = false,
         onFailure: @escaping @Sendable (KeySetError) -> Void = { _ in }
     ) {
-        let request = FetchRequest(
-            url: url, headers: [("Accept", "application/json")], deadline: .seconds(5),
-            bodyBytesMax: KeySet.bytesMax, redirectsMax: 0)
-        let isSafe = allowsPlainHTTP || url.lowercased().hasPrefix("https://")
+        @Sendable func fetch(_ url: String) async throws(KeySetError) -> FetchResponse {
+            guard allowsPlainHTTP || url.lowercased().hasPrefix("https://") else {
+                throw .unavailable("the URL of the keys must use https")
+            }
+            let request = FetchRequest(
+                url: url, headers: [("Accept", "application/json")], deadline: .seconds(5),
+                bodyBytesMax: KeySet.bytesMax, redirectsMax: 0)
+            let response: FetchResponse
+            do throws(FetchError) {
+                response = try await fetcher.fetch(request)
+            } catch { throw .unavailable("\(error)") }
+            guard response.status == 200 else { throw .unavailable("status \(response.status)") }
+            return response
+        }
         self.init(
             fetch: { () async throws(KeySetError) in
-                guard isSafe else { throw .unavailable("the URL of the keys must use https") }
-                let response: FetchResponse
-                do throws(FetchError) {
-                    response = try await fetcher.fetch(request)
-                } catch { throw .unavailable("\(error)") }
-                guard response.status == 200 else {
-                    throw .unavailable("status \(response.status)")
+                let url: String
+                switch source {
+                case .keys(let known): url = known
+                case .discovery(let issuer):
+                    let document = try await fetch(ProviderMetadata.url(of: issuer))
+                    url = try ProviderMetadata(document.body, issuer: issuer).keysURL
                 }
+                let response = try await fetch(url)
                 return (try KeySet(jwks: response.body), response.maxAgeSeconds)
             }, onFailure: onFailure)
     }

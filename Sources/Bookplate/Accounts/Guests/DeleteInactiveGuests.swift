@@ -1,7 +1,7 @@
 import JobQueue
 import Postgres
 
-/// Deletes guests that were not active for 90 days. Their refresh tokens have expired, so nobody can use them any more.
+/// Deletes guests that were not active for 90 days. Their refresh tokens have expired, so their libraries cannot be opened any more.
 struct DeleteInactiveGuests: JobHandler {
     static let kind = "guest.delete_inactive"
     static let settings = JobSettings(
@@ -20,8 +20,9 @@ struct DeleteInactiveGuests: JobHandler {
                 parameters.append(int32: Self.batchSize)
                 return pipeline.append(Self.inactiveGuests, parameters)
             }
-            for guest in guests where try await delete(guest, job) { count += 1 }
-            // A guest that became active in the meantime stays in the list, so the next run continues.
+            for guest in guests {
+                if try await delete(guest, job) { count += 1 }
+            }
             if guests.count < Int(Self.batchSize) { break }
         }
         guard count > 0 else { return }

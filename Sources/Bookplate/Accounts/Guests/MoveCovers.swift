@@ -61,7 +61,7 @@ struct MoveCovers: JobHandler {
     private func move(_ cover: Moving, of guest: UUID, _ job: JobContext) async throws(JobError) {
         let copy = try await mappingError({ JobError.retry($0.description) }) {
             () async throws(ObjectError) in
-            try await copy(cover, of: guest)
+            try await copyFiles(of: cover, guest: guest)
         }
         do throws(JobError) {
             let used = try await job.write { pipeline in
@@ -76,14 +76,16 @@ struct MoveCovers: JobHandler {
                 await covers.store.abandon(copy)
             }
         } catch {
-            // After a lost connection the transaction may have been committed. Then a sweep decides about the files.
+            // After a lost connection the transaction may have been committed. A sweep then decides about the files.
             if let copy { await covers.store.settle(copy) }
             throw error
         }
     }
 
     /// Copies the files of a version. Returns nil if one is missing.
-    private func copy(_ cover: Moving, of guest: UUID) async throws(ObjectError) -> PendingWrite? {
+    private func copyFiles(
+        of cover: Moving, guest: UUID
+    ) async throws(ObjectError) -> PendingWrite? {
         guard
             let source = ObjectKey(.bookCovers, folder: "\(guest)", name: "\(cover.guestBook)"),
             let target = ObjectKey(.bookCovers, folder: "\(cover.account)", name: "\(cover.book)")

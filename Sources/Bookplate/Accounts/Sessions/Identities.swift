@@ -20,20 +20,20 @@ struct VerifiedIdentity: Sendable {
 final class Identities: Sendable {
     private let issuers: [String]
     private let keySets: [String: KeySetCache]
-    private let makeKeySet: (@Sendable (String) -> KeySetCache)?
+    private let makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)?
     private let logger: Logger
-    /// The key sets of tenants' own providers by URL, created on first use.
-    private let providerKeySets = Mutex<[String: KeySetCache]>([:])
+    /// The key sets of tenants' own providers, created on first use.
+    private let providerKeySets = Mutex<[KeySetCache.Source: KeySetCache]>([:])
 
     private static let providerKeySetsMax = 1000
 
     /// - Parameters:
     ///   - issuers: The issuers for tenants that have none of their own.
     ///   - keySets: The keys of these issuers, by issuer.
-    ///   - makeKeySet: Returns the keys at a URL; nil if tenants cannot have their own providers.
+    ///   - makeKeySet: Returns the keys of a provider; nil if tenants cannot have their own providers.
     init(
         issuers: [String], keySets: [String: KeySetCache],
-        makeKeySet: (@Sendable (String) -> KeySetCache)?, logger: Logger
+        makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)?, logger: Logger
     ) {
         self.issuers = issuers
         self.keySets = keySets
@@ -43,12 +43,18 @@ final class Identities: Sendable {
 
     /// Verifies an identity token.
     ///
+    /// - Parameter provider: The name of the provider that the client has asked for the token; nil for Apple, and for providers
+    ///   without client IDs of their own.
     /// - Throws: `.unauthenticated` for every invalid token; the reason is only logged. `.upstreamUnavailable` if the
     ///   issuer's keys cannot be fetched.
     func verify(
-        _ token: String, nonce: String?, among tenants: [Tenant], requestID: String
+        _ token: String, of provider: String? = nil, nonce: String?, among tenants: [Tenant],
+        requestID: String
     ) async throws(BookplateError) -> VerifiedIdentity {
-        guard let (tenant, verifier, isFromApple) = verifier(for: token, among: tenants) else {
+        let found =
+            provider.map { self.verifier(for: token, of: $0, among: tenants) }
+            ?? self.verifier(for: token, among: tenants)
+        guard let (tenant, verifier, isFromApple) = found else {
             logger.notice(
                 "refused an identity token",
                 metadata: [
@@ -87,16 +93,16 @@ final class Identities: Sendable {
                 claimed.audiences.contains(where: tenant.audiences.contains)
             })
         else { return nil }
-        let accepted = tenant.issuers.isEmpty ? issuers + tenant.providers.keys : tenant.issuers
+        // Providers with client IDs of their own are named by the client.
+        let providers = tenant.providers.filter(\.audiences.isEmpty)
+        let accepted =
+            tenant.issuers.isEmpty ? issuers + providers.map(\.issuer) : tenant.issuers
         guard let issuer = accepted.first(where: { $0.utf8.elementsEqual(claimedIssuer.utf8) })
         else { return nil }
-        if let url = tenant.providers[issuer] {
-            guard let keys = providerKeys(at: url) else { return nil }
+        if let provider = providers.first(where: { $0.issuer == issuer }) {
+            guard let keys = keys(of: provider) else { return nil }
             return (
-                tenant,
-                IdentityTokenVerifier(
-                    issuers: [issuer], audiences: tenant.audiences, keys: keys,
-                    algorithms: [.rs256, .es256]), false
+                tenant, Self.verifier(of: provider, audiences: tenant.audiences, keys), false
             )
         }
         guard let keys = keySets[issuer] else { return nil }
@@ -106,14 +112,47 @@ final class Identities: Sendable {
         )
     }
 
-    private func providerKeys(at url: String) -> KeySetCache? {
+    /// Returns the verifier of the tenant's provider with the name, if the token claims to be from its issuer and for one of its
+    /// client IDs.
+    ///
+    /// A token of another issuer is refused, even if the tenant lists that issuer, too: the client has asked this provider.
+    private func verifier(
+        for token: String, of name: String, among tenants: [Tenant]
+    ) -> (Tenant, IdentityTokenVerifier, isFromApple: Bool)? {
+        let claimed = IdentityTokenVerifier.claimed(by: token)
+        guard let claimedIssuer = claimed.issuer else { return nil }
+        for tenant in tenants {
+            guard let provider = tenant.providers.first(where: { $0.name == name }),
+                provider.issuer.utf8.elementsEqual(claimedIssuer.utf8),
+                tenant.issuers.isEmpty || tenant.issuers.contains(provider.issuer)
+            else { continue }
+            let audiences = provider.audiences.isEmpty ? tenant.audiences : provider.audiences
+            guard claimed.audiences.contains(where: audiences.contains),
+                let keys = keys(of: provider)
+            else { continue }
+            return (tenant, Self.verifier(of: provider, audiences: audiences, keys), false)
+        }
+        return nil
+    }
+
+    /// Other providers than Apple return the nonce itself, and call some access tokens JWT, too.
+    private static func verifier(
+        of provider: IdentityProvider, audiences: [String], _ keys: KeySetCache
+    ) -> IdentityTokenVerifier {
+        IdentityTokenVerifier(
+            issuers: [provider.issuer], audiences: audiences, keys: keys,
+            algorithms: [.rs256, .es256], acceptsPlainNonce: true)
+    }
+
+    private func keys(of provider: IdentityProvider) -> KeySetCache? {
         guard let makeKeySet else { return nil }
+        let source = provider.keySource
         return providerKeySets.withLock { keySets in
-            if let known = keySets[url] { return known }
-            // Operators configure the URLs, so the limit is reached only after years of changes.
+            if let known = keySets[source] { return known }
+            // Operators configure the providers, so the limit is reached only after years of changes.
             if keySets.count >= Self.providerKeySetsMax { keySets.removeAll() }
-            let made = makeKeySet(url)
-            keySets[url] = made
+            let made = makeKeySet(source)
+            keySets[source] = made
             return made
         }
     }

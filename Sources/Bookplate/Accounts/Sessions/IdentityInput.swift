@@ -13,7 +13,11 @@ struct IdentityInput: Sendable {
     ///
     /// - Throws: `.rateLimited`, `.badUserInput`, or an error of `Identities.verify`.
     init(_ input: Value?, _ request: RequestContext) async throws(BookplateError) {
-        try await self.init(apple: InputObject(input?["apple"]), request)
+        if let openID = input?["openID"] {
+            try await self.init(openID: InputObject(openID), request)
+        } else {
+            try await self.init(apple: InputObject(input?["apple"]), request)
+        }
     }
 
     /// Reads and verifies an input of the type `SignInWithAppleInput`.
@@ -27,6 +31,19 @@ struct IdentityInput: Sendable {
         }
         identity = try await request.services.accounts.identities.verify(
             input.text("identityToken") ?? "", nonce: input.text("nonce"),
+            among: try await request.services.accounts.tenants.all(for: request),
+            requestID: request.requestID)
+    }
+
+    /// Reads and verifies an input of the type `SignInWithOpenIDInput`.
+    private init(openID input: InputObject, _ request: RequestContext) async throws(BookplateError)
+    {
+        try request.services.rates.takeSignIn(from: request.address)
+        displayName = try Self.displayName(input)
+        authorizationCode = ""
+        identity = try await request.services.accounts.identities.verify(
+            input.text("identityToken") ?? "", of: input.text("provider") ?? "",
+            nonce: input.text("nonce"),
             among: try await request.services.accounts.tenants.all(for: request),
             requestID: request.requestID)
     }

@@ -6,19 +6,19 @@ import Postgres
 extension Sessions {
     static let signIn = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
-        try await signIn(
+        try await performSignIn(
             try await IdentityInput(arguments["input"], request), try DeviceName.read(arguments),
             request)
     }
 
     static let signInWithApple = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
-        try await signIn(
+        try await performSignIn(
             try await IdentityInput(apple: InputObject(arguments["input"]), request),
             try DeviceName.read(arguments), request)
     }
 
-    private static func signIn(
+    private static func performSignIn(
         _ input: IdentityInput, _ deviceName: String?, _ request: RequestContext
     ) async throws(BookplateError) -> [PlainObject] {
         let signIn = try await startSession(for: input, deviceName: deviceName, request)
@@ -110,7 +110,7 @@ extension Sessions {
 
     private struct FoundUser: RowDecodable {
         let id: UUID
-        /// What became of the guest who sent the request: UPGRADED or MERGED. nil for other callers.
+        /// UPGRADED or MERGED if a guest has sent the request; nil for other callers.
         let guestOutcome: String?
 
         init?(_ row: inout RowReader) {

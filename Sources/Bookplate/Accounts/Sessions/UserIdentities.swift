@@ -58,11 +58,19 @@ struct UserIdentity: RowDecodable {
     let provider: String
     let createdAt: Int64
 
-    /// The SQL expression of the provider of a row `i` of `identities`: `apple`, or the issuer of another provider.
+    /// The SQL expression of the provider of a row `i` of `identities`: `apple`, the name of another provider, or its issuer if the
+    /// tenant has removed the provider.
     static let provider = #"""
         CASE
             WHEN strpos(i.subject, E'\x1F') = 0 THEN 'apple'
-            ELSE split_part(i.subject, E'\x1F', 1)
+            ELSE coalesce(
+                (
+                    SELECT p.name
+                    FROM identity_providers p
+                    WHERE p.tenant_id = i.tenant_id AND p.issuer = split_part(i.subject, E'\x1F', 1)
+                ),
+                split_part(i.subject, E'\x1F', 1)
+            )
         END
         """#
 

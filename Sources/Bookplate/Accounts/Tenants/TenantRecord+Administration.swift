@@ -10,7 +10,7 @@ extension TenantRecord {
         bookshopID: String?, requestsPerMinuteMax: Int32? = nil, storageBytesMax: Int64? = nil,
         userStorageBytesMax: Int64? = userStorageBytesDefault, halfStars: Bool = false,
         guests: Bool = false, guestBooksMax: Int32 = guestBooksDefault,
-        providers: [Provider] = [], _ connection: AdminConnection
+        providers: [IdentityProvider] = [], _ connection: AdminConnection
     ) throws(AdministrationError) -> TenantRecord {
         try refuseAudiencesOfOthers(audiences, except: slug, connection)
         return try mappingError(AdministrationError.init) { () throws(PostgresError) in
@@ -142,11 +142,15 @@ extension TenantRecord {
     private func insertProviders(_ connection: AdminConnection) throws(PostgresError) {
         for provider in providers {
             var parameters = Parameters.of(id)
+            parameters.append(text: provider.name)
             parameters.append(text: provider.issuer)
             parameters.append(text: provider.jwksURL)
+            parameters.append(texts: provider.audiences)
             try connection.query(
-                "INSERT INTO identity_providers (tenant_id, issuer, jwks_url) VALUES ($1, $2, $3)",
-                parameters)
+                """
+                INSERT INTO identity_providers (tenant_id, name, issuer, jwks_url, audiences)
+                VALUES ($1, $2, $3, $4, $5)
+                """, parameters)
         }
     }
 }

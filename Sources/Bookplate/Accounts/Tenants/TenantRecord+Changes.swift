@@ -6,7 +6,7 @@ extension TenantRecord {
         package var name: String?
         package var audiences: [String]
         package var issuers: [String]
-        package var providers: [Provider]
+        package var providers: [IdentityProvider]
         package var amazonTag: String?
         package var bookshopID: String?
         package var requestsPerMinuteMax: Int32?
@@ -19,7 +19,7 @@ extension TenantRecord {
         package var removed: [OptionalSetting]
 
         package init(
-            name: String?, audiences: [String], issuers: [String], providers: [Provider],
+            name: String?, audiences: [String], issuers: [String], providers: [IdentityProvider],
             amazonTag: String?, bookshopID: String?, requestsPerMinuteMax: Int32?,
             storageBytesMax: Int64? = nil, userStorageBytesMax: Int64? = nil,
             halfStars: Bool? = nil, guests: Bool? = nil, guestBooksMax: Int32? = nil,
@@ -66,7 +66,10 @@ extension TenantRecord {
         name = changes.name ?? name
         if !changes.audiences.isEmpty { audiences = changes.audiences }
         if !changes.issuers.isEmpty { issuers = changes.issuers }
-        if !changes.providers.isEmpty { providers = changes.providers }
+        // Providers with client IDs of their own have a command of their own.
+        if !changes.providers.isEmpty {
+            providers = providers.filter { !$0.audiences.isEmpty } + changes.providers
+        }
         amazonTag = changes.amazonTag ?? amazonTag
         bookshopID = changes.bookshopID ?? bookshopID
         requestsPerMinuteMax = changes.requestsPerMinuteMax ?? requestsPerMinuteMax
@@ -78,7 +81,7 @@ extension TenantRecord {
         for setting in changes.removed {
             switch setting {
             case .issuer: issuers = []
-            case .provider: providers = []
+            case .provider: providers.removeAll { $0.audiences.isEmpty }
             case .rate: requestsPerMinuteMax = nil
             case .storage: storageBytesMax = nil
             case .userStorage: userStorageBytesMax = nil

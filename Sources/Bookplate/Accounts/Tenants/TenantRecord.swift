@@ -25,19 +25,7 @@ package struct TenantRecord: Sendable, Equatable {
     package var guests: Bool
     /// The maximum number of books of each guest.
     package var guestBooksMax: Int32
-    package var providers: [Provider]
-
-    /// An OpenID provider in addition to the configured ones.
-    package struct Provider: Sendable, Equatable {
-        package var issuer: String
-        /// The URL of its JSON Web Key Set.
-        package var jwksURL: String
-
-        package init(issuer: String, jwksURL: String) {
-            self.issuer = issuer
-            self.jwksURL = jwksURL
-        }
-    }
+    package var providers: [IdentityProvider]
 
     /// The default of `userStorageBytesMax`: 2 GiB.
     package static let userStorageBytesDefault: Int64 = 2 << 30
@@ -74,18 +62,7 @@ package struct TenantRecord: Sendable, Equatable {
                 t.id, t.slug, t.name, t.issuers, t.audiences, t.amazon_tag, t.bookshop_id,
                 t.requests_per_minute, t.storage_bytes_max, t.user_storage_bytes_max, t.half_stars,
                 t.guests, t.guest_books_max,
-                array(
-                    SELECT p.issuer
-                    FROM identity_providers p
-                    WHERE p.tenant_id = t.id
-                    ORDER BY p.issuer
-                ),
-                array(
-                    SELECT p.jwks_url
-                    FROM identity_providers p
-                    WHERE p.tenant_id = t.id
-                    ORDER BY p.issuer
-                )
+                \(IdentityProvider.columns)
             FROM tenants t
             WHERE $1 IS NULL OR t.slug = $1
             ORDER BY t.slug
@@ -112,7 +89,7 @@ extension TenantRecord: RowDecodable {
         halfStars = row.bool() == true
         guests = row.bool() == true
         guestBooksMax = row.int32() ?? Self.guestBooksDefault
-        guard let providerIssuers = row.texts(), let jwksURLs = row.texts() else { return nil }
-        providers = zip(providerIssuers, jwksURLs).map { Provider(issuer: $0, jwksURL: $1) }
+        guard let providers = IdentityProvider.list(&row) else { return nil }
+        self.providers = providers
     }
 }

@@ -8,8 +8,7 @@ struct Tenant: Sendable {
     /// The accepted issuers of identity tokens. If empty, the configured issuers and those of `providers` are accepted.
     let issuers: [String]
     let audiences: [String]
-    /// The URLs of the JSON Web Key Sets of additional OpenID providers, by issuer.
-    let providers: [String: String]
+    let providers: [IdentityProvider]
     /// The limit for all users of the tenant together; nil for no limit.
     let requestsPerMinuteMax: Int?
     /// Whether its apps may sign in guests.
@@ -59,18 +58,7 @@ package final class Tenants: Sendable {
         """
         SELECT
             t.id, t.slug, t.issuers, t.audiences, t.requests_per_minute, t.guests,
-            array(
-                SELECT p.issuer
-                FROM identity_providers p
-                WHERE p.tenant_id = t.id
-                ORDER BY p.issuer
-            ),
-            array(
-                SELECT p.jwks_url
-                FROM identity_providers p
-                WHERE p.tenant_id = t.id
-                ORDER BY p.issuer
-            )
+            \(IdentityProvider.columns)
         FROM tenants t
         ORDER BY t.created_at, t.id
         """)
@@ -87,7 +75,7 @@ extension Tenant: RowDecodable {
         self.audiences = audiences
         requestsPerMinuteMax = row.int32().map(Int.init)
         allowsGuests = row.bool() == true
-        guard let providerIssuers = row.texts(), let jwksURLs = row.texts() else { return nil }
-        providers = Dictionary(zip(providerIssuers, jwksURLs)) { first, _ in first }
+        guard let providers = IdentityProvider.list(&row) else { return nil }
+        self.providers = providers
     }
 }

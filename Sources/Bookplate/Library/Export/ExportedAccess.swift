@@ -1,6 +1,31 @@
 import GraphQL
 import Postgres
 
+/// An identity with which the reader signs in.
+struct ExportedIdentity: ExportedJSONItem {
+    let id: UUID
+    let json: Value
+
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid() else { return nil }
+        self.id = id
+        json = .object([
+            .init("id", .id(id)), .init("provider", .text(row.text())),
+            .init("subject", .text(row.text())),
+            .init("createdAt", .instant(row.timestamptz())),
+        ])
+    }
+
+    static let page = TypedStatement<Self>(
+        """
+        SELECT i.id, \(UserIdentity.provider), split_part(i.subject, E'\\x1F', -1), i.created_at
+        FROM identities i
+        WHERE i.user_id = $1 AND ($2::uuid IS NULL OR i.id > $2)
+        ORDER BY i.id
+        LIMIT $3
+        """)
+}
+
 /// A personal access token without its secret.
 struct ExportedAccessToken: ExportedJSONItem {
     let id: UUID

@@ -27,7 +27,8 @@ package final class LibraryExport {
 
     /// The part of the archive that is being written, in the order of the parts.
     private enum Phase {
-        case profile, accessTokens, ereaderDocuments, ereaderPositions, shelves, books, progress,
+        case profile, identities, accessTokens, ereaderDocuments, ereaderPositions, shelves, books,
+            progress,
             notes, swipes, goodreadsTable, covers, done
     }
 
@@ -77,6 +78,7 @@ package final class LibraryExport {
         let statement: Statement
         switch phase {
         case .profile: return .rows(ExportedProfile.query.statement, parameters)
+        case .identities: statement = ExportedIdentity.page.statement
         case .accessTokens: statement = ExportedAccessToken.page.statement
         case .ereaderDocuments: statement = ExportedEReaderDocument.page.statement
         case .ereaderPositions: statement = ExportedEReaderPosition.page.statement
@@ -90,7 +92,9 @@ package final class LibraryExport {
         }
         parameters.append(uuid: after)
         parameters.append(int32: Self.pageMax)
-        if ![.accessTokens, .ereaderDocuments, .ereaderPositions, .shelves].contains(phase) {
+        if ![.identities, .accessTokens, .ereaderDocuments, .ereaderPositions, .shelves].contains(
+            phase)
+        {
             parameters.append(uuid: phase == .swipes ? part?.swipes?.last : part?.books?.last)
         }
         if phase == .progress || phase == .notes {
@@ -105,7 +109,11 @@ package final class LibraryExport {
         case .profile:
             let profile = rows.decode(ExportedProfile.self).first?.json ?? .null
             try zip.write(Array(",\n\"profile\":".utf8) + Self.json(profile))
-            try beginList("accessTokens", .accessTokens)
+            try beginList("identities", .identities)
+        case .identities:
+            if try writeItems(rows.decode(ExportedIdentity.self)) {
+                try beginList("accessTokens", .accessTokens)
+            }
         case .accessTokens:
             if try writeItems(rows.decode(ExportedAccessToken.self)) {
                 try beginList("ereaderDocuments", .ereaderDocuments)

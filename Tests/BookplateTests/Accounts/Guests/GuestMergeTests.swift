@@ -58,7 +58,7 @@ import Testing
             ])
     }
 
-    /// The account keeps its review and its private notes. Those of the guest become notes.
+    /// The account keeps its review and its private notes. The texts of the guest become notes.
     @Test func textsOfTheSameBookAreAllKept() async throws {
         let app = try await Self.app()
         let account = try await app.makeReader()
@@ -84,26 +84,24 @@ import Testing
             $0["comment"]?.string
         }
         #expect(comments.contains("other"))
-        #expect(
-            comments.map(\.count).sorted() == [5, 4000, 10000, 10000].sorted()
-                || comments.count == 4)
+        #expect(comments.map(\.count).sorted() == [5, 3999, 10_000, 10_000])
     }
 
     @Test func changeLogOfTheAccountHasTheMovedObjects() async throws {
         let app = try await Self.app()
         let account = try await app.makeReader()
         let cursor = try await account.requireValue(
-            "{ changes { cursor } }", .null, "changes", "cursor")
+            "{ changes { pageInfo { endCursor } } }", .null, "changes", "pageInfo", "endCursor")
         let guest = try await app.makeGuest()
         let shelf = try await guest.makeShelf("Liked")
         let book = try await guest.makeBook("Emma", shelves: [shelf])
         let merged = try await merge(guest, into: account)
         let page = try await merged.execute(
-            "query($after: String) { changes(after: $after) { nodes { kind id } } }",
+            "query($after: String) { changes(after: $after) { changes { kind nodeId } } }",
             ["after": cursor])
-        let changes = page["changes", "nodes"]?.list ?? []
-        #expect(changes.contains(["kind": "CREATED", "id": book]))
-        #expect(changes.contains(["kind": "CREATED", "id": shelf]))
+        let changes = page["changes", "changes"]?.list ?? []
+        #expect(changes.contains(["kind": "CREATED", "nodeId": book]))
+        #expect(changes.contains(["kind": "CREATED", "nodeId": shelf]))
     }
 
     @Test func preferencesFillThoseOfTheAccount() async throws {
@@ -159,7 +157,8 @@ import Testing
         let started = try await app.execute(
             """
             mutation($file: Upload!) { importLibrary(input: {file: $file, format: GOODREADS}) { id state } }
-            """, ["file": .null], token: guest.token, uploads: [Array(file.utf8)])
+            """, ["file": UploadReference.value(0)], token: guest.token, uploads: [Array(file.utf8)]
+        )
         let id = try #require(started["importLibrary", "id"])
         let merged = try await merge(guest, into: account)
         let worker = try await TestWorker.start(

@@ -84,6 +84,10 @@ import Testing
         #expect(
             refused.errors.first?["message"]
                 == "A guest can have at most 2 books. Sign in to add more.")
+        // A request whose response was lost is repeated.
+        let id = try await guest.requireValue(
+            "{ me { books { nodes { id } } } }", .null, "me", "books", "nodes", 0, "id")
+        #expect(try await guest.makeBook(["id": id, "title": "Book 1"]) == id)
         let signedIn = try await app.signIn(token: app.identityToken(subject: "a"), as: guest)
         #expect(signedIn["signIn", "user", "id"] == guest.id)
         #expect(try await guest.execute(create).errors.isEmpty)
@@ -252,7 +256,5 @@ import Testing
         }
         #expect(try await inactive.execute("{ me { id } }").code == "UNAUTHENTICATED")
         #expect(try await app.database.count("SELECT books FROM account_tombstones") == 1)
-        let metrics = await app.services.metrics.text()
-        #expect(!metrics.isEmpty)
     }
 }

@@ -20,7 +20,7 @@ import Testing
         let (owner, guestID) = (account.id.string ?? "", guest.id.string ?? "")
         var random = SeededGenerator(seed)
         // Both libraries use some of the same ids, as of a device that sent its objects twice.
-        var libraries = GeneratedLibraries(&random)
+        let libraries = GeneratedLibraries(&random)
         let sql = libraries.sql(for: owner, &random) + libraries.sql(for: guestID, &random)
         let expected = try await app.database.withConnection { connection in
             try connection.execute(sql)
@@ -61,7 +61,7 @@ private struct GeneratedLibraries {
     }
 
     /// Returns the statements that insert a library.
-    mutating func sql(for user: String, _ random: inout SeededGenerator) -> String {
+    func sql(for user: String, _ random: inout SeededGenerator) -> String {
         var statements: [String] = ["SELECT set_config('app.user_id', '\(user)', false)"]
         var used: Set<UUID> = []
         func id(_ random: inout SeededGenerator) -> UUID {
@@ -106,6 +106,11 @@ private struct GeneratedLibraries {
                     VALUES ('\(user)', '\(readID)', '\(book)', \(isOpen ? "NULL" : year), \(isOpen ? "NULL" : year),
                         '\(isOpen ? "READING" : "FINISHED")', \(optional("'Note \(read)'", &random)))
                     """)
+                if isOpen {
+                    statements.append(
+                        "UPDATE books SET status = 'READING' WHERE user_id = '\(user)' AND id = '\(book)'"
+                    )
+                }
                 for _ in 0..<Int.random(in: 0..<3, using: &random) {
                     let day = Int.random(in: 1..<6, using: &random)
                     statements.append(
@@ -159,7 +164,7 @@ extension UUID {
     }
 }
 
-/// What a library contains, without its ids: the contents by kind, each with the number of its occurrences.
+/// The contents of a library without its ids, each with the number of its occurrences.
 private struct LibraryFacts: Equatable {
     private var counts: [String: Int] = [:]
 

@@ -154,6 +154,8 @@ import Zip
         let text = String(decoding: try files(archive)["library.json"] ?? [], as: UTF8.self)
         #expect(!text.contains(kobo.secret))
         let json = try parseJSON(Array(text.utf8))
+        #expect(json["identities", 0, "provider"] == "apple")
+        #expect(json["identities", 0, "subject"] == .string(kobo.reader.subject))
         #expect(json["accessTokens", 0, "name"] == "Kobo")
         #expect(json["ereaderDocuments", 0, "hash"] == "abc")
         #expect(json["ereaderDocuments", 0, "bookId"] == book)

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Bookplate
+
+/// The options for settings of a tenant.
+struct TenantSettings: ParsableArguments {
+    @Option(help: "A bundle ID or service ID in the audience of identity tokens. Repeatable.")
+    var audience: [String] = []
+    @Option(
+        help: "An issuer of identity tokens that replaces the configured issuers. Repeatable.")
+    var issuer: [String] = []
+    @Option(
+        help:
+            "An OpenID provider with the audiences of the tenant, as ISSUER=URL, where URL is the address of its keys. Repeatable. `tenant provider add` is for all others."
+    )
+    var provider: [String] = []
+    @Option(help: "The Amazon affiliate tag in purchase links.")
+    var amazonTag: String?
+    @Option(help: "The Bookshop.org affiliate ID in purchase links.")
+    var bookshopId: String?
+    @Option(help: "Maximum number of requests per minute of all users together, per server.")
+    var rate: Int32?
+    @Option(
+        help: "Maximum size of all covers of the tenant, such as 500GB. Without it, unlimited.")
+    var storage: ByteCount?
+    @Option(help: "Maximum size of the covers of each user, such as 1GB. Without it, 2GiB.")
+    var userStorage: ByteCount?
+    @Option(
+        help: "Whether readers may rate books in half stars: on or off. Without it, off.")
+    var halfStars: Switch?
+    @Option(
+        help: "Whether apps may sign in guests, who have no identity: on or off. Without it, off.")
+    var guests: Switch?
+    @Option(help: "Maximum number of books of each guest, from 1 to 10,000. Without it, 200.")
+    var guestBooks: Int32?
+
+    /// - Throws: `.usage` for a value without `=`.
+    var providers: [IdentityProvider] {
+        get throws(Failure) {
+            var providers: [IdentityProvider] = []
+            for text in provider {
+                let parts = text.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2 else {
+                    throw Failure("--provider must be ISSUER=URL, not '\(text)'", .usage)
+                }
+                providers.append(.init(issuer: String(parts[0]), jwksURL: String(parts[1])))
+            }
+            return providers
+        }
+    }
+}
+
+/// A setting on the command line that is on or off.
+enum Switch: String, ExpressibleByArgument, CaseIterable {
+    case on, off
+
+    var isOn: Bool { self == .on }
+}
+
+/// A number of bytes on the command line: `2147483648`, `500MB` (powers of 1,000), or `2GiB` (powers of 1,024).
+struct ByteCount: ExpressibleByArgument {
+    let bytes: Int64
+
+    private static let units: [String: Int64] = [
+        "": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000,
+        "TB": 1_000_000_000_000, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30,
+        "TIB": 1 << 40,
+    ]
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        guard let number = Int64(digits),
+            let unit = Self.units[argument.dropFirst(digits.count).uppercased()]
+        else { return nil }
+        let (bytes, overflow) = number.multipliedReportingOverflow(by: unit)
+        guard !overflow else { return nil }
+        self.bytes = bytes
+    }
+}
