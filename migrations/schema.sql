@@ -446,8 +446,13 @@ $$;
 CREATE FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    last_committed bigint;
 BEGIN
     PERFORM lock_user(owner);
+    IF change = 'UPDATED' THEN
+        last_committed := known_last_committed_change(owner);
+    END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
         owner,
@@ -463,7 +468,7 @@ BEGIN
             SELECT c.id
             FROM changes c
             WHERE c.user_id = owner
-                AND c.seq > (SELECT last_committed_change(owner))
+                AND c.seq > last_committed
                 AND c.typename = append_changes.typename
                 AND c.kind <> 'DELETED'
         );
@@ -1200,33 +1205,38 @@ CREATE FUNCTION public.count_jobs() RETURNS TABLE(kind text, state text, count b
     GROUP BY 1, 2
 $$;
 
--- Name: count_reading_day(uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
+-- Name: count_reading_days(uuid, timestamp with time zone[], boolean); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.count_reading_day(owner uuid, at timestamp with time zone, is_added boolean) RETURNS void
+CREATE FUNCTION public.count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    local_day date;
+    days date[];
+    counts int[];
 BEGIN
-    SELECT (count_reading_day.at AT TIME ZONE u.time_zone)::date INTO local_day
-    FROM users u
-    WHERE u.id = owner;
-    IF NOT FOUND THEN
-        -- The account is being deleted.
-        RETURN;
-    ELSIF is_added THEN
+    -- No user is found while the account is being deleted.
+    SELECT array_agg(n.day), array_agg(n.entry_count) INTO days, counts
+    FROM (
+        SELECT (t.at AT TIME ZONE u.time_zone)::date AS day, count(*)::int AS entry_count
+        FROM users u
+        CROSS JOIN unnest(times) AS t (at)
+        WHERE u.id = owner
+        GROUP BY 1
+    ) n;
+    IF is_added THEN
         INSERT INTO reading_days AS d (user_id, day, entry_count)
-        VALUES (owner, local_day, 1)
+        SELECT owner, n.day, n.entry_count
+        FROM unnest(days, counts) AS n (day, entry_count)
         ON CONFLICT ON CONSTRAINT reading_days_pkey DO UPDATE
-        SET entry_count = d.entry_count + 1;
+        SET entry_count = d.entry_count + excluded.entry_count;
     ELSE
         DELETE FROM reading_days d
-        WHERE d.user_id = owner AND d.day = local_day AND d.entry_count <= 1;
-        IF NOT FOUND THEN
-            UPDATE reading_days d
-            SET entry_count = d.entry_count - 1
-            WHERE d.user_id = owner AND d.day = local_day;
-        END IF;
+        USING unnest(days, counts) AS n (day, entry_count)
+        WHERE d.user_id = owner AND d.day = n.day AND d.entry_count <= n.entry_count;
+        UPDATE reading_days d
+        SET entry_count = d.entry_count - n.entry_count
+        FROM unnest(days, counts) AS n (day, entry_count)
+        WHERE d.user_id = owner AND d.day = n.day;
     END IF;
 END
 $$;
@@ -1396,7 +1406,9 @@ CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_i
 BEGIN
     RETURN QUERY
     WITH stored AS (
-        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries, notes)
+        INSERT INTO deleted_books (
+            user_id, id, book, review, cover, shelf_ids, reads, progress_entries, notes, ereader_position
+        )
         SELECT
             owner,
             b.id,
@@ -1411,7 +1423,8 @@ BEGIN
                 JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
                 WHERE r.user_id = owner AND r.book_id = b.id
             ),
-            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
+            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id),
+            (SELECT to_jsonb(p) FROM ereader_positions p WHERE p.user_id = owner AND p.book_id = b.id)
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -1423,7 +1436,8 @@ BEGIN
             shelf_ids = excluded.shelf_ids,
             reads = excluded.reads,
             progress_entries = excluded.progress_entries,
-            notes = excluded.notes
+            notes = excluded.notes,
+            ereader_position = excluded.ereader_position
         RETURNING id, shelf_ids
     ), no_covers AS (
         -- One statement for all books: a foreign key deletes the rows of each book by a statement of its own, whose triggers
@@ -2312,6 +2326,26 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
 END
 $$;
 
+-- Name: import_documents(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_documents(given jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO ereader_documents (
+        user_id, id, hash, book_id, title, author, progress, fraction, device_name, device_id, created_at, synced_at
+    )
+    SELECT
+        app_user_id(), i.id, i.hash, i."bookId", i.title, i.author, i.progress, i.percent / 100, i."deviceName", i."deviceId",
+        coalesce(i."createdAt", now()), least(coalesce(i."syncedAt", now()), now())
+    FROM jsonb_to_recordset(given) AS i (
+        id uuid, hash text, "bookId" uuid, title text, author text, progress text, percent float8, "deviceName" text,
+        "deviceId" text, "createdAt" timestamptz, "syncedAt" timestamptz
+    )
+    ORDER BY i."syncedAt" DESC
+    LIMIT greatest(10000 - (SELECT count(*) FROM ereader_documents d WHERE d.user_id = app_user_id()), 0)
+    ON CONFLICT DO NOTHING
+$$;
+
 -- Name: import_goals(jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.import_goals(given jsonb) RETURNS void
@@ -2390,6 +2424,24 @@ BEGIN
     WHERE f.id NOT IN (SELECT s.id FROM stored s);
     RETURN ignored;
 END
+$$;
+
+-- Name: import_positions(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_positions(given jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO ereader_positions (
+        user_id, book_id, modified_at, fraction, device_id, device_name, title, place_refs
+    )
+    SELECT
+        app_user_id(), b.id, least(i."modifiedAt", now()), i.percent / 100, i."deviceId", i."deviceName", i.title, i."references"
+    FROM jsonb_to_recordset(given) AS i (
+        "bookId" uuid, "modifiedAt" timestamptz, percent float8, "deviceId" text, "deviceName" text, title text,
+        "references" text[]
+    )
+    JOIN books b ON b.user_id = app_user_id() AND b.id = i."bookId"
+    ON CONFLICT DO NOTHING
 $$;
 
 -- Name: import_progress(jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -2589,19 +2641,20 @@ BEGIN
     WHERE k.id IS NOT NULL;
 
     WITH created AS (
-        INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
+        INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, is_visible, created_at, updated_at)
         SELECT DISTINCT ON (p.user_id, p.id)
             p.user_id, p.id, gen_random_uuid(), (p.book ->> 'halfStars')::smallint, p.book ->> 'review',
-            coalesce((p.book ->> 'hasSpoilers')::boolean, false),
+            coalesce((p.book ->> 'hasSpoilers')::boolean, false), k.status = 'READ',
             coalesce((p.book ->> 'reviewedAt')::timestamptz, (p.book ->> 'finishedAt')::timestamptz, now()),
             coalesce(
                 (p.book ->> 'reviewUpdatedAt')::timestamptz, (p.book ->> 'reviewedAt')::timestamptz,
                 (p.book ->> 'finishedAt')::timestamptz, now()
             )
         FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
+        JOIN books k ON k.user_id = p.user_id AND k.id = p.id
         WHERE p.book ?| '{halfStars, review}'
         ON CONFLICT DO NOTHING
-        RETURNING user_id, id, book_id
+        RETURNING user_id, id, book_id, is_visible
     )
     SELECT count(*), coalesce(jsonb_agg(to_jsonb(c)), '[]') INTO reviews_created, new_reviews FROM created c;
 
@@ -2651,10 +2704,9 @@ BEGIN
         SELECT b.user_id, b.id, 'CREATED', 'Book', 2
         FROM jsonb_to_recordset(new_books) AS b (user_id uuid, id uuid)
         UNION ALL
-        -- A review is hidden while its book is not READ.
         SELECT v.user_id, v.id, 'CREATED', 'Review', 3
-        FROM jsonb_to_recordset(new_reviews) AS v (user_id uuid, id uuid, book_id uuid)
-        JOIN books k ON k.user_id = v.user_id AND k.id = v.book_id AND k.status = 'READ'
+        FROM jsonb_to_recordset(new_reviews) AS v (user_id uuid, id uuid, is_visible boolean)
+        WHERE v.is_visible
         UNION ALL
         SELECT d.user_id, d.id, 'CREATED', 'Read', 4
         FROM jsonb_to_recordset(new_reads) AS d (user_id uuid, id uuid)
@@ -2849,6 +2901,8 @@ DECLARE
     reads jsonb;
     progress jsonb := '[]';
     notes jsonb := '[]';
+    documents jsonb := '[]';
+    positions jsonb := '[]';
     -- The books of the library by the ids that they have in the file, if the ids differ.
     ids_of_file jsonb := '{}';
     file_format import_format;
@@ -2987,6 +3041,10 @@ BEGIN
         ELSIF entry ? 'note' THEN
             notes := notes || (entry -> 'note');
             lines := lines || jsonb_build_object(entry -> 'note' ->> 'id', entry -> 'line');
+        ELSIF entry ? 'document' THEN
+            documents := documents || (entry -> 'document');
+        ELSIF entry ? 'position' THEN
+            positions := positions || (entry -> 'position');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
             SELECT
@@ -3022,7 +3080,7 @@ BEGIN
     -- A review keeps its id unless another review has it. The trigger would compare each review with all earlier entries of the
     -- transaction.
     PERFORM set_config('app.bulk', 'on', true);
-    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
+    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, is_visible, created_at, updated_at)
     SELECT
         owner,
         r.book_id,
@@ -3034,6 +3092,7 @@ BEGIN
         r.half_stars,
         r.text,
         r.has_spoilers,
+        r.is_visible,
         coalesce(r.created_at, now()),
         coalesce(r.updated_at, r.created_at, now())
     FROM (
@@ -3043,6 +3102,7 @@ BEGIN
             (w ->> 'halfStars')::int AS half_stars,
             w ->> 'review' AS text,
             coalesce((w ->> 'hasSpoilers')::boolean, false) AS has_spoilers,
+            b.status = 'READ' AS is_visible,
             coalesce((w ->> 'reviewedAt')::timestamptz, (w ->> 'finishedAt')::timestamptz) AS created_at,
             (w ->> 'reviewUpdatedAt')::timestamptz AS updated_at,
             row_number() OVER (PARTITION BY w ->> 'reviewId') AS position
@@ -3084,18 +3144,16 @@ BEGIN
     SET book_ids = i.book_ids || ids_of_file
     WHERE i.user_id = owner AND i.id = import AND ids_of_file <> '{}';
     IF notes <> '[]' THEN
-        notes := (
-            SELECT jsonb_agg(
-                n.note || jsonb_build_object('bookId', coalesce(i.book_ids -> (n.note ->> 'bookId'), n.note -> 'bookId'))
-            )
-            FROM imports i
-            CROSS JOIN LATERAL jsonb_array_elements(notes) AS n (note)
-            WHERE i.user_id = owner AND i.id = import
-        );
         INSERT INTO import_failures (user_id, import_id, line, message)
         SELECT owner, import, (lines ->> id::text)::int, 'The book of this note does not exist or is full. The note was left out.'
-        FROM unnest(import_notes(notes)) AS id
+        FROM unnest(import_notes(of_library_books(import, notes))) AS id
         ON CONFLICT DO NOTHING;
+    END IF;
+    IF documents <> '[]' THEN
+        PERFORM import_documents(of_library_books(import, documents));
+    END IF;
+    IF positions <> '[]' THEN
+        PERFORM import_positions(of_library_books(import, positions));
     END IF;
     INSERT INTO import_failures (user_id, import_id, line, message)
     SELECT owner, import, (lines ->> id::text)::int, 'This book cannot be stored.'
@@ -3383,6 +3441,24 @@ CREATE FUNCTION public.isbn_key(isbn13 text) RETURNS bigint
     SELECT hashtextextended('isbn ' || isbn13, 0)
 $$;
 
+-- Name: known_last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.known_last_committed_change(owner uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept text := current_setting('app.last_committed_change', true);
+    last bigint;
+BEGIN
+    IF starts_with(kept, owner::text) THEN
+        RETURN split_part(kept, ' ', 2)::bigint;
+    END IF;
+    last := last_committed_change(owner);
+    kept := set_config('app.last_committed_change', owner || ' ' || last, true);
+    RETURN last;
+END
+$$;
+
 -- Name: last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.last_committed_change(owner uuid) RETURNS bigint
@@ -3621,6 +3697,31 @@ CREATE FUNCTION public.lock_user(user_id uuid) RETURNS void
     SELECT pg_advisory_xact_lock(hashtextextended(user_id::text, 0))
 $$;
 
+-- Name: log_added_progress(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_added_progress() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+    times timestamptz[];
+BEGIN
+    FOR owner, ids, times IN
+        SELECT n.user_id, array_agg(n.id), array_agg(n.at)
+        FROM new_rows n
+        GROUP BY n.user_id
+        ORDER BY n.user_id
+    LOOP
+        ignored := append_changes(owner, 'CREATED', 'ProgressEntry', ids);
+        ignored := count_reading_days(owner, times, true);
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
 -- Name: log_book(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.log_book() RETURNS trigger
@@ -3650,9 +3751,10 @@ BEGIN
         WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
     END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
-        SELECT r.id INTO review
-        FROM reviews r
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+        UPDATE reviews r
+        SET is_visible = NEW.status = 'READ'
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id
+        RETURNING r.id INTO review;
         IF FOUND THEN
             IF NEW.status = 'READ' THEN
                 ignored := append_change(NEW.user_id, 'CREATED', 'Review', review);
@@ -3669,6 +3771,37 @@ BEGIN
             jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
         );
     END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_changed_progress(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_changed_progress() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+    old_times timestamptz[];
+    new_times timestamptz[];
+BEGIN
+    FOR owner, ids, old_times, new_times IN
+        SELECT n.user_id, array_agg(n.id), array_agg(o.at), array_agg(n.at)
+        FROM new_rows n
+        JOIN old_rows o ON o.user_id = n.user_id AND o.id = n.id
+        WHERE n IS DISTINCT FROM o
+        GROUP BY n.user_id
+        ORDER BY n.user_id
+    LOOP
+        ignored := append_changes(owner, 'UPDATED', 'ProgressEntry', ids);
+        IF old_times <> new_times THEN
+            ignored := count_reading_days(owner, old_times, false);
+            ignored := count_reading_days(owner, new_times, true);
+        END IF;
+    END LOOP;
     RETURN NULL;
 END
 $$;
@@ -3698,6 +3831,39 @@ BEGIN
 END
 $$;
 
+-- Name: log_deleted_progress(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_deleted_progress() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+    times timestamptz[];
+BEGIN
+    FOR owner, ids, times IN
+        SELECT o.user_id, array_agg(o.id) FILTER (WHERE r.id IS NOT NULL), array_agg(o.at)
+        FROM old_rows o
+        -- The log of a deleted account is deleted, too.
+        JOIN users u ON u.id = o.user_id
+        LEFT JOIN reads r ON r.user_id = o.user_id AND r.id = o.read_id
+        GROUP BY o.user_id
+        ORDER BY o.user_id
+    LOOP
+        IF ids IS NOT NULL THEN
+            ignored := append_changes(owner, 'DELETED', 'ProgressEntry', ids);
+        ELSE
+            ignored := lock_user(owner);
+        END IF;
+        ignored := count_reading_days(owner, times, false);
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
 -- Name: log_imported_reviews(uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) RETURNS void
@@ -3712,8 +3878,7 @@ BEGIN
         ARRAY(
             SELECT v.id
             FROM unnest(books_of_reviews) WITH ORDINALITY AS listed (book_id, position)
-            JOIN reviews v ON v.user_id = app_user_id() AND v.book_id = listed.book_id
-            JOIN books b ON b.user_id = v.user_id AND b.id = v.book_id AND b.status = 'READ'
+            JOIN reviews v ON v.user_id = app_user_id() AND v.book_id = listed.book_id AND v.is_visible
             ORDER BY listed.position
         )
     );
@@ -3914,37 +4079,6 @@ BEGIN
 END
 $$;
 
--- Name: log_progress_entry(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.log_progress_entry() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-DECLARE
-    ignored text;
-BEGIN
-    IF TG_OP = 'INSERT' THEN
-        ignored := append_change(NEW.user_id, 'CREATED', 'ProgressEntry', NEW.id);
-        ignored := count_reading_day(NEW.user_id, NEW.at, true);
-    ELSIF TG_OP = 'DELETE' THEN
-        ignored := count_reading_day(OLD.user_id, OLD.at, false);
-        PERFORM
-        FROM reads r
-        WHERE r.user_id = OLD.user_id AND r.id = OLD.read_id;
-        IF FOUND THEN
-            ignored := append_change(OLD.user_id, 'DELETED', 'ProgressEntry', OLD.id);
-        END IF;
-    ELSIF NEW IS DISTINCT FROM OLD THEN
-        ignored := append_change(NEW.user_id, 'UPDATED', 'ProgressEntry', NEW.id);
-        IF NEW.at <> OLD.at THEN
-            ignored := count_reading_day(OLD.user_id, OLD.at, false);
-            ignored := count_reading_day(NEW.user_id, NEW.at, true);
-        END IF;
-    END IF;
-    RETURN NULL;
-END
-$$;
-
 -- Name: log_read(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.log_read() RETURNS trigger
@@ -4012,12 +4146,12 @@ BEGIN
     ELSE
         IF TG_OP = 'INSERT' THEN
             -- An imported or restored review is hidden while its book is not READ.
-            PERFORM
-            FROM books b
-            WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id AND b.status = 'READ';
-            IF FOUND THEN
+            IF NEW.is_visible THEN
                 ignored := append_change(NEW.user_id, 'CREATED', 'Review', NEW.id);
             END IF;
+        ELSIF NEW.is_visible <> OLD.is_visible THEN
+            -- `log_book` logs this.
+            RETURN NULL;
         ELSE
             ignored := append_change(NEW.user_id, 'UPDATED', 'Review', NEW.id);
         END IF;
@@ -4486,6 +4620,22 @@ BEGIN
 END
 $$;
 
+-- Name: of_library_books(uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.of_library_books(import uuid, given jsonb) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT jsonb_agg(
+        g.object || jsonb_build_object(
+            'bookId', coalesce(i.book_ids -> (g.object ->> 'bookId'), g.object -> 'bookId')
+        )
+        ORDER BY g.position
+    )
+    FROM imports i
+    CROSS JOIN LATERAL jsonb_array_elements(given) WITH ORDINALITY AS g (object, position)
+    WHERE i.user_id = app_user_id() AND i.id = import
+$$;
+
 -- Name: open_session(uuid, bytea, bytea, timestamp with time zone, integer, integer, integer, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.open_session(session_id uuid, refresh_hash bytea, token_hash bytea, token_expires_at timestamp with time zone, session_days integer, grace_seconds integer, sign_ins_per_hour_max integer, device_name text) RETURNS boolean
@@ -4870,6 +5020,14 @@ CREATE FUNCTION public.purge_deleted_books(rows_max integer) RETURNS bigint
         USING old
         WHERE d.user_id = old.user_id AND d.id = old.id
         RETURNING 1
+    ), unlinked AS (
+        UPDATE ereader_documents d
+        SET book_id = NULL
+        FROM old
+        WHERE d.user_id = old.user_id
+            AND d.book_id = old.id
+            -- The reader may have added a book with the same id since then.
+            AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = old.user_id AND b.id = old.id)
     )
     SELECT count(*)
     FROM purged
@@ -5672,6 +5830,9 @@ BEGIN
                 FROM jsonb_array_elements(stored.notes) AS n
             )
         );
+    END IF;
+    IF stored.ereader_position IS NOT NULL THEN
+        PERFORM insert_stored_rows('ereader_positions', jsonb_build_array(stored.ereader_position));
     END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at
@@ -6529,6 +6690,21 @@ BEGIN
         VALUES (owner, coalesce(chosen, gen_random_uuid()), of_year, of_unit, new_target);
     END IF;
     RETURN 'DONE';
+END
+$$;
+
+-- Name: set_review_visibility(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.set_review_visibility() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.is_visible := EXISTS (
+        SELECT
+        FROM books b
+        WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id AND b.status = 'READ'
+    );
+    RETURN NEW;
 END
 $$;
 
@@ -7418,7 +7594,8 @@ CREATE TABLE public.deleted_books (
     shelf_ids uuid[] NOT NULL,
     reads jsonb,
     progress_entries jsonb,
-    notes jsonb
+    notes jsonb,
+    ereader_position jsonb
 );
 
 ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
@@ -7846,6 +8023,7 @@ CREATE TABLE public.reviews (
     has_spoilers boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    is_visible boolean DEFAULT true NOT NULL,
     CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL))),
     CONSTRAINT reviews_half_stars_check CHECK (((half_stars >= 1) AND (half_stars <= 10))),
     CONSTRAINT reviews_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 100000)))
@@ -8775,6 +8953,10 @@ CREATE INDEX editions_series_of_id ON public.editions USING btree (id) INCLUDE (
 
 CREATE INDEX editions_work_key ON public.editions USING btree (public.work_key(title, authors));
 
+-- Name: ereader_documents_of_book; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX ereader_documents_of_book ON public.ereader_documents USING btree (user_id, book_id) WHERE (book_id IS NOT NULL);
+
 -- Name: ereader_documents_synced; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX ereader_documents_synced ON public.ereader_documents USING btree (user_id, synced_at, id);
@@ -8867,6 +9049,10 @@ CREATE INDEX removed_editions_survivor_id ON public.removed_editions USING btree
 
 CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_at, id);
 
+-- Name: reviews_visible; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reviews_visible ON public.reviews USING btree (user_id, half_stars) WHERE is_visible;
+
 -- Name: schema_usage_client_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX schema_usage_client_id ON public.schema_usage USING btree (client_id);
@@ -8955,10 +9141,6 @@ CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW W
 
 CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.notes FOR EACH ROW EXECUTE FUNCTION public.log_note();
 
--- Name: progress_entries log_changes; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.progress_entries FOR EACH ROW EXECUTE FUNCTION public.log_progress_entry();
-
 -- Name: reading_goals log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reading_goals FOR EACH ROW EXECUTE FUNCTION public.log_reading_goal();
@@ -8979,13 +9161,25 @@ CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FO
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_books();
 
+-- Name: progress_entries log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.progress_entries REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_progress();
+
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
 
+-- Name: progress_entries log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.progress_entries REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_added_progress();
+
 -- Name: shelf_books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved_rows FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_shelf_books();
+
+-- Name: progress_entries log_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_update AFTER UPDATE ON public.progress_entries REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_changed_progress();
 
 -- Name: sessions notify_session_ended_on_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -9022,6 +9216,10 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OL
 -- Name: users recount_reading_days; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
+
+-- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER set_visibility BEFORE INSERT ON public.reviews FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.set_review_visibility();
 
 -- Name: access_tokens access_tokens_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -9686,9 +9884,9 @@ REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
 
--- Name: FUNCTION count_reading_day(owner uuid, at timestamp with time zone, is_added boolean); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.count_reading_day(owner uuid, at timestamp with time zone, is_added boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean) FROM PUBLIC;
 
 -- Name: FUNCTION decide_works(decided public.work_decision_kind, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -9805,13 +10003,25 @@ GRANT ALL ON FUNCTION public.link_waiting_books(count integer, OUT looked_at int
 
 REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
 
+-- Name: FUNCTION log_added_progress(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_added_progress() FROM PUBLIC;
+
 -- Name: FUNCTION log_book(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 
+-- Name: FUNCTION log_changed_progress(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_changed_progress() FROM PUBLIC;
+
 -- Name: FUNCTION log_deleted_books(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_deleted_books() FROM PUBLIC;
+
+-- Name: FUNCTION log_deleted_progress(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_deleted_progress() FROM PUBLIC;
 
 -- Name: FUNCTION log_imported_reviews(books_of_reviews uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -9821,10 +10031,6 @@ GRANT ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) TO bo
 -- Name: FUNCTION log_note(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_note() FROM PUBLIC;
-
--- Name: FUNCTION log_progress_entry(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.log_progress_entry() FROM PUBLIC;
 
 -- Name: FUNCTION log_read(); Type: ACL; Schema: public; Owner: -
 

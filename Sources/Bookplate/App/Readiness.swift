@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_162_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "40ef69e901d6b419d687f71f03f7cbd082128516b25ee8ce7c08666c5ef4dbfb"
+    "4b31bc587fc4e281098595e52999409c0fd961a87a13d4c8bd8c661b111347fc"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
