@@ -375,6 +375,21 @@ BEGIN
 END
 $$;
 
+-- Name: add_work_signals(bigint[], integer[], bigint[], numeric[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.add_work_signals(numbers bigint[], counts integer[], voices bigint[], recents numeric[], changes bigint[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO work_signals AS w (number, signals, voice, recent, changes)
+    SELECT *
+    FROM unnest(numbers, counts, voices, recents, changes)
+    ON CONFLICT (number) DO UPDATE
+    SET signals = w.signals + excluded.signals,
+        voice = w.voice + excluded.voice,
+        recent = w.recent + excluded.recent,
+        changes = w.changes + excluded.changes
+$$;
+
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_subject() RETURNS text
@@ -1089,6 +1104,120 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
 
+-- Name: collect_signals(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.collect_signals(readers_max integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    readers uuid[];
+    sums record;
+BEGIN
+    -- Readers who are being deleted are left out, and so are those whose works are changing.
+    readers := ARRAY(
+        SELECT r.user_id
+        FROM readers_to_collect r
+        JOIN users u ON u.id = r.user_id
+        ORDER BY r.user_id
+        LIMIT readers_max
+        FOR KEY SHARE OF u SKIP LOCKED
+        FOR UPDATE OF r SKIP LOCKED
+    );
+    DELETE FROM readers_to_collect
+    WHERE user_id = ANY(readers);
+    WITH new_signals AS MATERIALIZED (
+        SELECT
+            s.user_id,
+            e.number,
+            round(s.weight * 100)::smallint AS weight,
+            round(greatest(s.voice, 0) * 100)::smallint AS voice,
+            s.at
+        FROM unnest(readers) AS r (id)
+        CROSS JOIN LATERAL (
+            SELECT *
+            FROM reader_signals s
+            WHERE s.user_id = r.id AND s.weight > 0
+            OFFSET 0
+        ) s
+        CROSS JOIN LATERAL (SELECT e.number FROM editions e WHERE e.id = s.founder_id OFFSET 0) e
+    ), old_signals AS MATERIALIZED (
+        SELECT c.user_id, s.number, s.weight, s.voice, s.at
+        FROM collected_signals c
+        CROSS JOIN LATERAL unnest(c.works, c.weights, c.voices, c.times) AS s (number, weight, voice, at)
+        WHERE c.user_id = ANY(readers)
+    ), differences AS MATERIALIZED (
+        SELECT
+            number,
+            count(n.weight) - count(o.weight) AS signals,
+            sum(coalesce(n.voice, 0) - coalesce(o.voice, 0)) AS voice,
+            sum(coalesce(recent_voice(n.voice, n.at), 0) - coalesce(recent_voice(o.voice, o.at), 0)) AS recent,
+            count(*) AS changes
+        FROM new_signals n
+        FULL JOIN old_signals o USING (user_id, number)
+        WHERE (n.weight, n.voice, n.at) IS DISTINCT FROM (o.weight, o.voice, o.at)
+        GROUP BY number
+    ), stored AS (
+        INSERT INTO collected_signals AS c (user_id, works, weights, voices, times, newest_at, signal_count)
+        SELECT
+            r.id,
+            coalesce(array_agg(s.number ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(array_agg(s.weight ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(array_agg(s.voice ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(array_agg(s.at ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(max(s.at), '-infinity'),
+            count(s.number)
+        FROM unnest(readers) AS r (id)
+        LEFT JOIN new_signals s ON s.user_id = r.id
+        GROUP BY r.id
+        ON CONFLICT (user_id) DO UPDATE
+        SET works = excluded.works,
+            weights = excluded.weights,
+            voices = excluded.voices,
+            times = excluded.times,
+            newest_at = excluded.newest_at,
+            signal_count = excluded.signal_count
+        WHERE (c.works, c.weights, c.voices, c.times)
+            IS DISTINCT FROM (excluded.works, excluded.weights, excluded.voices, excluded.times)
+    )
+    SELECT
+        array_agg(number ORDER BY number) AS numbers,
+        array_agg(signals::int ORDER BY number) AS counts,
+        array_agg(voice::bigint ORDER BY number) AS voices,
+        array_agg(recent ORDER BY number) AS recents,
+        array_agg(changes ORDER BY number) AS changes
+    INTO sums
+    FROM differences;
+    PERFORM add_work_signals(sums.numbers, sums.counts, sums.voices, sums.recents, sums.changes);
+    RETURN cardinality(readers);
+END
+$$;
+
+-- Name: collect_signals_of_works(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.collect_signals_of_works() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    editions CONSTANT uuid[] := ARRAY(SELECT edition_id FROM changed_rows);
+BEGIN
+    INSERT INTO readers_to_collect AS r (user_id)
+    SELECT s.user_id
+    FROM swipes s
+    WHERE s.edition_id = ANY(editions)
+    UNION
+    SELECT b.user_id
+    FROM books b
+    WHERE b.edition_id = ANY(editions)
+    ORDER BY user_id
+    -- Also locks a row that is already there, so that it is not collected before this transaction has ended.
+    ON CONFLICT (user_id) DO UPDATE
+    SET changed_at = excluded.changed_at;
+    RETURN NULL;
+END
+$$;
+
 -- Name: copy_book_facts(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.copy_book_facts() RETURNS trigger
@@ -1131,7 +1260,8 @@ CREATE TABLE public.covers (
     CONSTRAINT covers_height_check CHECK ((height > 0)),
     CONSTRAINT covers_version_check CHECK ((version ~ '^[0-9a-f]{32}$'::text)),
     CONSTRAINT covers_width_check CHECK ((width > 0))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
 
@@ -1640,30 +1770,6 @@ CREATE FUNCTION public.edition_with_id(given uuid) RETURNS uuid
     LIMIT 1
 $$;
 
--- Name: editions_with_news(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.editions_with_news() RETURNS TABLE(edition bigint)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT e.number
-    FROM editions e
-    WHERE e.id IN (
-        SELECT s.founder_id
-        FROM reader_signals s
-        WHERE s.weight > 0 AND s.at > (SELECT similar_at FROM feed_state)
-        UNION ALL
-        SELECT coalesce(w.founder_id, s.edition_id)
-        FROM swipes s
-        LEFT JOIN work_records w ON w.edition_id = s.edition_id
-        WHERE s.action IN ('LIKE', 'BUY')
-            AND (
-                s.recorded_at > (SELECT similar_at FROM feed_state)
-                OR s.undone_at > (SELECT similar_at FROM feed_state)
-            )
-    )
-$$;
-
 -- Name: elapsed_part(integer, date); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.elapsed_part(of_year integer, today date) RETURNS double precision
@@ -1953,6 +2059,49 @@ CREATE FUNCTION public.feed_tier(language text, main_language text, hook text, h
     END
 $$;
 
+-- Name: find_readers_to_collect(boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.find_readers_to_collect(is_everyone boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    since timestamptz;
+BEGIN
+    SELECT collected_at - interval '30 minutes' INTO since
+    FROM feed_state
+    FOR UPDATE;
+    IF is_everyone THEN
+        INSERT INTO readers_to_collect (user_id)
+        SELECT id
+        FROM users
+        ORDER BY id
+        ON CONFLICT DO NOTHING;
+    ELSE
+        INSERT INTO readers_to_collect (user_id)
+        SELECT u.id
+        FROM users u
+        WHERE u.id IN (
+            SELECT user_id
+            FROM changes
+            WHERE at > since AND typename IN ('Book', 'Review')
+            UNION
+            SELECT user_id
+            FROM swipes
+            WHERE recorded_at > since
+            UNION
+            SELECT user_id
+            FROM swipes
+            WHERE undone_at > since
+        )
+        ORDER BY u.id
+        ON CONFLICT DO NOTHING;
+    END IF;
+    UPDATE feed_state
+    SET collected_at = now();
+END
+$$;
+
 -- Name: finish_job(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.finish_job(id uuid, fence integer) RETURNS boolean
@@ -1984,15 +2133,19 @@ BEGIN
 END
 $$;
 
--- Name: finish_learning(timestamp with time zone, bigint[], boolean); Type: FUNCTION; Schema: public; Owner: -
+-- Name: finish_learning(bigint[], bigint[], boolean); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) RETURNS void
+CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
+    UPDATE work_signals w
+    SET learned_changes = l.changes
+    FROM unnest(learned, finish_learning.changes) AS l (number, changes)
+    WHERE w.number = l.number;
     UPDATE feed_state
-    SET similar_at = greatest(similar_at, learned_at),
-        decks_valid_since = CASE WHEN is_everything THEN now() ELSE decks_valid_since END;
+    SET decks_valid_since = now()
+    WHERE is_everything;
     WITH active AS MATERIALIZED (
         SELECT DISTINCT user_id
         FROM sessions
@@ -2154,6 +2307,14 @@ CREATE FUNCTION public.genre_position(tier integer, popularity double precision,
         (tier::bigint << 61)
         | ((536870911 - least(floor(ln(1 + greatest(popularity, 0)) * 16777216), 536870911)::bigint) << 32)
         | number
+$$;
+
+-- Name: half_life_power(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.half_life_power(at timestamp with time zone) RETURNS double precision
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+    SELECT power(2, greatest(-1e9, least(1e9, extract(epoch FROM at)::float8 - 1767225600)) / 1209600)
 $$;
 
 -- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -4959,6 +5120,14 @@ CREATE FUNCTION public.reassign_genres() RETURNS bigint
     SELECT count(*) FROM changed
 $$;
 
+-- Name: recent_voice(integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.recent_voice(voice integer, at timestamp with time zone) RETURNS numeric
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+    SELECT round((voice * half_life_power(at))::numeric, 6)
+$$;
+
 -- Name: record_apple_notification(bytea, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.record_apple_notification(id_hash bytea, expires_at timestamp with time zone) RETURNS void
@@ -5308,28 +5477,26 @@ BEGIN
 END
 $$;
 
--- Name: refresh_popularity(double precision); Type: FUNCTION; Schema: public; Owner: -
+-- Name: refresh_popularity(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.refresh_popularity(half_life_days double precision DEFAULT 14) RETURNS void
+CREATE FUNCTION public.refresh_popularity() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
 DECLARE
     catalog_weight CONSTANT float8 := 5000;
     catalog_ratings CONSTANT float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
+    today CONSTANT float8 := half_life_power(now());
 BEGIN
-    WITH own AS MATERIALIZED (
+    WITH counted AS (
         SELECT
-            founder_id,
-            sum(voice * (1 + 2 * power(0.5, extract(epoch FROM now() - at) / 86400 / half_life_days))) AS readers
-        FROM reader_signals
-        WHERE voice > 0
-        GROUP BY founder_id
-    ), counted AS (
-        SELECT e.id, e.ratings_count + coalesce(own.readers, 0) * catalog_ratings / catalog_weight AS popularity
+            e.id,
+            e.ratings_count
+                + coalesce((s.voice + 2 * s.recent::float8 / today) / 100, 0) * catalog_ratings / catalog_weight AS popularity
         FROM editions e
         LEFT JOIN work_records w ON w.edition_id = e.id
-        LEFT JOIN own ON own.founder_id = coalesce(w.founder_id, e.id)
+        LEFT JOIN editions f ON f.id = w.founder_id
+        LEFT JOIN work_signals s ON s.number = coalesce(f.number, e.number)
     )
     UPDATE editions e
     SET popularity = counted.popularity
@@ -5928,7 +6095,7 @@ $$;
 -- Name: search_editions(text, integer, double precision, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.search_editions(folded text, rows_max integer, after_score double precision, after_id uuid) RETURNS TABLE(id uuid, score double precision, is_match boolean)
-    LANGUAGE plpgsql STABLE
+    LANGUAGE plpgsql STABLE ROWS 50
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 DECLARE
@@ -6074,8 +6241,10 @@ BEGIN
                         + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
                         + 0.05 * ln(1 + e.popularity) AS score
                 FROM (SELECT DISTINCT unnest(candidates) AS id) c
-                JOIN editions e ON e.id = c.id
-                LEFT JOIN work_records w ON w.edition_id = e.id
+                CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e
+                LEFT JOIN LATERAL (
+                    SELECT w.founder_id FROM work_records w WHERE w.edition_id = e.id OFFSET 0
+                ) w ON true
             ) scored
             ORDER BY scored.founder_id, scored.score DESC, scored.id DESC
         ) ranked
@@ -6566,33 +6735,29 @@ BEGIN
 END
 $$;
 
--- Name: signals_of_readers(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: signals_to_learn(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.signals_of_readers() RETURNS TABLE(signals bytea)
+CREATE FUNCTION public.signals_to_learn() RETURNS TABLE(works bigint[], weights smallint[])
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    SELECT string_agg(int8send(number) || int2send(round(weight * 100)::int2), NULL ORDER BY at DESC, number)
+    SELECT c.works, c.weights
     FROM (
         SELECT
             user_id,
-            number,
-            weight,
-            at,
-            row_number() OVER (PARTITION BY user_id ORDER BY at DESC, number) AS of_reader,
-            row_number() OVER (PARTITION BY number ORDER BY at DESC, user_id) AS of_edition
+            newest_at,
+            signal_count,
+            sum(signal_count) OVER (ORDER BY newest_at DESC, user_id ROWS UNBOUNDED PRECEDING) AS total
         FROM (
-            SELECT s.user_id, e.number, s.weight, s.at
-            FROM reader_signals s
-            JOIN editions e ON e.id = s.founder_id
-            WHERE s.weight > 0
-            ORDER BY s.at DESC
-            LIMIT 2000000
-        ) newest
-    ) ranked
-    WHERE of_reader <= 2000 AND of_edition <= 2000
-    GROUP BY user_id
-    ORDER BY user_id
+            SELECT user_id, newest_at, signal_count
+            FROM collected_signals
+            ORDER BY newest_at DESC, user_id
+            LIMIT 100000
+        ) latest
+    ) newest
+    JOIN collected_signals c USING (user_id)
+    WHERE newest.total - newest.signal_count < 2000000 AND newest.signal_count > 0
+    ORDER BY newest.newest_at DESC, user_id
 $$;
 
 -- Name: source_usage_today(); Type: FUNCTION; Schema: public; Owner: -
@@ -6812,6 +6977,35 @@ BEGIN
         entry_id = excluded.entry_id,
         entry_began_at = excluded.entry_began_at;
     RETURN 'DONE';
+END
+$$;
+
+-- Name: subtract_collected_signals(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.subtract_collected_signals() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM add_work_signals(
+        array_agg(number ORDER BY number),
+        array_agg(signals::int ORDER BY number),
+        array_agg(voice::bigint ORDER BY number),
+        array_agg(recent ORDER BY number),
+        array_agg(changes ORDER BY number)
+    )
+    FROM (
+        SELECT
+            s.number,
+            -count(*) AS signals,
+            -sum(s.voice) AS voice,
+            -sum(recent_voice(s.voice, s.at)) AS recent,
+            count(*) AS changes
+        FROM old_rows o
+        CROSS JOIN LATERAL unnest(o.works, o.voices, o.times) AS s (number, voice, at)
+        GROUP BY s.number
+    ) sums;
+    RETURN NULL;
 END
 $$;
 
@@ -7189,6 +7383,17 @@ CREATE FUNCTION public.works_of_series(series uuid) RETURNS TABLE(edition_id uui
     ORDER BY coalesce(w.founder_id, e.id), w.rank NULLS FIRST
 $$;
 
+-- Name: works_to_learn(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.works_to_learn() RETURNS TABLE(number bigint, changes bigint, is_due boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT number, changes, (changes - learned_changes) * 20 >= least(signals, 2000)
+    FROM work_signals
+    WHERE changes > learned_changes
+$$;
+
 -- Name: written_position(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.written_position() RETURNS TABLE("position" bigint, mark uuid)
@@ -7228,7 +7433,8 @@ CREATE TABLE public.access_tokens (
     CONSTRAINT access_tokens_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
     CONSTRAINT access_tokens_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 20))),
     CONSTRAINT access_tokens_token_hash_check CHECK ((octet_length(token_hash) = 32))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.access_tokens FORCE ROW LEVEL SECURITY;
 
@@ -7252,7 +7458,8 @@ CREATE TABLE public.apple_grants (
     client_id text NOT NULL,
     sealed_token bytea NOT NULL,
     CONSTRAINT apple_grants_client_id_check CHECK (((char_length(client_id) >= 1) AND (char_length(client_id) <= 255)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.apple_grants FORCE ROW LEVEL SECURITY;
 
@@ -7318,7 +7525,7 @@ CREATE TABLE public.books (
     is_cover_removed boolean DEFAULT false NOT NULL,
     search_text text GENERATED ALWAYS AS (public.search_text((title)::text, NULL::text, (series)::text, (series_position)::text, (authors)::text[])) STORED
 )
-WITH (fillfactor='85');
+WITH (fillfactor='85', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
 
@@ -7327,7 +7534,8 @@ ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
 CREATE TABLE public.books_to_link (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.books_to_link FORCE ROW LEVEL SECURITY;
 
@@ -7340,7 +7548,8 @@ CREATE TABLE public.changes (
     typename text NOT NULL,
     id uuid NOT NULL,
     at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.changes FORCE ROW LEVEL SECURITY;
 
@@ -7377,6 +7586,21 @@ ALTER TABLE public.cold_start_decks ALTER COLUMN chain ADD GENERATED ALWAYS AS I
     CACHE 1
 );
 
+-- Name: collected_signals; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.collected_signals (
+    user_id uuid NOT NULL,
+    works bigint[] NOT NULL,
+    weights smallint[] NOT NULL,
+    voices smallint[] NOT NULL,
+    times timestamp with time zone[] NOT NULL,
+    newest_at timestamp with time zone NOT NULL,
+    signal_count integer NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+ALTER TABLE ONLY public.collected_signals FORCE ROW LEVEL SECURITY;
+
 -- Name: swipes; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.swipes (
@@ -7389,7 +7613,8 @@ CREATE TABLE public.swipes (
     undone_at timestamp with time zone,
     saved_book_id uuid,
     CONSTRAINT swipes_store_check CHECK (((char_length(store) >= 1) AND (char_length(store) <= 100)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.swipes FORCE ROW LEVEL SECURITY;
 
@@ -7419,7 +7644,8 @@ CREATE TABLE public.deleted_books (
     reads jsonb,
     progress_entries jsonb,
     notes jsonb
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
 
@@ -7445,7 +7671,8 @@ CREATE TABLE public.edition_genres (
     "position" bigint NOT NULL,
     edition_id uuid NOT NULL,
     ordinal smallint NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 -- Name: edition_similar; Type: TABLE; Schema: public; Owner: -
 
@@ -7454,7 +7681,8 @@ CREATE TABLE public.edition_similar (
     rank smallint NOT NULL,
     similar_id uuid NOT NULL,
     score real NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 -- Name: edition_sources; Type: TABLE; Schema: public; Owner: -
 
@@ -7529,7 +7757,8 @@ CREATE TABLE public.editions (
     CONSTRAINT editions_page_count_check CHECK ((page_count > 0)),
     CONSTRAINT editions_ratings_count_check CHECK ((ratings_count >= 0)),
     CONSTRAINT editions_title_check CHECK ((title <> ''::text))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 ALTER TABLE ONLY public.editions ALTER COLUMN search_title SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN search_text SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN search_vector SET STATISTICS 0;
@@ -7568,7 +7797,8 @@ CREATE TABLE public.ereader_documents (
     CONSTRAINT ereader_documents_hash_check CHECK ((hash ~ '^[A-Za-z0-9_]{1,128}$'::text)),
     CONSTRAINT ereader_documents_progress_check CHECK ((char_length(progress) <= 4000)),
     CONSTRAINT ereader_documents_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 500)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.ereader_documents FORCE ROW LEVEL SECURITY;
 
@@ -7589,7 +7819,8 @@ CREATE TABLE public.ereader_positions (
     CONSTRAINT ereader_positions_device_name_check CHECK ((char_length(device_name) <= 200)),
     CONSTRAINT ereader_positions_fraction_check CHECK (((fraction >= (0)::double precision) AND (fraction <= (1)::double precision))),
     CONSTRAINT ereader_positions_title_check CHECK ((char_length(title) <= 500))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.ereader_positions FORCE ROW LEVEL SECURITY;
 
@@ -7603,7 +7834,8 @@ CREATE TABLE public.events (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     delivered_at timestamp with time zone,
     CONSTRAINT events_kind_check CHECK ((kind ~ '^[a-z]+(_[a-z]+)*$'::text))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.events FORCE ROW LEVEL SECURITY;
 
@@ -7637,7 +7869,8 @@ CREATE TABLE public.feed_decks (
     editions uuid[] NOT NULL,
     signals_version bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
 
@@ -7646,8 +7879,8 @@ ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
 CREATE TABLE public.feed_state (
     only_row boolean DEFAULT true NOT NULL,
     main_language text,
-    similar_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     decks_valid_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    collected_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT feed_state_only_row_check CHECK (only_row)
 );
 
@@ -7699,7 +7932,8 @@ CREATE TABLE public.import_failures (
     "position" integer DEFAULT 0 NOT NULL,
     field text,
     message text NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.import_failures FORCE ROW LEVEL SECURITY;
 
@@ -7720,7 +7954,8 @@ CREATE TABLE public.imports (
     book_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.imports FORCE ROW LEVEL SECURITY;
 
@@ -7758,7 +7993,8 @@ CREATE TABLE public.jobs (
     CONSTRAINT jobs_every_check CHECK ((every > '00:00:00'::interval)),
     CONSTRAINT jobs_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200))),
     CONSTRAINT jobs_kind_check CHECK ((kind ~ '^[a-z]+(\.[a-z_]+)+$'::text))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.jobs FORCE ROW LEVEL SECURITY;
 
@@ -7768,7 +8004,8 @@ CREATE TABLE public.leases (
     name text NOT NULL,
     holder uuid NOT NULL,
     lease_until timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
 
@@ -7789,7 +8026,8 @@ CREATE TABLE public.notes (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT notes_content_check CHECK (((text IS NOT NULL) OR (comment IS NOT NULL))),
     CONSTRAINT notes_position_check CHECK ((num_nonnulls(page, percent, seconds) <= 1))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.notes FORCE ROW LEVEL SECURITY;
 
@@ -7821,7 +8059,8 @@ CREATE TABLE public.progress_entries (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT progress_entries_position_check CHECK ((num_nonnulls(page, percent, seconds) = 1))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.progress_entries FORCE ROW LEVEL SECURITY;
 
@@ -7831,7 +8070,8 @@ CREATE UNLOGGED TABLE public.rate_buckets (
     kind smallint NOT NULL,
     key uuid NOT NULL,
     full_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.rate_buckets FORCE ROW LEVEL SECURITY;
 
@@ -7849,7 +8089,8 @@ CREATE TABLE public.reviews (
     CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL))),
     CONSTRAINT reviews_half_stars_check CHECK (((half_stars >= 1) AND (half_stars <= 10))),
     CONSTRAINT reviews_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 100000)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reviews FORCE ROW LEVEL SECURITY;
 
@@ -7926,13 +8167,24 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
              LEFT JOIN public.work_records w ON ((w.edition_id = s.edition_id)))
           ORDER BY s.user_id, COALESCE(w.founder_id, s.edition_id), s.rank, s.at DESC) signals;
 
+-- Name: readers_to_collect; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.readers_to_collect (
+    user_id uuid NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
+
+ALTER TABLE ONLY public.readers_to_collect FORCE ROW LEVEL SECURITY;
+
 -- Name: reading_days; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.reading_days (
     user_id uuid NOT NULL,
     day date NOT NULL,
     entry_count integer NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_days FORCE ROW LEVEL SECURITY;
 
@@ -7948,7 +8200,8 @@ CREATE TABLE public.reading_goals (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT reading_goals_target_check CHECK (((target >= 1) AND (target <= 1000000))),
     CONSTRAINT reading_goals_year_check CHECK (((year >= 1000) AND (year <= 9998)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_goals FORCE ROW LEVEL SECURITY;
 
@@ -7958,7 +8211,8 @@ CREATE TABLE public.reading_tombstones (
     user_id uuid NOT NULL,
     id uuid NOT NULL,
     deleted_at timestamp with time zone DEFAULT now() NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_tombstones FORCE ROW LEVEL SECURITY;
 
@@ -7987,7 +8241,8 @@ CASE
 END) STORED NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT reads_dates_check CHECK (("left"((finished_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))) >= "left"((started_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))))),
     CONSTRAINT reads_open_check CHECK (((outcome <> 'READING'::public.read_outcome) OR (finished_on IS NULL)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reads FORCE ROW LEVEL SECURITY;
 
@@ -7998,7 +8253,8 @@ CREATE TABLE public.removed_covers (
     book_id uuid NOT NULL,
     version text NOT NULL,
     kept_until timestamp with time zone
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.removed_covers FORCE ROW LEVEL SECURITY;
 
@@ -8089,7 +8345,8 @@ CREATE TABLE public.sessions (
     expires_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
     CONSTRAINT sessions_device_name_check CHECK (((char_length(device_name) >= 1) AND (char_length(device_name) <= 100)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.sessions FORCE ROW LEVEL SECURITY;
 
@@ -8100,7 +8357,8 @@ CREATE TABLE public.shelf_books (
     shelf_id uuid NOT NULL,
     book_id uuid NOT NULL,
     added_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.shelf_books FORCE ROW LEVEL SECURITY;
 
@@ -8114,7 +8372,8 @@ CREATE TABLE public.shelves (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT shelves_name_check CHECK (((name = btrim(name)) AND ((char_length(name) >= 1) AND (char_length(name) <= 100))))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.shelves FORCE ROW LEVEL SECURITY;
 
@@ -8146,7 +8405,8 @@ CREATE TABLE public.source_usage (
     CONSTRAINT source_usage_check CHECK (((used_in_background >= 0) AND (used_in_background <= used))),
     CONSTRAINT source_usage_source_check CHECK ((source ~ '^[a-z-]{1,40}$'::text)),
     CONSTRAINT source_usage_used_check CHECK ((used >= 0))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.source_usage FORCE ROW LEVEL SECURITY;
 
@@ -8184,7 +8444,8 @@ CREATE TABLE public.tenant_storage (
     part smallint NOT NULL,
     bytes bigint NOT NULL,
     covers bigint NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 -- Name: tenants; Type: TABLE; Schema: public; Owner: -
 
@@ -8260,7 +8521,7 @@ CREATE TABLE public.users (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 )
-WITH (fillfactor='80');
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
 
@@ -8290,6 +8551,18 @@ ALTER TABLE public.work_decisions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTI
     NO MAXVALUE
     CACHE 1
 );
+
+-- Name: work_signals; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.work_signals (
+    number bigint NOT NULL,
+    signals integer NOT NULL,
+    voice bigint NOT NULL,
+    recent numeric NOT NULL,
+    changes bigint NOT NULL,
+    learned_changes bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 -- Name: access_tokens access_tokens_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -8340,6 +8613,11 @@ ALTER TABLE ONLY public.checkpoints
 
 ALTER TABLE ONLY public.cold_start_decks
     ADD CONSTRAINT cold_start_decks_pkey PRIMARY KEY (chain);
+
+-- Name: collected_signals collected_signals_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.collected_signals
+    ADD CONSTRAINT collected_signals_pkey PRIMARY KEY (user_id);
 
 -- Name: covers covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -8490,6 +8768,11 @@ ALTER TABLE ONLY public.progress_entries
 
 ALTER TABLE ONLY public.rate_buckets
     ADD CONSTRAINT rate_buckets_pkey PRIMARY KEY (kind, key);
+
+-- Name: readers_to_collect readers_to_collect_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.readers_to_collect
+    ADD CONSTRAINT readers_to_collect_pkey PRIMARY KEY (user_id);
 
 -- Name: reading_days reading_days_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -8651,6 +8934,11 @@ ALTER TABLE ONLY public.work_decisions
 ALTER TABLE ONLY public.work_records
     ADD CONSTRAINT work_records_pkey PRIMARY KEY (edition_id);
 
+-- Name: work_signals work_signals_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.work_signals
+    ADD CONSTRAINT work_signals_pkey PRIMARY KEY (number);
+
 -- Name: access_tokens_kosync_hash; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX access_tokens_kosync_hash ON public.access_tokens USING btree (kosync_hash);
@@ -8698,6 +8986,14 @@ CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (ed
 -- Name: books_series_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) INCLUDE (added_at) WHERE (series_id IS NOT NULL);
+
+-- Name: changes_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX changes_at ON public.changes USING brin (at);
+
+-- Name: collected_signals_newest; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX collected_signals_newest ON public.collected_signals USING btree (newest_at DESC, user_id) INCLUDE (signal_count);
 
 -- Name: deleted_books_deleted_at; Type: INDEX; Schema: public; Owner: -
 
@@ -8927,6 +9223,18 @@ CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions 
 
 CREATE INDEX work_records_work ON public.work_records USING btree (founder_id, rank) INCLUDE (edition_id);
 
+-- Name: work_records collect_signals_of_changed_records; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER collect_signals_of_changed_records AFTER UPDATE ON public.work_records REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.collect_signals_of_works();
+
+-- Name: work_records collect_signals_of_deleted_records; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER collect_signals_of_deleted_records AFTER DELETE ON public.work_records REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.collect_signals_of_works();
+
+-- Name: work_records collect_signals_of_new_records; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER collect_signals_of_new_records AFTER INSERT ON public.work_records REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.collect_signals_of_works();
+
 -- Name: reads copy_book_facts; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER copy_book_facts BEFORE INSERT ON public.reads FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.copy_book_facts();
@@ -9023,6 +9331,10 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OL
 
 CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
 
+-- Name: collected_signals subtract_collected_signals; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER subtract_collected_signals AFTER DELETE ON public.collected_signals REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subtract_collected_signals();
+
 -- Name: access_tokens access_tokens_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.access_tokens
@@ -9047,6 +9359,11 @@ ALTER TABLE ONLY public.books_to_link
 
 ALTER TABLE ONLY public.books
     ADD CONSTRAINT books_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: collected_signals collected_signals_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.collected_signals
+    ADD CONSTRAINT collected_signals_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: covers covers_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -9147,6 +9464,11 @@ ALTER TABLE ONLY public.notes
 
 ALTER TABLE ONLY public.progress_entries
     ADD CONSTRAINT progress_entries_user_id_read_id_fkey FOREIGN KEY (user_id, read_id) REFERENCES public.reads(user_id, id) ON DELETE CASCADE;
+
+-- Name: readers_to_collect readers_to_collect_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.readers_to_collect
+    ADD CONSTRAINT readers_to_collect_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: reading_days reading_days_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -9266,6 +9588,10 @@ CREATE POLICY administration ON public.changes TO bookplate_owner USING (true) W
 
 CREATE POLICY administration ON public.checkpoints TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: collected_signals administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.collected_signals TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: covers administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.covers TO bookplate_owner USING (true) WITH CHECK (true);
@@ -9321,6 +9647,10 @@ CREATE POLICY administration ON public.progress_entries TO bookplate_owner USING
 -- Name: rate_buckets administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.rate_buckets TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: readers_to_collect administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.readers_to_collect TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: reading_days administration; Type: POLICY; Schema: public; Owner: -
 
@@ -9401,6 +9731,10 @@ ALTER TABLE public.changes ENABLE ROW LEVEL SECURITY;
 -- Name: checkpoints; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.checkpoints ENABLE ROW LEVEL SECURITY;
+
+-- Name: collected_signals; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.collected_signals ENABLE ROW LEVEL SECURITY;
 
 -- Name: covers; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -9562,6 +9896,10 @@ ALTER TABLE public.progress_entries ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.rate_buckets ENABLE ROW LEVEL SECURITY;
 
+-- Name: readers_to_collect; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.readers_to_collect ENABLE ROW LEVEL SECURITY;
+
 -- Name: reading_days; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.reading_days ENABLE ROW LEVEL SECURITY;
@@ -9631,6 +9969,10 @@ GRANT USAGE ON SCHEMA public TO bookplate_app;
 REVOKE ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) TO bookplate_app;
 
+-- Name: FUNCTION add_work_signals(numbers bigint[], counts integer[], voices bigint[], recents numeric[], changes bigint[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.add_work_signals(numbers bigint[], counts integer[], voices bigint[], recents numeric[], changes bigint[]) FROM PUBLIC;
+
 -- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid) FROM PUBLIC;
@@ -9668,6 +10010,15 @@ GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], work
 
 REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
+
+-- Name: FUNCTION collect_signals(readers_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.collect_signals(readers_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.collect_signals(readers_max integer) TO bookplate_app;
+
+-- Name: FUNCTION collect_signals_of_works(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.collect_signals_of_works() FROM PUBLIC;
 
 -- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
 
@@ -9713,11 +10064,6 @@ GRANT ALL ON FUNCTION public.delete_sweep_checkpoint() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) TO bookplate_app;
 
--- Name: FUNCTION editions_with_news(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.editions_with_news() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.editions_with_news() TO bookplate_app;
-
 -- Name: FUNCTION end_overdue_cover_waits(seconds integer, users_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.end_overdue_cover_waits(seconds integer, users_max integer) FROM PUBLIC;
@@ -9760,15 +10106,20 @@ GRANT ALL ON FUNCTION public.expired_removed_covers(count integer) TO bookplate_
 REVOKE ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms bigint) TO bookplate_app;
 
+-- Name: FUNCTION find_readers_to_collect(is_everyone boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.find_readers_to_collect(is_everyone boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_readers_to_collect(is_everyone boolean) TO bookplate_app;
+
 -- Name: FUNCTION finish_job(id uuid, fence integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.finish_job(id uuid, fence integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app;
 
--- Name: FUNCTION finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION finish_learning(learned bigint[], changes bigint[], is_everything boolean); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) TO bookplate_app;
 
 -- Name: FUNCTION import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer); Type: ACL; Schema: public; Owner: -
 
@@ -9982,9 +10333,9 @@ GRANT ALL ON FUNCTION public.refresh_feed() TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.refresh_genres(is_import boolean) FROM PUBLIC;
 
--- Name: FUNCTION refresh_popularity(half_life_days double precision); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION refresh_popularity(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.refresh_popularity(half_life_days double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.refresh_popularity() FROM PUBLIC;
 
 -- Name: FUNCTION refresh_search_words(); Type: ACL; Schema: public; Owner: -
 
@@ -10063,10 +10414,10 @@ GRANT ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width inte
 REVOKE ALL ON FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) TO bookplate_app;
 
--- Name: FUNCTION signals_of_readers(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION signals_to_learn(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.signals_of_readers() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.signals_of_readers() TO bookplate_app;
+REVOKE ALL ON FUNCTION public.signals_to_learn() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.signals_to_learn() TO bookplate_app;
 
 -- Name: FUNCTION source_usage_today(); Type: ACL; Schema: public; Owner: -
 
@@ -10081,6 +10432,10 @@ REVOKE ALL ON FUNCTION public.split_works(cards uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.store_cold_start_deck(editions uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.store_cold_start_deck(editions uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION subtract_collected_signals(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.subtract_collected_signals() FROM PUBLIC;
 
 -- Name: FUNCTION sweep_checkpoint(); Type: ACL; Schema: public; Owner: -
 
@@ -10100,6 +10455,11 @@ REVOKE ALL ON FUNCTION public.undo_work_decision(decision bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION works_to_learn(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.works_to_learn() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.works_to_learn() TO bookplate_app;
 
 -- Name: FUNCTION written_position(); Type: ACL; Schema: public; Owner: -
 

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_110_000
+package let schemaVersion: Int64 = 20_261_123_162_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "40ef69e901d6b419d687f71f03f7cbd082128516b25ee8ce7c08666c5ef4dbfb"
+    "52109c49ee5d655c433d45c8d4f9beec03f482af6f1b4e87b0a809945b9b20e2"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
