@@ -1261,7 +1261,7 @@ CREATE TABLE public.covers (
     CONSTRAINT covers_version_check CHECK ((version ~ '^[0-9a-f]{32}$'::text)),
     CONSTRAINT covers_width_check CHECK ((width > 0))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
 
@@ -7434,7 +7434,7 @@ CREATE TABLE public.access_tokens (
     CONSTRAINT access_tokens_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 20))),
     CONSTRAINT access_tokens_token_hash_check CHECK ((octet_length(token_hash) = 32))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.access_tokens FORCE ROW LEVEL SECURITY;
 
@@ -7459,7 +7459,7 @@ CREATE TABLE public.apple_grants (
     sealed_token bytea NOT NULL,
     CONSTRAINT apple_grants_client_id_check CHECK (((char_length(client_id) >= 1) AND (char_length(client_id) <= 255)))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.apple_grants FORCE ROW LEVEL SECURITY;
 
@@ -7525,7 +7525,7 @@ CREATE TABLE public.books (
     is_cover_removed boolean DEFAULT false NOT NULL,
     search_text text GENERATED ALWAYS AS (public.search_text((title)::text, NULL::text, (series)::text, (series_position)::text, (authors)::text[])) STORED
 )
-WITH (fillfactor='85', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (fillfactor='85', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
 
@@ -7549,7 +7549,7 @@ CREATE TABLE public.changes (
     id uuid NOT NULL,
     at timestamp with time zone NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.changes FORCE ROW LEVEL SECURITY;
 
@@ -7597,7 +7597,7 @@ CREATE TABLE public.collected_signals (
     newest_at timestamp with time zone NOT NULL,
     signal_count integer NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.collected_signals FORCE ROW LEVEL SECURITY;
 
@@ -7614,7 +7614,7 @@ CREATE TABLE public.swipes (
     saved_book_id uuid,
     CONSTRAINT swipes_store_check CHECK (((char_length(store) >= 1) AND (char_length(store) <= 100)))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.swipes FORCE ROW LEVEL SECURITY;
 
@@ -7645,7 +7645,7 @@ CREATE TABLE public.deleted_books (
     progress_entries jsonb,
     notes jsonb
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
 
@@ -7672,7 +7672,7 @@ CREATE TABLE public.edition_genres (
     edition_id uuid NOT NULL,
     ordinal smallint NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 -- Name: edition_similar; Type: TABLE; Schema: public; Owner: -
 
@@ -7682,7 +7682,7 @@ CREATE TABLE public.edition_similar (
     similar_id uuid NOT NULL,
     score real NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 -- Name: edition_sources; Type: TABLE; Schema: public; Owner: -
 
@@ -7758,7 +7758,7 @@ CREATE TABLE public.editions (
     CONSTRAINT editions_ratings_count_check CHECK ((ratings_count >= 0)),
     CONSTRAINT editions_title_check CHECK ((title <> ''::text))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 ALTER TABLE ONLY public.editions ALTER COLUMN search_title SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN search_text SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN search_vector SET STATISTICS 0;
@@ -7798,7 +7798,7 @@ CREATE TABLE public.ereader_documents (
     CONSTRAINT ereader_documents_progress_check CHECK ((char_length(progress) <= 4000)),
     CONSTRAINT ereader_documents_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 500)))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.ereader_documents FORCE ROW LEVEL SECURITY;
 
@@ -7820,7 +7820,7 @@ CREATE TABLE public.ereader_positions (
     CONSTRAINT ereader_positions_fraction_check CHECK (((fraction >= (0)::double precision) AND (fraction <= (1)::double precision))),
     CONSTRAINT ereader_positions_title_check CHECK ((char_length(title) <= 500))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.ereader_positions FORCE ROW LEVEL SECURITY;
 
@@ -7870,7 +7870,7 @@ CREATE TABLE public.feed_decks (
     signals_version bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
 
@@ -7933,7 +7933,7 @@ CREATE TABLE public.import_failures (
     field text,
     message text NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.import_failures FORCE ROW LEVEL SECURITY;
 
@@ -7955,7 +7955,7 @@ CREATE TABLE public.imports (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.imports FORCE ROW LEVEL SECURITY;
 
@@ -8027,7 +8027,7 @@ CREATE TABLE public.notes (
     CONSTRAINT notes_content_check CHECK (((text IS NOT NULL) OR (comment IS NOT NULL))),
     CONSTRAINT notes_position_check CHECK ((num_nonnulls(page, percent, seconds) <= 1))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.notes FORCE ROW LEVEL SECURITY;
 
@@ -8060,7 +8060,7 @@ CREATE TABLE public.progress_entries (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT progress_entries_position_check CHECK ((num_nonnulls(page, percent, seconds) = 1))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.progress_entries FORCE ROW LEVEL SECURITY;
 
@@ -8090,7 +8090,7 @@ CREATE TABLE public.reviews (
     CONSTRAINT reviews_half_stars_check CHECK (((half_stars >= 1) AND (half_stars <= 10))),
     CONSTRAINT reviews_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 100000)))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reviews FORCE ROW LEVEL SECURITY;
 
@@ -8184,7 +8184,7 @@ CREATE TABLE public.reading_days (
     day date NOT NULL,
     entry_count integer NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_days FORCE ROW LEVEL SECURITY;
 
@@ -8201,7 +8201,7 @@ CREATE TABLE public.reading_goals (
     CONSTRAINT reading_goals_target_check CHECK (((target >= 1) AND (target <= 1000000))),
     CONSTRAINT reading_goals_year_check CHECK (((year >= 1000) AND (year <= 9998)))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_goals FORCE ROW LEVEL SECURITY;
 
@@ -8212,7 +8212,7 @@ CREATE TABLE public.reading_tombstones (
     id uuid NOT NULL,
     deleted_at timestamp with time zone DEFAULT now() NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_tombstones FORCE ROW LEVEL SECURITY;
 
@@ -8242,7 +8242,7 @@ END) STORED NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT reads_dates_check CHECK (("left"((finished_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))) >= "left"((started_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))))),
     CONSTRAINT reads_open_check CHECK (((outcome <> 'READING'::public.read_outcome) OR (finished_on IS NULL)))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reads FORCE ROW LEVEL SECURITY;
 
@@ -8254,7 +8254,7 @@ CREATE TABLE public.removed_covers (
     version text NOT NULL,
     kept_until timestamp with time zone
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.removed_covers FORCE ROW LEVEL SECURITY;
 
@@ -8346,7 +8346,7 @@ CREATE TABLE public.sessions (
     revoked_at timestamp with time zone,
     CONSTRAINT sessions_device_name_check CHECK (((char_length(device_name) >= 1) AND (char_length(device_name) <= 100)))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.sessions FORCE ROW LEVEL SECURITY;
 
@@ -8358,7 +8358,7 @@ CREATE TABLE public.shelf_books (
     book_id uuid NOT NULL,
     added_at timestamp with time zone NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.shelf_books FORCE ROW LEVEL SECURITY;
 
@@ -8373,7 +8373,7 @@ CREATE TABLE public.shelves (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT shelves_name_check CHECK (((name = btrim(name)) AND ((char_length(name) >= 1) AND (char_length(name) <= 100))))
 )
-WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.shelves FORCE ROW LEVEL SECURITY;
 
@@ -8521,7 +8521,7 @@ CREATE TABLE public.users (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 )
-WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
 

@@ -1,5 +1,5 @@
--- What the signals of all readers say about the books: popularity and similar books. The signals are collected incrementally,
--- so an update costs as much as is new. The tables are explained in the migration collect_signals.
+-- The popularity of books and similar books, from the signals of all readers. The signals are collected incrementally, so the cost
+-- of an update depends on what is new. The tables are explained in the migration collect_signals.
 
 -- MARK: Collecting signals
 

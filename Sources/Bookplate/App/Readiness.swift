@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_162_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "52109c49ee5d655c433d45c8d4f9beec03f482af6f1b4e87b0a809945b9b20e2"
+    "69760236a56c170ff1e2d0b7b1e898d2d3388ae1dd46225a29af0ddd034db167"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
