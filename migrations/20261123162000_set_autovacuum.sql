@@ -1,8 +1,8 @@
 -- Why: by default, PostgreSQL vacuums a table after a fifth of it has changed. With millions of rows that is late: dead rows
 -- and an old visibility map make index-only scans read the table.
 
--- Large tables: after 1% of the rows, and 5% of new ones. Most updates of books are HOT updates, which remove dead rows themselves, so
--- that about 2% of the rows are dead at a time.
+-- Large tables: after 1% of the rows, and 5% of new ones. Updates of books are HOT updates, which remove dead rows themselves, so
+-- that only about 2% of the rows are dead at a time.
 DO $$
 DECLARE
     name text;
