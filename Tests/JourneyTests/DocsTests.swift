@@ -199,6 +199,15 @@ import Testing
         #expect(!alerting.isEmpty)
     }
 
+    @Test func alertRulesAreValid() async throws {
+        let promtool = Program(
+            name: "promtool", environment: ["PATH": "/usr/bin:/bin"],
+            folder: try Program.makeFolder(), path: "/usr/bin/promtool")
+        let outcome = try await promtool.run(
+            "check", "rules", "\(TestCluster.project)/docs/alerts.yml")
+        #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    }
+
     /// `docs/operations.md` mentions every setting.
     @Test func variablesAreDocumented() throws {
         let page = try String(
