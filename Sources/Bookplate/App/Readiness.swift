@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_110_000
+package let schemaVersion: Int64 = 20_261_123_164_300
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "40ef69e901d6b419d687f71f03f7cbd082128516b25ee8ce7c08666c5ef4dbfb"
+    "e32b4e24f5b95e3cde43c56c1a5cc8853a6d0217c0e2405dba2d1dcc671dd258"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
