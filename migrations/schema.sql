@@ -623,7 +623,7 @@ BEGIN
     IF read_only THEN
         ignored := set_config('transaction_read_only', 'on', true);
     ELSE
-        PERFORM lock_user(user_id);
+        ignored := lock_user(user_id);
     END IF;
     PERFORM
     FROM sessions s
@@ -650,7 +650,7 @@ BEGIN
     IF read_only THEN
         ignored := set_config('transaction_read_only', 'on', true);
     ELSE
-        PERFORM lock_user(user_id);
+        ignored := lock_user(user_id);
     END IF;
     PERFORM
     FROM access_tokens t
@@ -6339,6 +6339,21 @@ CREATE FUNCTION public.series_number(position_text text) RETURNS double precisio
     SELECT substring(position_text FROM '^\s*([0-9]{1,6}(?:\.[0-9]{1,3})?)\s*$')::float8
 $_$;
 
+-- Name: set_computed_columns(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.set_computed_columns() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.author := coalesce(NEW.written_author, NEW.authors[1]);
+    NEW.author_ids := public.author_ids(NEW.authors);
+    NEW.series_id := public.series_id(NEW.series);
+    NEW.search_text := public.search_text(NEW.title, NULL, NEW.series, NEW.series_position, NEW.authors);
+    NEW.title_card_version := public.title_card_version(NEW.title, NEW.author, NEW.genre);
+    RETURN NEW;
+END
+$$;
+
 -- Name: set_cover(uuid, uuid, text, public.cover_source, integer, integer, text, text, integer[], bytea[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.set_cover(user_id uuid, book_id uuid, version text, source public.cover_source, width integer, height integer, dominant_color text, blur_hash text, byte_counts integer[], hashes bytea[], unless_newer_than timestamp with time zone) RETURNS text
@@ -6914,6 +6929,27 @@ BEGIN
 END
 $$;
 
+-- Name: title_card_version(text, text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.title_card_version(title text, author text, genre text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+BEGIN
+    RETURN encode(
+        substr(
+            sha256(
+                '\x3100'::bytea || convert_to(title, 'UTF8')
+                    || '\x00'::bytea || convert_to(coalesce(author, ''), 'UTF8')
+                    || '\x00'::bytea || convert_to(coalesce(genre, ''), 'UTF8')
+            ),
+            1,
+            16
+        ),
+        'hex'
+    );
+END
+$$;
+
 -- Name: title_key(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.title_key(title text) RETURNS text
@@ -7289,8 +7325,8 @@ CREATE TABLE public.books (
     authors public.book_authors DEFAULT '{}'::text[] NOT NULL,
     author_roles public.author_role[] DEFAULT '{}'::public.author_role[] NOT NULL,
     written_author public.book_author,
-    author text GENERATED ALWAYS AS (COALESCE((written_author)::text, authors[1])) STORED,
-    author_ids uuid[] GENERATED ALWAYS AS (public.author_ids((authors)::text[])) STORED,
+    author text,
+    author_ids uuid[],
     isbn13 public.book_isbn13,
     publisher text,
     published_date text,
@@ -7301,7 +7337,7 @@ CREATE TABLE public.books (
     description text,
     series public.book_series,
     series_position public.book_series_position,
-    series_id uuid GENERATED ALWAYS AS (public.series_id((series)::text)) STORED,
+    series_id uuid,
     status public.reading_status DEFAULT 'WANT_TO_READ'::public.reading_status NOT NULL,
     current_page public.book_current_page,
     binding public.book_binding,
@@ -7316,9 +7352,11 @@ CREATE TABLE public.books (
     cover_requested_at timestamp with time zone,
     cover_not_found_at timestamp with time zone,
     is_cover_removed boolean DEFAULT false NOT NULL,
-    search_text text GENERATED ALWAYS AS (public.search_text((title)::text, NULL::text, (series)::text, (series_position)::text, (authors)::text[])) STORED
+    search_text text,
+    title_card_version text
 )
 WITH (fillfactor='85');
+ALTER TABLE ONLY public.books ALTER COLUMN title_card_version SET STATISTICS 0;
 
 ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
 
@@ -7517,6 +7555,7 @@ CREATE TABLE public.editions (
     series_id uuid GENERATED ALWAYS AS (public.series_id(NULLIF(btrim(series), ''::text))) STORED,
     first_author_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
     series_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
+    title_card_version text GENERATED ALWAYS AS (public.title_card_version(title, authors[1], genres[1])) STORED,
     CONSTRAINT editions_average_rating_check CHECK (((average_rating >= (0)::double precision) AND (average_rating <= (5)::double precision))),
     CONSTRAINT editions_cover_dominant_color_check CHECK ((cover_dominant_color ~ '^#[0-9A-F]{6}$'::text)),
     CONSTRAINT editions_cover_height_check CHECK ((cover_height > 0)),
@@ -7534,6 +7573,7 @@ ALTER TABLE ONLY public.editions ALTER COLUMN search_title SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN search_text SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN search_vector SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN author_ids SET STATISTICS 0;
+ALTER TABLE ONLY public.editions ALTER COLUMN title_card_version SET STATISTICS 0;
 
 -- Name: editions_number_seq; Type: SEQUENCE; Schema: public; Owner: -
 
@@ -9022,6 +9062,10 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OL
 -- Name: users recount_reading_days; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
+
+-- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, written_author, genre, series, series_position, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
 
 -- Name: access_tokens access_tokens_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
