@@ -127,7 +127,8 @@ let package = Package(
             name: "Server",
             dependencies: [
                 "GraphQLServing",
-                "CExplorer", "Config", "EventLoops", "GraphQL", "ObjectStorage", "Telemetry",
+                "CExplorer", "Config", "EventLoops", "GraphQL", "Gzip", "ObjectStorage",
+                "Telemetry",
                 "Version",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -221,7 +222,7 @@ let package = Package(
             dependencies: [
                 "GraphQLServing",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                "Config", "EventLoops", "GraphQL", "Server", "SocketClient", "Telemetry",
+                "Config", "EventLoops", "GraphQL", "Gzip", "Server", "SocketClient", "Telemetry",
                 "TestSupport", "Version",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

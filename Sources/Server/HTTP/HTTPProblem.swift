@@ -13,8 +13,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case requestTimeout
     case bodyTooLarge(bytesMax: Int)
     case unsupportedMediaType
-    /// A body with a content coding such as gzip.
-    case unsupportedContentEncoding
+    /// A body with a content coding that the path does not support.
+    case unsupportedContentEncoding(acceptsGzip: Bool)
     case expectationFailed
     /// The request line is longer than the limit.
     case uriTooLong(bytesMax: Int)
@@ -88,7 +88,9 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .bodyTooLarge(let bytesMax): "The request's body is larger than \(bytesMax) bytes."
         case .unsupportedMediaType:
             "The request's content-type must be application/json with charset UTF-8."
-        case .unsupportedContentEncoding:
+        case .unsupportedContentEncoding(true):
+            "The request's content-encoding is not supported. Send the body uncompressed, or with gzip."
+        case .unsupportedContentEncoding(false):
             "The request's content-encoding is not supported. Send the body uncompressed."
         case .expectationFailed: "The only supported expectation is 100-continue."
         case .uriTooLong(let bytesMax):
@@ -119,7 +121,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         switch self {
         case .methodNotAllowed(let allow): headers.append(("Allow", allow))
         case .unauthenticated: headers.append(("WWW-Authenticate", "Bearer"))
-        case .unsupportedContentEncoding: headers.append(("Accept-Encoding", "identity"))
+        case .unsupportedContentEncoding(let acceptsGzip):
+            headers.append(("Accept-Encoding", acceptsGzip ? "gzip, identity" : "identity"))
         case .unsupportedWebSocketVersion:
             headers.append(("Sec-WebSocket-Version", "13"))
             // RFC 9110, section 15.5.22: a 426 response names the required protocol. Section 7.8: the `upgrade` header
