@@ -28,8 +28,6 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     /// An error of the application, with its status, code, and message, and the number of seconds after which to try
     /// again.
     case applicationError(HTTPResponseStatus, code: String, String, retryAfterSeconds: Int? = nil)
-    /// A page of an origin that is not allowed requested a WebSocket.
-    case forbiddenOrigin
     /// The client requested a WebSocket version other than 13.
     case unsupportedWebSocketVersion
 
@@ -50,7 +48,6 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unauthenticated: .unauthorized
         case .forbidden: .forbidden
         case .applicationError(let status, _, _, _): status
-        case .forbiddenOrigin: .forbidden
         case .unsupportedWebSocketVersion: .upgradeRequired
         }
     }
@@ -72,7 +69,6 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unauthenticated: "UNAUTHENTICATED"
         case .forbidden: "FORBIDDEN"
         case .applicationError(_, let code, _, _): code
-        case .forbiddenOrigin: "FORBIDDEN"
         case .unsupportedWebSocketVersion: "UPGRADE_REQUIRED"
         }
     }
@@ -101,7 +97,6 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unauthenticated: "Sign in and try again."
         case .forbidden(let message): message
         case .applicationError(_, _, let message, _): message
-        case .forbiddenOrigin: "Pages of this origin may not open a WebSocket here."
         case .unsupportedWebSocketVersion: "The WebSocket version must be 13."
         }
     }
@@ -127,7 +122,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
             headers.append(("Sec-WebSocket-Version", "13"))
             // RFC 9110, section 15.5.22: a 426 response names the required protocol. Section 7.8: the `upgrade` header
             // requires a `connection: upgrade` header.
-            headers += [("upgrade", "websocket"), ("connection", "upgrade")]
+            headers += [("Upgrade", "websocket"), ("Connection", "upgrade")]
         default: break
         }
         return HTTPResponse(
