@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_162_000
+package let schemaVersion: Int64 = 20_261_123_164_300
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "4b31bc587fc4e281098595e52999409c0fd961a87a13d4c8bd8c661b111347fc"
+    "5754bb01edd8aceb0980ff0755af672b5abc7f8377a7679a257998c7520330e9"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
