@@ -5,9 +5,16 @@
 #   docker run -p 8080:8080 -e DATABASE_URL=… -e BOOKPLATE_SESSION_KEYS=/run/secrets/session-keys \
 #     -e BOOKPLATE_PUBLIC_URL=https://books.example.com bookplate
 #
-# For reproducible builds, add the digests of the two base images that you have tested: swift:6.3-bookworm@sha256:….
+# The tags of the base images move. For reproducible builds, pin the digests that you have tested:
+#
+#   docker build --build-arg BUILD_IMAGE=swift:6.3-bookworm@sha256:… --build-arg RUN_IMAGE=debian:bookworm-slim@sha256:… .
+#
+# `docker buildx imagetools inspect debian:bookworm-slim` prints the current digest. The file has no digests of its own, because
+# they would keep images from getting security updates until someone changes this file.
+ARG BUILD_IMAGE=swift:6.3-bookworm
+ARG RUN_IMAGE=debian:bookworm-slim
 
-FROM swift:6.3-bookworm AS build
+FROM ${BUILD_IMAGE} AS build
 WORKDIR /source
 COPY scripts/common scripts/packages scripts/
 RUN apt-get update \
@@ -30,11 +37,15 @@ RUN export ONLY_TARGETS="BookplateServer Admin Imager" \
     && install -D -t /install "$folder/bookplate" "$folder/bookplate-admin" "$folder/bookplate-imager" \
     && strip /install/*
 
-FROM debian:bookworm-slim
+FROM ${RUN_IMAGE}
+ARG RUN_IMAGE
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Bookplate" \
       org.opencontainers.image.description="The backend of a reading app: a GraphQL server on PostgreSQL" \
       org.opencontainers.image.version="0.9.0" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.base.name="${RUN_IMAGE}"
 COPY scripts/common scripts/packages /usr/local/share/bookplate/scripts/
 # The client of PostgreSQL is for the scripts backup and restore. The user has a fixed number, so that Kubernetes can check
 # that it is not root, and volumes can be prepared for it.
@@ -46,8 +57,9 @@ RUN apt-get update \
     && useradd --uid 10001 --gid 10001 --home-dir /var/lib/bookplate --create-home --shell /usr/sbin/nologin bookplate
 COPY --from=build /install/ /usr/local/bin/
 WORKDIR /usr/local/share/bookplate
-COPY schema.graphql LICENSE ./
-COPY scripts/backup scripts/restore scripts/
+COPY schema.graphql LICENSE Package.resolved ./
+COPY scripts/backup scripts/restore scripts/sbom scripts/
+RUN scripts/sbom "$(bookplate-admin --version | cut -d ' ' -f 2)" > sbom.spdx.json
 # The starter catalog with its license and attribution.
 COPY scripts/catalog/starter.jsonl scripts/catalog/README.md scripts/catalog/
 

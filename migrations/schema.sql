@@ -375,47 +375,6 @@ BEGIN
 END
 $$;
 
--- Name: adopt_guest(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) RETURNS record
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-#variable_conflict use_column
-BEGIN
-    -- Always in the order of the ids, so that two requests cannot wait for each other.
-    adopt_guest.user_id := user_of_identity();
-    PERFORM lock_user(least(guest, adopt_guest.user_id));
-    PERFORM lock_user(greatest(guest, adopt_guest.user_id));
-    adopt_guest.user_id := user_of_identity();
-    PERFORM
-    FROM users u
-    WHERE u.id = guest AND u.tenant_id = app_tenant_id() AND u.is_guest
-    FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
-    PERFORM
-    FROM sessions s
-    WHERE s.user_id = guest AND s.id = guest_session AND s.revoked_at IS NULL AND s.expires_at > now();
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
-    END IF;
-    IF adopt_guest.user_id IS NULL THEN
-        INSERT INTO identities (user_id, tenant_id, subject)
-        VALUES (guest, app_tenant_id(), app_subject());
-        UPDATE users u
-        SET is_guest = false, apple_sub = app_subject(), updated_at = now()
-        WHERE u.id = guest;
-        adopt_guest.user_id := guest;
-        outcome := 'UPGRADED';
-    ELSE
-        PERFORM merge_guest(guest, adopt_guest.user_id);
-        outcome := 'MERGED';
-    END IF;
-END
-$$;
-
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_subject() RETURNS text
@@ -487,8 +446,13 @@ $$;
 CREATE FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    last_committed bigint;
 BEGIN
     PERFORM lock_user(owner);
+    IF change = 'UPDATED' THEN
+        last_committed := known_last_committed_change(owner);
+    END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
         owner,
@@ -504,7 +468,7 @@ BEGIN
             SELECT c.id
             FROM changes c
             WHERE c.user_id = owner
-                AND c.seq > (SELECT last_committed_change(owner))
+                AND c.seq > last_committed
                 AND c.typename = append_changes.typename
                 AND c.kind <> 'DELETED'
         );
@@ -609,25 +573,6 @@ BEGIN
         END IF;
     END LOOP;
     RETURN coalesce(nullif(substring(written FROM 3), ''), array_to_string(names, ', '));
-END
-$$;
-
--- Name: begin_guest_deletion(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.begin_guest_deletion(guest uuid, days integer) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-DECLARE
-    tenant uuid;
-BEGIN
-    PERFORM lock_user(guest);
-    SELECT u.tenant_id INTO tenant
-    FROM users u
-    WHERE u.id = guest AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day';
-    PERFORM
-        set_config('app.user_id', CASE WHEN tenant IS NULL THEN '' ELSE guest::text END, true),
-        set_config('app.tenant_id', coalesce(tenant::text, ''), true);
 END
 $$;
 
@@ -1249,17 +1194,6 @@ CREATE FUNCTION public.count_genres() RETURNS void
     WHERE counted.id = g.id AND (counted.editions, counted.readers) IS DISTINCT FROM (g.editions, g.readers)
 $$;
 
--- Name: count_guests(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.count_guests() RETURNS bigint
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT count(*)
-    FROM users u
-    WHERE u.is_guest
-$$;
-
 -- Name: count_jobs(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.count_jobs() RETURNS TABLE(kind text, state text, count bigint)
@@ -1271,33 +1205,38 @@ CREATE FUNCTION public.count_jobs() RETURNS TABLE(kind text, state text, count b
     GROUP BY 1, 2
 $$;
 
--- Name: count_reading_day(uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
+-- Name: count_reading_days(uuid, timestamp with time zone[], boolean); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.count_reading_day(owner uuid, at timestamp with time zone, is_added boolean) RETURNS void
+CREATE FUNCTION public.count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    local_day date;
+    days date[];
+    counts int[];
 BEGIN
-    SELECT (count_reading_day.at AT TIME ZONE u.time_zone)::date INTO local_day
-    FROM users u
-    WHERE u.id = owner;
-    IF NOT FOUND THEN
-        -- The account is being deleted.
-        RETURN;
-    ELSIF is_added THEN
+    -- No user is found while the account is being deleted.
+    SELECT array_agg(n.day), array_agg(n.entry_count) INTO days, counts
+    FROM (
+        SELECT (t.at AT TIME ZONE u.time_zone)::date AS day, count(*)::int AS entry_count
+        FROM users u
+        CROSS JOIN unnest(times) AS t (at)
+        WHERE u.id = owner
+        GROUP BY 1
+    ) n;
+    IF is_added THEN
         INSERT INTO reading_days AS d (user_id, day, entry_count)
-        VALUES (owner, local_day, 1)
+        SELECT owner, n.day, n.entry_count
+        FROM unnest(days, counts) AS n (day, entry_count)
         ON CONFLICT ON CONSTRAINT reading_days_pkey DO UPDATE
-        SET entry_count = d.entry_count + 1;
+        SET entry_count = d.entry_count + excluded.entry_count;
     ELSE
         DELETE FROM reading_days d
-        WHERE d.user_id = owner AND d.day = local_day AND d.entry_count <= 1;
-        IF NOT FOUND THEN
-            UPDATE reading_days d
-            SET entry_count = d.entry_count - 1
-            WHERE d.user_id = owner AND d.day = local_day;
-        END IF;
+        USING unnest(days, counts) AS n (day, entry_count)
+        WHERE d.user_id = owner AND d.day = n.day AND d.entry_count <= n.entry_count;
+        UPDATE reading_days d
+        SET entry_count = d.entry_count - n.entry_count
+        FROM unnest(days, counts) AS n (day, entry_count)
+        WHERE d.user_id = owner AND d.day = n.day;
     END IF;
 END
 $$;
@@ -1467,7 +1406,9 @@ CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_i
 BEGIN
     RETURN QUERY
     WITH stored AS (
-        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries, notes)
+        INSERT INTO deleted_books (
+            user_id, id, book, review, cover, shelf_ids, reads, progress_entries, notes, ereader_position
+        )
         SELECT
             owner,
             b.id,
@@ -1482,7 +1423,8 @@ BEGIN
                 JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
                 WHERE r.user_id = owner AND r.book_id = b.id
             ),
-            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
+            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id),
+            (SELECT to_jsonb(p) FROM ereader_positions p WHERE p.user_id = owner AND p.book_id = b.id)
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -1494,7 +1436,8 @@ BEGIN
             shelf_ids = excluded.shelf_ids,
             reads = excluded.reads,
             progress_entries = excluded.progress_entries,
-            notes = excluded.notes
+            notes = excluded.notes,
+            ereader_position = excluded.ereader_position
         RETURNING id, shelf_ids
     ), no_covers AS (
         -- One statement for all books: a foreign key deletes the rows of each book by a statement of its own, whose triggers
@@ -2098,43 +2041,6 @@ CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, lear
     SELECT pg_notify('jobs', 'feed.deck');
 $$;
 
--- Name: finish_moving_cover(uuid, uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-DECLARE
-    moved jsonb;
-BEGIN
-    PERFORM lock_user(account);
-    DELETE FROM moving_covers m
-    WHERE m.user_id = account AND m.book_id = account_book AND m.guest_id = guest
-    RETURNING m.cover || jsonb_build_object('user_id', account, 'book_id', account_book, 'version', finish_moving_cover.version)
-    INTO moved;
-    IF moved IS NULL OR finish_moving_cover.version IS NULL THEN
-        RETURN false;
-    END IF;
-    UPDATE deleted_books d
-    SET cover = moved
-    WHERE d.user_id = account AND d.id = account_book AND d.cover IS NULL;
-    IF FOUND THEN
-        RETURN true;
-    END IF;
-    UPDATE books b
-    SET cover_status = 'READY', cover_requested_at = NULL
-    WHERE b.user_id = account
-        AND b.id = account_book
-        AND NOT b.is_cover_removed
-        AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = account AND c.book_id = account_book);
-    IF NOT FOUND THEN
-        RETURN false;
-    END IF;
-    PERFORM insert_stored_rows('covers', jsonb_build_array(moved));
-    RETURN true;
-END
-$$;
-
 -- Name: first_day(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.first_day(given text) RETURNS date
@@ -2262,20 +2168,6 @@ CREATE FUNCTION public.genre_position(tier integer, popularity double precision,
         (tier::bigint << 61)
         | ((536870911 - least(floor(ln(1 + greatest(popularity, 0)) * 16777216), 536870911)::bigint) << 32)
         | number
-$$;
-
--- Name: guest_last_active(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.guest_last_active(guest uuid) RETURNS timestamp with time zone
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT greatest(
-        u.created_at,
-        (SELECT max(s.rotated_at) FROM sessions s WHERE s.user_id = guest),
-        (SELECT max(t.last_used_at) FROM access_tokens t WHERE t.user_id = guest)
-    )
-    FROM users u
-    WHERE u.id = guest AND u.is_guest
 $$;
 
 -- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -2434,6 +2326,26 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
 END
 $$;
 
+-- Name: import_documents(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_documents(given jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO ereader_documents (
+        user_id, id, hash, book_id, title, author, progress, fraction, device_name, device_id, created_at, synced_at
+    )
+    SELECT
+        app_user_id(), i.id, i.hash, i."bookId", i.title, i.author, i.progress, i.percent / 100, i."deviceName", i."deviceId",
+        coalesce(i."createdAt", now()), least(coalesce(i."syncedAt", now()), now())
+    FROM jsonb_to_recordset(given) AS i (
+        id uuid, hash text, "bookId" uuid, title text, author text, progress text, percent float8, "deviceName" text,
+        "deviceId" text, "createdAt" timestamptz, "syncedAt" timestamptz
+    )
+    ORDER BY i."syncedAt" DESC
+    LIMIT greatest(10000 - (SELECT count(*) FROM ereader_documents d WHERE d.user_id = app_user_id()), 0)
+    ON CONFLICT DO NOTHING
+$$;
+
 -- Name: import_goals(jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.import_goals(given jsonb) RETURNS void
@@ -2512,6 +2424,24 @@ BEGIN
     WHERE f.id NOT IN (SELECT s.id FROM stored s);
     RETURN ignored;
 END
+$$;
+
+-- Name: import_positions(jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.import_positions(given jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO ereader_positions (
+        user_id, book_id, modified_at, fraction, device_id, device_name, title, place_refs
+    )
+    SELECT
+        app_user_id(), b.id, least(i."modifiedAt", now()), i.percent / 100, i."deviceId", i."deviceName", i.title, i."references"
+    FROM jsonb_to_recordset(given) AS i (
+        "bookId" uuid, "modifiedAt" timestamptz, percent float8, "deviceId" text, "deviceName" text, title text,
+        "references" text[]
+    )
+    JOIN books b ON b.user_id = app_user_id() AND b.id = i."bookId"
+    ON CONFLICT DO NOTHING
 $$;
 
 -- Name: import_progress(jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -2607,15 +2537,14 @@ BEGIN
             subject text, "displayName" text, email text, "preferredGenres" text[], "timeZone" text,
             "createdAt" timestamptz
         )
-        WHERE NOT EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = r.subject)
         ON CONFLICT (tenant_id, apple_sub) DO NOTHING
         RETURNING id
     )
     SELECT count(*) INTO readers_created FROM created;
-    SELECT coalesce(jsonb_object_agg(i.subject, i.user_id), '{}'), coalesce(array_agg(DISTINCT i.user_id ORDER BY i.user_id), '{}')
+    SELECT coalesce(jsonb_object_agg(u.apple_sub, u.id), '{}'), coalesce(array_agg(u.id ORDER BY u.id), '{}')
     INTO accounts, owners
-    FROM identities i
-    WHERE i.tenant_id = tenant AND i.subject IN (SELECT r ->> 'subject' FROM jsonb_array_elements(given) r);
+    FROM users u
+    WHERE u.tenant_id = tenant AND u.apple_sub IN (SELECT r ->> 'subject' FROM jsonb_array_elements(given) r);
     -- Always in the same order, so that two imports cannot wait for each other.
     FOREACH owner IN ARRAY owners LOOP
         PERFORM lock_user(owner);
@@ -2712,19 +2641,20 @@ BEGIN
     WHERE k.id IS NOT NULL;
 
     WITH created AS (
-        INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
+        INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, is_visible, created_at, updated_at)
         SELECT DISTINCT ON (p.user_id, p.id)
             p.user_id, p.id, gen_random_uuid(), (p.book ->> 'halfStars')::smallint, p.book ->> 'review',
-            coalesce((p.book ->> 'hasSpoilers')::boolean, false),
+            coalesce((p.book ->> 'hasSpoilers')::boolean, false), k.status = 'READ',
             coalesce((p.book ->> 'reviewedAt')::timestamptz, (p.book ->> 'finishedAt')::timestamptz, now()),
             coalesce(
                 (p.book ->> 'reviewUpdatedAt')::timestamptz, (p.book ->> 'reviewedAt')::timestamptz,
                 (p.book ->> 'finishedAt')::timestamptz, now()
             )
         FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
+        JOIN books k ON k.user_id = p.user_id AND k.id = p.id
         WHERE p.book ?| '{halfStars, review}'
         ON CONFLICT DO NOTHING
-        RETURNING user_id, id, book_id
+        RETURNING user_id, id, book_id, is_visible
     )
     SELECT count(*), coalesce(jsonb_agg(to_jsonb(c)), '[]') INTO reviews_created, new_reviews FROM created c;
 
@@ -2774,10 +2704,9 @@ BEGIN
         SELECT b.user_id, b.id, 'CREATED', 'Book', 2
         FROM jsonb_to_recordset(new_books) AS b (user_id uuid, id uuid)
         UNION ALL
-        -- A review is hidden while its book is not READ.
         SELECT v.user_id, v.id, 'CREATED', 'Review', 3
-        FROM jsonb_to_recordset(new_reviews) AS v (user_id uuid, id uuid, book_id uuid)
-        JOIN books k ON k.user_id = v.user_id AND k.id = v.book_id AND k.status = 'READ'
+        FROM jsonb_to_recordset(new_reviews) AS v (user_id uuid, id uuid, is_visible boolean)
+        WHERE v.is_visible
         UNION ALL
         SELECT d.user_id, d.id, 'CREATED', 'Read', 4
         FROM jsonb_to_recordset(new_reads) AS d (user_id uuid, id uuid)
@@ -2972,6 +2901,8 @@ DECLARE
     reads jsonb;
     progress jsonb := '[]';
     notes jsonb := '[]';
+    documents jsonb := '[]';
+    positions jsonb := '[]';
     -- The books of the library by the ids that they have in the file, if the ids differ.
     ids_of_file jsonb := '{}';
     file_format import_format;
@@ -3110,6 +3041,10 @@ BEGIN
         ELSIF entry ? 'note' THEN
             notes := notes || (entry -> 'note');
             lines := lines || jsonb_build_object(entry -> 'note' ->> 'id', entry -> 'line');
+        ELSIF entry ? 'document' THEN
+            documents := documents || (entry -> 'document');
+        ELSIF entry ? 'position' THEN
+            positions := positions || (entry -> 'position');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
             SELECT
@@ -3145,7 +3080,7 @@ BEGIN
     -- A review keeps its id unless another review has it. The trigger would compare each review with all earlier entries of the
     -- transaction.
     PERFORM set_config('app.bulk', 'on', true);
-    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
+    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, is_visible, created_at, updated_at)
     SELECT
         owner,
         r.book_id,
@@ -3157,6 +3092,7 @@ BEGIN
         r.half_stars,
         r.text,
         r.has_spoilers,
+        r.is_visible,
         coalesce(r.created_at, now()),
         coalesce(r.updated_at, r.created_at, now())
     FROM (
@@ -3166,6 +3102,7 @@ BEGIN
             (w ->> 'halfStars')::int AS half_stars,
             w ->> 'review' AS text,
             coalesce((w ->> 'hasSpoilers')::boolean, false) AS has_spoilers,
+            b.status = 'READ' AS is_visible,
             coalesce((w ->> 'reviewedAt')::timestamptz, (w ->> 'finishedAt')::timestamptz) AS created_at,
             (w ->> 'reviewUpdatedAt')::timestamptz AS updated_at,
             row_number() OVER (PARTITION BY w ->> 'reviewId') AS position
@@ -3207,18 +3144,16 @@ BEGIN
     SET book_ids = i.book_ids || ids_of_file
     WHERE i.user_id = owner AND i.id = import AND ids_of_file <> '{}';
     IF notes <> '[]' THEN
-        notes := (
-            SELECT jsonb_agg(
-                n.note || jsonb_build_object('bookId', coalesce(i.book_ids -> (n.note ->> 'bookId'), n.note -> 'bookId'))
-            )
-            FROM imports i
-            CROSS JOIN LATERAL jsonb_array_elements(notes) AS n (note)
-            WHERE i.user_id = owner AND i.id = import
-        );
         INSERT INTO import_failures (user_id, import_id, line, message)
         SELECT owner, import, (lines ->> id::text)::int, 'The book of this note does not exist or is full. The note was left out.'
-        FROM unnest(import_notes(notes)) AS id
+        FROM unnest(import_notes(of_library_books(import, notes))) AS id
         ON CONFLICT DO NOTHING;
+    END IF;
+    IF documents <> '[]' THEN
+        PERFORM import_documents(of_library_books(import, documents));
+    END IF;
+    IF positions <> '[]' THEN
+        PERFORM import_positions(of_library_books(import, positions));
     END IF;
     INSERT INTO import_failures (user_id, import_id, line, message)
     SELECT owner, import, (lines ->> id::text)::int, 'This book cannot be stored.'
@@ -3279,21 +3214,6 @@ BEGIN
     RETURNING id INTO found_id;
     RETURN found_id;
 END
-$$;
-
--- Name: inactive_guests(integer, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.inactive_guests(days integer, guests_max integer) RETURNS SETOF uuid
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT u.id
-    FROM users u
-    WHERE u.is_guest
-        AND u.created_at < now() - greatest(1, days) * interval '1 day'
-        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
-    ORDER BY u.created_at
-    LIMIT guests_max
 $$;
 
 -- Name: index_changed_editions(); Type: FUNCTION; Schema: public; Owner: -
@@ -3521,14 +3441,22 @@ CREATE FUNCTION public.isbn_key(isbn13 text) RETURNS bigint
     SELECT hashtextextended('isbn ' || isbn13, 0)
 $$;
 
--- Name: keep_as_notes(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
+-- Name: known_last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.keep_as_notes(owner uuid, book uuid, kept text) RETURNS void
-    LANGUAGE sql
+CREATE FUNCTION public.known_last_committed_change(owner uuid) RETURNS bigint
+    LANGUAGE plpgsql
     AS $$
-    INSERT INTO notes (user_id, id, book_id, comment)
-    SELECT owner, gen_random_uuid(), book, substr(kept, 10000 * part + 1, 10000)
-    FROM generate_series(0, (char_length(kept) - 1) / 10000) part
+DECLARE
+    kept text := current_setting('app.last_committed_change', true);
+    last bigint;
+BEGIN
+    IF starts_with(kept, owner::text) THEN
+        RETURN split_part(kept, ' ', 2)::bigint;
+    END IF;
+    last := last_committed_change(owner);
+    kept := set_config('app.last_committed_change', owner || ' ' || last, true);
+    RETURN last;
+END
 $$;
 
 -- Name: last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -3575,28 +3503,6 @@ CREATE FUNCTION public.library_positions(users uuid[]) RETURNS TABLE(user_id uui
                 0
             )
     FROM unnest(users) AS given (id)
-$$;
-
--- Name: limit_guest_books(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.limit_guest_books() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    books_max int;
-BEGIN
-    SELECT t.guest_books_max INTO books_max
-    FROM users u
-    JOIN tenants t ON t.id = u.tenant_id
-    WHERE u.id = NEW.user_id AND u.is_guest;
-    IF FOUND
-        AND (SELECT count(*) FROM books b WHERE b.user_id = NEW.user_id) >= books_max
-        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = NEW.user_id AND b.id = NEW.id)
-    THEN
-        RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
-    END IF;
-    RETURN NEW;
-END
 $$;
 
 -- Name: link_books(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: -
@@ -3684,40 +3590,6 @@ BEGIN
     SET book_id = book
     WHERE d.user_id = owner AND d.id = document;
     RETURN 'DONE';
-END
-$$;
-
--- Name: link_identity(bytea, timestamp with time zone, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-DECLARE
-    owner uuid := app_user_id();
-    present uuid := user_of_identity();
-BEGIN
-    IF present = owner THEN
-        RETURN;
-    ELSIF present IS NOT NULL THEN
-        RAISE EXCEPTION 'This identity belongs to another account. Sign in with it to use that account.'
-            USING ERRCODE = 'BP409';
-    ELSIF (SELECT count(*) FROM identities i WHERE i.user_id = owner) >= identities_max THEN
-        RAISE EXCEPTION 'An account can have at most % identities.', identities_max USING ERRCODE = 'BP409';
-    END IF;
-    INSERT INTO identity_token_uses (token_hash, expires_at)
-    VALUES (link_identity.token_hash, token_expires_at)
-    ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the identity token was used before' USING ERRCODE = 'BP411';
-    END IF;
-    INSERT INTO identities (user_id, tenant_id, subject)
-    SELECT u.id, u.tenant_id, app_subject()
-    FROM users u
-    WHERE u.id = owner AND u.tenant_id = app_tenant_id();
-    UPDATE users u
-    SET is_guest = false
-    WHERE u.id = owner AND u.is_guest;
 END
 $$;
 
@@ -3817,20 +3689,37 @@ BEGIN
 END
 $$;
 
--- Name: lock_identity(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.lock_identity() RETURNS void
-    LANGUAGE sql
-    AS $$
-    SELECT pg_advisory_xact_lock(hashtextextended(app_tenant_id() || app_subject(), 1))
-$$;
-
 -- Name: lock_user(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.lock_user(user_id uuid) RETURNS void
     LANGUAGE sql
     AS $$
     SELECT pg_advisory_xact_lock(hashtextextended(user_id::text, 0))
+$$;
+
+-- Name: log_added_progress(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_added_progress() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+    times timestamptz[];
+BEGIN
+    FOR owner, ids, times IN
+        SELECT n.user_id, array_agg(n.id), array_agg(n.at)
+        FROM new_rows n
+        GROUP BY n.user_id
+        ORDER BY n.user_id
+    LOOP
+        ignored := append_changes(owner, 'CREATED', 'ProgressEntry', ids);
+        ignored := count_reading_days(owner, times, true);
+    END LOOP;
+    RETURN NULL;
+END
 $$;
 
 -- Name: log_book(); Type: FUNCTION; Schema: public; Owner: -
@@ -3862,9 +3751,10 @@ BEGIN
         WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
     END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
-        SELECT r.id INTO review
-        FROM reviews r
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+        UPDATE reviews r
+        SET is_visible = NEW.status = 'READ'
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id
+        RETURNING r.id INTO review;
         IF FOUND THEN
             IF NEW.status = 'READ' THEN
                 ignored := append_change(NEW.user_id, 'CREATED', 'Review', review);
@@ -3881,6 +3771,37 @@ BEGIN
             jsonb_build_object('book_id', NEW.id, 'status', NEW.cover_status)
         );
     END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_changed_progress(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_changed_progress() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+    old_times timestamptz[];
+    new_times timestamptz[];
+BEGIN
+    FOR owner, ids, old_times, new_times IN
+        SELECT n.user_id, array_agg(n.id), array_agg(o.at), array_agg(n.at)
+        FROM new_rows n
+        JOIN old_rows o ON o.user_id = n.user_id AND o.id = n.id
+        WHERE n IS DISTINCT FROM o
+        GROUP BY n.user_id
+        ORDER BY n.user_id
+    LOOP
+        ignored := append_changes(owner, 'UPDATED', 'ProgressEntry', ids);
+        IF old_times <> new_times THEN
+            ignored := count_reading_days(owner, old_times, false);
+            ignored := count_reading_days(owner, new_times, true);
+        END IF;
+    END LOOP;
     RETURN NULL;
 END
 $$;
@@ -3910,6 +3831,39 @@ BEGIN
 END
 $$;
 
+-- Name: log_deleted_progress(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_deleted_progress() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+    times timestamptz[];
+BEGIN
+    FOR owner, ids, times IN
+        SELECT o.user_id, array_agg(o.id) FILTER (WHERE r.id IS NOT NULL), array_agg(o.at)
+        FROM old_rows o
+        -- The log of a deleted account is deleted, too.
+        JOIN users u ON u.id = o.user_id
+        LEFT JOIN reads r ON r.user_id = o.user_id AND r.id = o.read_id
+        GROUP BY o.user_id
+        ORDER BY o.user_id
+    LOOP
+        IF ids IS NOT NULL THEN
+            ignored := append_changes(owner, 'DELETED', 'ProgressEntry', ids);
+        ELSE
+            ignored := lock_user(owner);
+        END IF;
+        ignored := count_reading_days(owner, times, false);
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
 -- Name: log_imported_reviews(uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) RETURNS void
@@ -3924,8 +3878,7 @@ BEGIN
         ARRAY(
             SELECT v.id
             FROM unnest(books_of_reviews) WITH ORDINALITY AS listed (book_id, position)
-            JOIN reviews v ON v.user_id = app_user_id() AND v.book_id = listed.book_id
-            JOIN books b ON b.user_id = v.user_id AND b.id = v.book_id AND b.status = 'READ'
+            JOIN reviews v ON v.user_id = app_user_id() AND v.book_id = listed.book_id AND v.is_visible
             ORDER BY listed.position
         )
     );
@@ -4126,37 +4079,6 @@ BEGIN
 END
 $$;
 
--- Name: log_progress_entry(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.log_progress_entry() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-DECLARE
-    ignored text;
-BEGIN
-    IF TG_OP = 'INSERT' THEN
-        ignored := append_change(NEW.user_id, 'CREATED', 'ProgressEntry', NEW.id);
-        ignored := count_reading_day(NEW.user_id, NEW.at, true);
-    ELSIF TG_OP = 'DELETE' THEN
-        ignored := count_reading_day(OLD.user_id, OLD.at, false);
-        PERFORM
-        FROM reads r
-        WHERE r.user_id = OLD.user_id AND r.id = OLD.read_id;
-        IF FOUND THEN
-            ignored := append_change(OLD.user_id, 'DELETED', 'ProgressEntry', OLD.id);
-        END IF;
-    ELSIF NEW IS DISTINCT FROM OLD THEN
-        ignored := append_change(NEW.user_id, 'UPDATED', 'ProgressEntry', NEW.id);
-        IF NEW.at <> OLD.at THEN
-            ignored := count_reading_day(OLD.user_id, OLD.at, false);
-            ignored := count_reading_day(NEW.user_id, NEW.at, true);
-        END IF;
-    END IF;
-    RETURN NULL;
-END
-$$;
-
 -- Name: log_read(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.log_read() RETURNS trigger
@@ -4224,12 +4146,12 @@ BEGIN
     ELSE
         IF TG_OP = 'INSERT' THEN
             -- An imported or restored review is hidden while its book is not READ.
-            PERFORM
-            FROM books b
-            WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id AND b.status = 'READ';
-            IF FOUND THEN
+            IF NEW.is_visible THEN
                 ignored := append_change(NEW.user_id, 'CREATED', 'Review', NEW.id);
             END IF;
+        ELSIF NEW.is_visible <> OLD.is_visible THEN
+            -- `log_book` logs this.
+            RETURN NULL;
         ELSE
             ignored := append_change(NEW.user_id, 'UPDATED', 'Review', NEW.id);
         END IF;
@@ -4429,69 +4351,6 @@ BEGIN
 END
 $$;
 
--- Name: match_guest_books(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.match_guest_books(guest uuid, account uuid) RETURNS jsonb
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    AS $$
-DECLARE
-    matched jsonb := '{}';
-    used uuid[] := '{}';
-    with_title uuid[] := ARRAY(
-        SELECT g.id
-        FROM books g
-        WHERE g.user_id = guest
-            AND lower(g.title) IN (SELECT lower(k.title) FROM books k WHERE k.user_id = account)
-    );
-    book books;
-    found_id uuid;
-BEGIN
-    FOR pass IN 1..4 LOOP
-        FOR book IN
-            SELECT b.*
-            FROM books b
-            WHERE b.user_id = guest AND NOT matched ? b.id::text AND (pass < 4 OR b.id = ANY(with_title))
-            ORDER BY b.added_at, b.id
-        LOOP
-            found_id := CASE pass
-                WHEN 1 THEN (SELECT k.id FROM books k WHERE k.user_id = account AND k.isbn13 = book.isbn13)
-                WHEN 2 THEN (
-                    SELECT k.id
-                    FROM books k
-                    WHERE k.user_id = account AND k.edition_id = book.edition_id AND k.id <> ALL(used)
-                )
-                WHEN 3 THEN (
-                    SELECT k.id
-                    FROM work_records w
-                    JOIN work_records other USING (founder_id)
-                    JOIN books k ON k.user_id = account AND k.edition_id = other.edition_id
-                    WHERE w.edition_id = book.edition_id AND k.id <> ALL(used)
-                    ORDER BY k.added_at, k.id
-                    LIMIT 1
-                )
-                ELSE (
-                    SELECT k.id
-                    FROM books k
-                    WHERE k.user_id = account
-                        AND lower(k.title) = lower(book.title)
-                        AND (k.authors = '{}' OR book.authors = '{}' OR k.author_ids && book.author_ids)
-                        AND (k.isbn13 IS NULL OR book.isbn13 IS NULL)
-                        AND k.id <> ALL(used)
-                    ORDER BY k.id = book.id DESC, k.added_at, k.id
-                    LIMIT 1
-                )
-            END;
-            IF found_id IS NOT NULL THEN
-                matched := matched || jsonb_build_object(book.id, found_id);
-                used := used || found_id;
-            END IF;
-        END LOOP;
-    END LOOP;
-    RETURN matched;
-END
-$$;
-
 -- Name: match_works(uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.match_works(given uuid[], given_keys bigint[] DEFAULT '{}'::bigint[]) RETURNS void
@@ -4651,494 +4510,6 @@ BEGIN
 END
 $$;
 
--- Name: merge_books(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.merge_books(guest uuid, account uuid, matched jsonb) RETURNS jsonb
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-DECLARE
-    merged jsonb := matched;
-    book books;
-    moved uuid;
-BEGIN
-    PERFORM keep_as_notes(account, k.id, g.private_notes)
-    FROM jsonb_each_text(matched) m
-    JOIN books g ON g.user_id = guest AND g.id = m.key::uuid
-    JOIN books k ON k.user_id = account AND k.id = m.value::uuid
-    WHERE g.private_notes <> k.private_notes;
-    UPDATE books k
-    SET edition_id = coalesce(k.edition_id, free.edition_id),
-        linked_by = CASE WHEN k.edition_id IS NULL AND free.edition_id IS NOT NULL THEN g.linked_by ELSE k.linked_by END,
-        authors = CASE WHEN k.authors = '{}' THEN g.authors ELSE k.authors END,
-        author_roles = CASE WHEN k.authors = '{}' THEN g.author_roles ELSE k.author_roles END,
-        written_author = CASE WHEN k.authors = '{}' THEN g.written_author ELSE k.written_author END,
-        isbn13 = coalesce(k.isbn13, g.isbn13),
-        publisher = coalesce(k.publisher, g.publisher),
-        published_date = coalesce(k.published_date, g.published_date),
-        page_count = coalesce(k.page_count, g.page_count),
-        language = coalesce(k.language, g.language),
-        category = coalesce(k.category, g.category),
-        genre = coalesce(k.genre, g.genre),
-        description = coalesce(k.description, g.description),
-        series = coalesce(k.series, g.series),
-        series_position = CASE WHEN k.series IS NULL THEN g.series_position ELSE k.series_position END,
-        status = CASE WHEN status_rank(g.status) > status_rank(k.status) THEN g.status ELSE k.status END,
-        current_page = coalesce(k.current_page, g.current_page),
-        binding = coalesce(k.binding, g.binding),
-        original_year = coalesce(k.original_year, g.original_year),
-        private_notes = coalesce(k.private_notes, g.private_notes),
-        moods = CASE WHEN k.moods = '{}' THEN g.moods ELSE k.moods END,
-        started_at = coalesce(k.started_at, g.started_at),
-        finished_at = coalesce(k.finished_at, g.finished_at),
-        updated_at = now()
-    FROM jsonb_each_text(matched) m
-    JOIN books g ON g.user_id = guest AND g.id = m.key::uuid
-    CROSS JOIN LATERAL (
-        -- Another book of the account may have the edition.
-        SELECT CASE
-            WHEN NOT EXISTS (SELECT FROM books b WHERE b.user_id = account AND b.edition_id = g.edition_id) THEN g.edition_id
-        END AS edition_id
-    ) free
-    WHERE k.user_id = account AND k.id = m.value::uuid;
-    FOR book IN
-        SELECT b.*
-        FROM books b
-        WHERE b.user_id = guest AND NOT matched ? b.id::text
-        ORDER BY b.added_at, b.id
-    LOOP
-        moved := unused_id(account, book.id);
-        IF EXISTS (SELECT FROM books k WHERE k.user_id = account AND k.edition_id = book.edition_id) THEN
-            book.edition_id := NULL;
-            book.linked_by := 'CARD';
-        END IF;
-        PERFORM insert_stored_rows(
-            'books',
-            jsonb_build_array(
-                to_jsonb(book) || jsonb_build_object(
-                    'user_id', account,
-                    'id', moved,
-                    -- The cover follows when its files are copied.
-                    'cover_status', CASE book.cover_status WHEN 'READY' THEN 'NONE' ELSE book.cover_status::text END
-                )
-            )
-        );
-        merged := merged || jsonb_build_object(book.id, moved);
-    END LOOP;
-    INSERT INTO books_to_link (user_id, book_id)
-    SELECT account, (merged ->> l.book_id::text)::uuid
-    FROM books_to_link l
-    WHERE l.user_id = guest AND merged ? l.book_id::text
-    ON CONFLICT DO NOTHING;
-    RETURN merged;
-END
-$$;
-
--- Name: merge_covers(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.merge_covers(guest uuid, account uuid, merged_books jsonb) RETURNS void
-    LANGUAGE sql
-    AS $$
-    WITH moving AS (
-        INSERT INTO moving_covers (user_id, book_id, guest_id, guest_book_id, cover)
-        SELECT account, b.id, guest, c.book_id, to_jsonb(c)
-        FROM covers c
-        JOIN books b ON b.user_id = account AND b.id = (merged_books ->> c.book_id::text)::uuid
-        WHERE c.user_id = guest
-            AND NOT b.is_cover_removed
-            AND NOT EXISTS (SELECT FROM covers k WHERE k.user_id = account AND k.book_id = b.id)
-        RETURNING book_id
-    )
-    UPDATE books b
-    SET cover_status = 'FETCHING', cover_requested_at = now()
-    FROM moving m
-    WHERE b.user_id = account AND b.id = m.book_id
-$$;
-
--- Name: merge_deleted_books(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.merge_deleted_books(guest uuid, account uuid, merged_shelves jsonb) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    deleted deleted_books;
-    guest_book uuid;
-    members jsonb;
-BEGIN
-    FOR deleted IN SELECT d.* FROM deleted_books d WHERE d.user_id = guest ORDER BY d.deleted_at, d.id LOOP
-        guest_book := deleted.id;
-        deleted.user_id := account;
-        deleted.id := unused_id(account, guest_book);
-        members := jsonb_build_object('user_id', account, 'book_id', deleted.id);
-        deleted.book := deleted.book || jsonb_build_object('user_id', account, 'id', deleted.id);
-        deleted.review := deleted.review || members;
-        deleted.reads := rows_with(deleted.reads, members);
-        deleted.progress_entries := rows_with(deleted.progress_entries, jsonb_build_object('user_id', account));
-        deleted.notes := rows_with(deleted.notes, members);
-        deleted.shelf_ids := ARRAY(
-            SELECT coalesce((merged_shelves ->> s::text)::uuid, s) FROM unnest(deleted.shelf_ids) s
-        );
-        IF deleted.cover IS NOT NULL THEN
-            INSERT INTO moving_covers (user_id, book_id, guest_id, guest_book_id, cover)
-            VALUES (account, deleted.id, guest, guest_book, deleted.cover);
-            deleted.cover := NULL;
-        END IF;
-        INSERT INTO deleted_books VALUES (deleted.*);
-    END LOOP;
-END
-$$;
-
--- Name: merge_ereaders(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.merge_ereaders(guest uuid, account uuid, merged_books jsonb) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    INSERT INTO ereader_documents AS k (
-        user_id, id, hash, book_id, title, author, progress, fraction, device_name, device_id, created_at, synced_at
-    )
-    SELECT
-        account, unused_id(account, d.id), d.hash, coalesce((merged_books ->> d.book_id::text)::uuid, d.book_id), d.title,
-        d.author, d.progress, d.fraction, d.device_name, d.device_id, d.created_at, d.synced_at
-    FROM ereader_documents d
-    WHERE d.user_id = guest
-    ON CONFLICT (user_id, hash) DO UPDATE
-    SET book_id = coalesce(k.book_id, excluded.book_id),
-        title = coalesce(k.title, excluded.title),
-        author = coalesce(k.author, excluded.author),
-        progress = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.progress ELSE k.progress END,
-        fraction = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.fraction ELSE k.fraction END,
-        device_name = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.device_name ELSE k.device_name END,
-        device_id = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.device_id ELSE k.device_id END,
-        synced_at = greatest(k.synced_at, excluded.synced_at);
-    INSERT INTO ereader_positions AS k (
-        user_id, book_id, modified_at, fraction, device_id, device_name, title, place_refs, entry_id, entry_began_at
-    )
-    SELECT
-        account, (merged_books ->> p.book_id::text)::uuid, p.modified_at, p.fraction, p.device_id, p.device_name, p.title,
-        p.place_refs, e.id, CASE WHEN e.id IS NOT NULL THEN p.entry_began_at END
-    FROM ereader_positions p
-    -- An entry that has got another id is not continued.
-    LEFT JOIN progress_entries e ON e.user_id = account AND e.id = p.entry_id
-    WHERE p.user_id = guest
-    ON CONFLICT (user_id, book_id) DO UPDATE
-    SET modified_at = excluded.modified_at,
-        fraction = excluded.fraction,
-        device_id = excluded.device_id,
-        device_name = excluded.device_name,
-        title = excluded.title,
-        place_refs = excluded.place_refs,
-        entry_id = excluded.entry_id,
-        entry_began_at = excluded.entry_began_at
-    WHERE k.modified_at < excluded.modified_at;
-END
-$$;
-
--- Name: merge_guest(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.merge_guest(guest uuid, account uuid) RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-DECLARE
-    merged_shelves jsonb := merge_shelves(guest, account);
-    merged_books jsonb := merge_books(guest, account, match_guest_books(guest, account));
-BEGIN
-    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-    SELECT account, (merged_shelves ->> s.shelf_id::text)::uuid, b.id, b.added_at
-    FROM shelf_books s
-    JOIN books b ON b.user_id = account AND b.id = (merged_books ->> s.book_id::text)::uuid
-    WHERE s.user_id = guest
-    ON CONFLICT DO NOTHING;
-    PERFORM merge_reads(guest, account, merged_books);
-    PERFORM merge_texts(guest, account, merged_books);
-    PERFORM merge_covers(guest, account, merged_books);
-    PERFORM merge_deleted_books(guest, account, merged_shelves);
-    PERFORM merge_ereaders(guest, account, merged_books);
-    PERFORM merge_jobs(guest, account, merged_books);
-    INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, recorded_at, undone_at, saved_book_id)
-    SELECT
-        account, s.edition_id, s.swiped_at, s.action, s.store, s.recorded_at, s.undone_at,
-        coalesce((merged_books ->> s.saved_book_id::text)::uuid, s.saved_book_id)
-    FROM swipes s
-    WHERE s.user_id = guest
-    ON CONFLICT DO NOTHING;
-    INSERT INTO reading_goals (user_id, id, year, unit, target, created_at, updated_at)
-    SELECT account, unused_id(account, g.id), g.year, g.unit, g.target, g.created_at, g.updated_at
-    FROM reading_goals g
-    WHERE g.user_id = guest
-    ON CONFLICT DO NOTHING;
-    UPDATE users a
-    SET display_name = coalesce(a.display_name, g.display_name),
-        preferred_genres = ARRAY(
-            SELECT n.name
-            FROM unnest(a.preferred_genres || g.preferred_genres) WITH ORDINALITY AS n (name, position)
-            GROUP BY n.name
-            ORDER BY min(n.position)
-            LIMIT 50
-        ),
-        time_zone = CASE a.time_zone WHEN 'UTC' THEN g.time_zone ELSE a.time_zone END,
-        signals_version = a.signals_version + 1,
-        updated_at = now()
-    FROM users g
-    WHERE a.id = account AND g.id = guest;
-
-    -- The guest ends like a deleted account. The job also removes the guest's files, after it has copied the covers.
-    INSERT INTO account_tombstones (user_hash, books, reviews, covers, apple_token_revoked)
-    SELECT
-        sha256(uuid_send(guest)),
-        (SELECT count(*) FROM books b WHERE b.user_id = guest),
-        (SELECT count(*) FROM reviews v WHERE v.user_id = guest),
-        (SELECT count(*) FROM covers c WHERE c.user_id = guest),
-        false;
-    PERFORM enqueue_job(
-        NULL, 'account.move_covers', jsonb_build_object('userID', guest), NULL, 0, 0, 100
-    );
-    DELETE FROM users u
-    WHERE u.id = guest;
-    PERFORM pg_notify('jobs', 'account.move_covers'), pg_notify('changes', account::text);
-END
-$$;
-
--- Name: merge_jobs(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.merge_jobs(guest uuid, account uuid, merged_books jsonb) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    import imports;
-    guest_import uuid;
-    new_ids jsonb := merged_books;
-BEGIN
-    FOR import IN SELECT i.* FROM imports i WHERE i.user_id = guest ORDER BY i.created_at, i.id LOOP
-        -- The account imports the same file.
-        CONTINUE WHEN import.state IN ('QUEUED', 'RUNNING') AND EXISTS (
-            SELECT
-            FROM imports i
-            WHERE i.user_id = account
-                AND i.content_hash = import.content_hash
-                AND i.format = import.format
-                AND i.state IN ('QUEUED', 'RUNNING')
-        );
-        guest_import := import.id;
-        import.user_id := account;
-        import.id := unused_id(account, guest_import);
-        import.book_ids := (
-            SELECT coalesce(jsonb_object_agg(b.key, coalesce(merged_books ->> b.value, b.value)), '{}')
-            FROM jsonb_each_text(import.book_ids) b
-        );
-        new_ids := new_ids || jsonb_build_object(guest_import, import.id);
-        INSERT INTO imports VALUES (import.*);
-        INSERT INTO import_failures (user_id, import_id, line, position, field, message)
-        SELECT account, import.id, f.line, f.position, f.field, f.message
-        FROM import_failures f
-        WHERE f.user_id = guest AND f.import_id = guest_import;
-    END LOOP;
-    UPDATE jobs j
-    SET user_id = account,
-        key = moved.key,
-        payload = moved.payload,
-        state = 'READY',
-        fence = j.fence + 1,
-        worker = NULL,
-        lease_until = NULL,
-        again = false,
-        updated_at = now()
-    FROM (
-        SELECT
-            j.id,
-            coalesce(new_ids ->> j.key, j.key) AS key,
-            CASE j.kind
-                WHEN 'library.import' THEN jsonb_build_object('importID', new_ids ->> (j.payload ->> 'importID'))
-                WHEN 'cover.fetch' THEN jsonb_build_object('bookID', new_ids ->> (j.payload ->> 'bookID'))
-                ELSE j.payload
-            END AS payload
-        FROM jobs j
-        WHERE j.user_id = guest
-            AND j.state <> 'DEAD'
-            AND CASE j.kind
-                WHEN 'library.import' THEN new_ids ? (j.payload ->> 'importID')
-                WHEN 'cover.fetch' THEN new_ids ? (j.payload ->> 'bookID')
-                ELSE j.kind = 'book.complete'
-            END
-    ) moved
-    WHERE j.id = moved.id
-        AND NOT EXISTS (
-            SELECT
-            FROM jobs k
-            WHERE k.user_id = account AND k.kind = j.kind AND k.key = moved.key AND k.state <> 'DEAD'
-        );
-END
-$$;
-
--- Name: merge_reads(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.merge_reads(guest uuid, account uuid, merged_books jsonb) RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-DECLARE
-    used uuid[] := '{}';
-    read reads;
-    kept reads;
-    book uuid;
-BEGIN
-    FOR read IN SELECT r.* FROM reads r WHERE r.user_id = guest ORDER BY r.created_at, r.id LOOP
-        book := (merged_books ->> read.book_id::text)::uuid;
-        SELECT k.* INTO kept
-        FROM reads k
-        WHERE k.user_id = account
-            AND k.book_id = book
-            AND k.id <> ALL(used)
-            AND k.outcome = read.outcome
-            AND (
-                k.outcome = 'READING'
-                OR (k.started_on IS NOT DISTINCT FROM read.started_on AND k.finished_on IS NOT DISTINCT FROM read.finished_on)
-            )
-        ORDER BY k.id = read.id DESC, k.created_at, k.id
-        LIMIT 1;
-        IF FOUND THEN
-            UPDATE reads r
-            SET started_on = least(kept.started_on, read.started_on),
-                format = coalesce(kept.format, read.format),
-                length_seconds = coalesce(kept.length_seconds, read.length_seconds),
-                note = coalesce(kept.note, read.note),
-                updated_at = now()
-            WHERE r.user_id = account AND r.id = kept.id;
-            IF kept.note <> read.note THEN
-                PERFORM keep_as_notes(account, book, read.note);
-            END IF;
-        ELSE
-            kept.id := unused_id(account, read.id);
-            PERFORM insert_stored_rows(
-                'reads',
-                jsonb_build_array(
-                    to_jsonb(read) || jsonb_build_object('user_id', account, 'id', kept.id, 'book_id', book)
-                )
-            );
-        END IF;
-        used := used || kept.id;
-        PERFORM insert_stored_rows('progress_entries', e.entries)
-        FROM (
-            SELECT jsonb_agg(
-                to_jsonb(p) || jsonb_build_object('user_id', account, 'id', unused_id(account, p.id), 'read_id', kept.id)
-            ) AS entries
-            FROM progress_entries p
-            WHERE p.user_id = guest
-                AND p.read_id = read.id
-                AND NOT EXISTS (
-                    SELECT
-                    FROM progress_entries k
-                    WHERE k.user_id = account
-                        AND k.read_id = kept.id
-                        AND k.at = p.at
-                        AND (k.page, k.percent, k.seconds, k.note) IS NOT DISTINCT FROM (p.page, p.percent, p.seconds, p.note)
-                )
-        ) e
-        WHERE e.entries IS NOT NULL;
-    END LOOP;
-    INSERT INTO reading_tombstones (user_id, id, deleted_at)
-    SELECT account, t.id, t.deleted_at
-    FROM reading_tombstones t
-    WHERE t.user_id = guest
-    ON CONFLICT DO NOTHING;
-    -- A book with an open read is being read, also if it was finished before.
-    UPDATE books b
-    SET status = 'READING',
-        updated_at = now()
-    FROM jsonb_each_text(merged_books) m
-    WHERE b.user_id = account
-        AND b.id = m.value::uuid
-        AND b.status NOT IN ('READING', 'PAUSED')
-        AND EXISTS (SELECT FROM reads r WHERE r.user_id = account AND r.book_id = b.id AND r.outcome = 'READING');
-    PERFORM refresh_read_books(
-        account, ARRAY(SELECT DISTINCT m.value::uuid FROM jsonb_each_text(merged_books) m), false
-    );
-END
-$$;
-
--- Name: merge_shelves(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.merge_shelves(guest uuid, account uuid) RETURNS jsonb
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    merged jsonb := '{}';
-    shelf shelves;
-    kept uuid;
-BEGIN
-    FOR shelf IN SELECT s.* FROM shelves s WHERE s.user_id = guest ORDER BY s.position, s.id LOOP
-        SELECT s.id INTO kept
-        FROM shelves s
-        WHERE s.user_id = account AND lower(s.name) = lower(shelf.name);
-        IF NOT FOUND THEN
-            kept := unused_id(account, shelf.id);
-            INSERT INTO shelves (user_id, id, name, position, created_at, updated_at)
-            SELECT account, kept, shelf.name, coalesce(max(s.position) + 1, 0), shelf.created_at, shelf.updated_at
-            FROM shelves s
-            WHERE s.user_id = account;
-        END IF;
-        merged := merged || jsonb_build_object(shelf.id, kept);
-    END LOOP;
-    RETURN merged;
-END
-$$;
-
--- Name: merge_texts(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.merge_texts(guest uuid, account uuid, merged_books jsonb) RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-DECLARE
-    review reviews;
-    kept reviews;
-    note notes;
-    book uuid;
-BEGIN
-    FOR review IN SELECT v.* FROM reviews v WHERE v.user_id = guest ORDER BY v.created_at, v.id LOOP
-        book := (merged_books ->> review.book_id::text)::uuid;
-        SELECT v.* INTO kept
-        FROM reviews v
-        WHERE v.user_id = account AND v.book_id = book;
-        IF FOUND THEN
-            UPDATE reviews v
-            SET half_stars = coalesce(kept.half_stars, review.half_stars),
-                text = coalesce(kept.text, review.text),
-                has_spoilers = CASE WHEN kept.text IS NULL THEN review.has_spoilers ELSE kept.has_spoilers END,
-                updated_at = now()
-            WHERE v.user_id = account
-                AND v.book_id = book
-                AND ((kept.half_stars IS NULL AND review.half_stars IS NOT NULL) OR (kept.text IS NULL AND review.text IS NOT NULL));
-            IF kept.text <> review.text THEN
-                PERFORM keep_as_notes(account, book, review.text);
-            END IF;
-        ELSE
-            review.id := unused_id(account, review.id);
-            review.user_id := account;
-            review.book_id := book;
-            INSERT INTO reviews VALUES (review.*);
-        END IF;
-    END LOOP;
-    FOR note IN SELECT n.* FROM notes n WHERE n.user_id = guest ORDER BY n.created_at, n.id LOOP
-        book := (merged_books ->> note.book_id::text)::uuid;
-        CONTINUE WHEN EXISTS (
-            SELECT
-            FROM notes k
-            WHERE k.user_id = account
-                AND k.book_id = book
-                AND (k.text, k.comment, k.chapter, k.color, k.page, k.percent, k.seconds)
-                    IS NOT DISTINCT FROM
-                    (note.text, note.comment, note.chapter, note.color, note.page, note.percent, note.seconds)
-        );
-        note.id := unused_id(account, note.id);
-        note.user_id := account;
-        note.book_id := book;
-        INSERT INTO notes VALUES (note.*);
-    END LOOP;
-END
-$$;
-
 -- Name: merge_works(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.merge_works(one uuid, other uuid) RETURNS TABLE(decision bigint, work uuid, editions uuid[])
@@ -5161,19 +4532,6 @@ BEGIN
     work := work_id(coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = first), first));
     RETURN NEXT;
 END
-$$;
-
--- Name: moving_covers_of(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.moving_covers_of(guest uuid, covers_max integer) RETURNS TABLE(user_id uuid, book_id uuid, guest_book_id uuid, version text)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT m.user_id, m.book_id, m.guest_book_id, m.cover ->> 'version'
-    FROM moving_covers m
-    WHERE m.guest_id = guest
-    ORDER BY m.user_id, m.book_id
-    LIMIT covers_max
 $$;
 
 -- Name: next_cover_due(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -5260,6 +4618,22 @@ BEGIN
     PERFORM pg_notify('session_ended', OLD.id::text);
     RETURN NULL;
 END
+$$;
+
+-- Name: of_library_books(uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.of_library_books(import uuid, given jsonb) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT jsonb_agg(
+        g.object || jsonb_build_object(
+            'bookId', coalesce(i.book_ids -> (g.object ->> 'bookId'), g.object -> 'bookId')
+        )
+        ORDER BY g.position
+    )
+    FROM imports i
+    CROSS JOIN LATERAL jsonb_array_elements(given) WITH ORDINALITY AS g (object, position)
+    WHERE i.user_id = app_user_id() AND i.id = import
 $$;
 
 -- Name: open_session(uuid, bytea, bytea, timestamp with time zone, integer, integer, integer, text); Type: FUNCTION; Schema: public; Owner: -
@@ -5646,6 +5020,14 @@ CREATE FUNCTION public.purge_deleted_books(rows_max integer) RETURNS bigint
         USING old
         WHERE d.user_id = old.user_id AND d.id = old.id
         RETURNING 1
+    ), unlinked AS (
+        UPDATE ereader_documents d
+        SET book_id = NULL
+        FROM old
+        WHERE d.user_id = old.user_id
+            AND d.book_id = old.id
+            -- The reader may have added a book with the same id since then.
+            AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = old.user_id AND b.id = old.id)
     )
     SELECT count(*)
     FROM purged
@@ -5853,19 +5235,6 @@ BEGIN
     IF stored <> '{}' THEN
         PERFORM count_covers(stored, 1);
     END IF;
-    RETURN NULL;
-END
-$$;
-
--- Name: record_identity(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.record_identity() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    INSERT INTO identities (user_id, tenant_id, subject, created_at)
-    VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
     RETURN NULL;
 END
 $$;
@@ -6462,6 +5831,9 @@ BEGIN
             )
         );
     END IF;
+    IF stored.ereader_position IS NOT NULL THEN
+        PERFORM insert_stored_rows('ereader_positions', jsonb_build_array(stored.ereader_position));
+    END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at
     FROM shelves s
@@ -6470,15 +5842,6 @@ BEGIN
     WHERE d.user_id = owner AND d.id = restored_id;
     outcome := 'RESTORED';
 END
-$$;
-
--- Name: rows_with(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.rows_with(stored jsonb, members jsonb) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT jsonb_agg(r || members)
-    FROM jsonb_array_elements(stored) r
 $$;
 
 -- Name: save_author_lookup(uuid, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -7330,6 +6693,21 @@ BEGIN
 END
 $$;
 
+-- Name: set_review_visibility(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.set_review_visibility() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.is_visible := EXISTS (
+        SELECT
+        FROM books b
+        WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id AND b.status = 'READ'
+    );
+    RETURN NEW;
+END
+$$;
+
 -- Name: share_rates(smallint[], uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) RETURNS TABLE(kind smallint, key uuid, refill bigint)
@@ -7361,32 +6739,6 @@ BEGIN
         now() + interval '2 minutes'
     )
     RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint;
-END
-$$;
-
--- Name: sign_in(uuid, text, text, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.sign_in(new_user uuid, email text, display_name text, guest uuid, guest_session uuid, OUT user_id uuid, OUT guest_outcome text) RETURNS record
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    user_id := user_of_identity();
-    IF user_id IS NULL OR guest <> user_id THEN
-        PERFORM lock_identity();
-        IF guest IS NULL THEN
-            user_id := user_of_identity();
-        ELSE
-            SELECT a.user_id, a.outcome INTO user_id, guest_outcome
-            FROM adopt_guest(guest, guest_session) a;
-        END IF;
-        IF user_id IS NULL THEN
-            PERFORM set_config('app.user_id', new_user::text, true);
-            INSERT INTO users (id, tenant_id, apple_sub, email, display_name)
-            VALUES (new_user, app_tenant_id(), app_subject(), sign_in.email, sign_in.display_name);
-            user_id := new_user;
-        END IF;
-    END IF;
-    PERFORM set_config('app.user_id', user_id::text, true);
 END
 $$;
 
@@ -7589,7 +6941,7 @@ BEGIN
         SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g."seriesName", g."seriesPosition") AS is_own
     ) own_series;
     RETURN failed;
-EXCEPTION WHEN integrity_constraint_violation OR data_exception OR SQLSTATE 'BP413' THEN
+EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
     IF jsonb_array_length(books) = 1 THEN
         RETURN ARRAY[(books -> 0 ->> 'id')::uuid];
     END IF;
@@ -7907,75 +7259,6 @@ BEGIN
     UPDATE feed_state SET decks_valid_since = now();
     RETURN cardinality(ids);
 END
-$$;
-
--- Name: unlink_identity(uuid, text, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unlink_identity(identity uuid, revocation_kind text, attempts_max integer) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    removed identities;
-BEGIN
-    DELETE FROM identities i
-    WHERE i.user_id = app_user_id() AND i.id = identity
-    RETURNING * INTO removed;
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
-    PERFORM
-    FROM identities i
-    WHERE i.user_id = app_user_id();
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'This is the only identity of the account. Link another one first, or delete the account.'
-            USING ERRCODE = 'BP409';
-    END IF;
-    UPDATE users u
-    SET apple_sub = NULL
-    WHERE u.id = app_user_id() AND u.apple_sub = removed.subject;
-    IF NOT EXISTS (
-        SELECT
-        FROM identities i
-        WHERE i.user_id = app_user_id() AND strpos(i.subject, U&'\001F') = 0
-    ) THEN
-        PERFORM enqueue_job(
-            NULL, revocation_kind,
-            jsonb_build_object('clientID', g.client_id, 'sealedToken', replace(encode(g.sealed_token, 'base64'), E'\n', '')),
-            NULL, 0, 0, attempts_max
-        )
-        FROM apple_grants g
-        WHERE g.user_id = app_user_id();
-        DELETE FROM apple_grants g
-        WHERE g.user_id = app_user_id();
-    END IF;
-END
-$$;
-
--- Name: unused_id(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unused_id(owner uuid, given uuid) RETURNS uuid
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    IF is_other_object(owner, given)
-        OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = given)
-        OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = given)
-        OR EXISTS (SELECT FROM ereader_documents d WHERE d.user_id = owner AND d.id = given)
-    THEN
-        RETURN gen_random_uuid();
-    END IF;
-    RETURN given;
-END
-$$;
-
--- Name: user_of_identity(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.user_of_identity() RETURNS uuid
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT i.user_id
-    FROM identities i
-    WHERE i.tenant_id = app_tenant_id() AND i.subject = app_subject()
 $$;
 
 -- Name: was_other_record_seen(uuid, uuid, timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
@@ -8311,7 +7594,8 @@ CREATE TABLE public.deleted_books (
     shelf_ids uuid[] NOT NULL,
     reads jsonb,
     progress_entries jsonb,
-    notes jsonb
+    notes jsonb,
+    ereader_position jsonb
 );
 
 ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
@@ -8565,29 +7849,14 @@ CREATE TABLE public.genres (
     CONSTRAINT genres_slug_check CHECK ((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text))
 );
 
--- Name: identities; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.identities (
-    user_id uuid NOT NULL,
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    tenant_id uuid NOT NULL,
-    subject text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-ALTER TABLE ONLY public.identities FORCE ROW LEVEL SECURITY;
-
 -- Name: identity_providers; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.identity_providers (
     tenant_id uuid NOT NULL,
     issuer text NOT NULL,
-    jwks_url text,
-    name text NOT NULL,
-    audiences text[] DEFAULT '{}'::text[] NOT NULL,
+    jwks_url text NOT NULL,
     CONSTRAINT identity_providers_issuer_check CHECK (((issuer ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(issuer) <= 500))),
-    CONSTRAINT identity_providers_jwks_url_check CHECK (((jwks_url ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(jwks_url) <= 500))),
-    CONSTRAINT identity_providers_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 500)))
+    CONSTRAINT identity_providers_jwks_url_check CHECK (((jwks_url ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(jwks_url) <= 500)))
 );
 
 -- Name: identity_token_uses; Type: TABLE; Schema: public; Owner: -
@@ -8680,18 +7949,6 @@ CREATE TABLE public.leases (
 
 ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
 
--- Name: moving_covers; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.moving_covers (
-    user_id uuid NOT NULL,
-    book_id uuid NOT NULL,
-    guest_id uuid NOT NULL,
-    guest_book_id uuid NOT NULL,
-    cover jsonb NOT NULL
-);
-
-ALTER TABLE ONLY public.moving_covers FORCE ROW LEVEL SECURITY;
-
 -- Name: notes; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.notes (
@@ -8766,6 +8023,7 @@ CREATE TABLE public.reviews (
     has_spoilers boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    is_visible boolean DEFAULT true NOT NULL,
     CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL))),
     CONSTRAINT reviews_half_stars_check CHECK (((half_stars >= 1) AND (half_stars <= 10))),
     CONSTRAINT reviews_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 100000)))
@@ -9095,19 +8353,7 @@ UNION ALL
     true AS is_deleted
    FROM (public.deleted_books d
      CROSS JOIN LATERAL jsonb_populate_record(NULL::public.covers, d.cover) c(user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes, updated_at))
-  WHERE (d.cover IS NOT NULL)
-UNION ALL
- SELECT m.guest_id AS user_id,
-    m.guest_book_id AS book_id,
-    c.tenant_id,
-    c.version,
-    c.width,
-    c.height,
-    c.byte_counts,
-    c.hashes,
-    true AS is_deleted
-   FROM (public.moving_covers m
-     CROSS JOIN LATERAL jsonb_populate_record(NULL::public.covers, m.cover) c(user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes, updated_at));
+  WHERE (d.cover IS NOT NULL);
 
 -- Name: tenant_storage; Type: TABLE; Schema: public; Owner: -
 
@@ -9133,11 +8379,8 @@ CREATE TABLE public.tenants (
     requests_per_minute integer,
     half_stars boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    guests boolean DEFAULT false NOT NULL,
-    guest_books_max integer DEFAULT 200 NOT NULL,
     CONSTRAINT tenants_amazon_tag_check CHECK ((amazon_tag ~ '^[A-Za-z0-9-]{1,64}$'::text)),
     CONSTRAINT tenants_bookshop_id_check CHECK ((bookshop_id ~ '^[0-9]{1,10}$'::text)),
-    CONSTRAINT tenants_guest_books_max_check CHECK (((guest_books_max >= 1) AND (guest_books_max <= 10000))),
     CONSTRAINT tenants_name_check CHECK ((name <> ''::text)),
     CONSTRAINT tenants_requests_per_minute_check CHECK ((requests_per_minute > 0)),
     CONSTRAINT tenants_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
@@ -9185,7 +8428,7 @@ ALTER TABLE public.usage_clients ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTIT
 CREATE TABLE public.users (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
-    apple_sub text,
+    apple_sub text NOT NULL,
     email text,
     email_disabled boolean DEFAULT false NOT NULL,
     display_name text,
@@ -9193,8 +8436,7 @@ CREATE TABLE public.users (
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     signals_version bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    is_guest boolean DEFAULT false NOT NULL
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='80');
 
@@ -9372,11 +8614,6 @@ ALTER TABLE ONLY public.genres
 ALTER TABLE ONLY public.genres
     ADD CONSTRAINT genres_slug_key UNIQUE (slug);
 
--- Name: identities identities_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.identities
-    ADD CONSTRAINT identities_pkey PRIMARY KEY (user_id, id);
-
 -- Name: identity_providers identity_providers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.identity_providers
@@ -9411,11 +8648,6 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
-
--- Name: moving_covers moving_covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.moving_covers
-    ADD CONSTRAINT moving_covers_pkey PRIMARY KEY (user_id, book_id, guest_id);
 
 -- Name: notes notes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -9721,6 +8953,10 @@ CREATE INDEX editions_series_of_id ON public.editions USING btree (id) INCLUDE (
 
 CREATE INDEX editions_work_key ON public.editions USING btree (public.work_key(title, authors));
 
+-- Name: ereader_documents_of_book; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX ereader_documents_of_book ON public.ereader_documents USING btree (user_id, book_id) WHERE (book_id IS NOT NULL);
+
 -- Name: ereader_documents_synced; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX ereader_documents_synced ON public.ereader_documents USING btree (user_id, synced_at, id);
@@ -9740,14 +8976,6 @@ CREATE INDEX feed_decks_created_at ON public.feed_decks USING brin (created_at);
 -- Name: feed_decks_start; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX feed_decks_start ON public.feed_decks USING btree (user_id, filter, chain DESC) WHERE (number = 0);
-
--- Name: identities_subject; Type: INDEX; Schema: public; Owner: -
-
-CREATE UNIQUE INDEX identities_subject ON public.identities USING btree (tenant_id, subject);
-
--- Name: identity_providers_name; Type: INDEX; Schema: public; Owner: -
-
-CREATE UNIQUE INDEX identity_providers_name ON public.identity_providers USING btree (tenant_id, name);
 
 -- Name: identity_token_uses_expires_at; Type: INDEX; Schema: public; Owner: -
 
@@ -9776,10 +9004,6 @@ CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state 
 -- Name: jobs_user_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
-
--- Name: moving_covers_of_guest; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX moving_covers_of_guest ON public.moving_covers USING btree (guest_id);
 
 -- Name: notes_of_book; Type: INDEX; Schema: public; Owner: -
 
@@ -9824,6 +9048,10 @@ CREATE INDEX removed_editions_survivor_id ON public.removed_editions USING btree
 -- Name: reviews_created_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_at, id);
+
+-- Name: reviews_visible; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reviews_visible ON public.reviews USING btree (user_id, half_stars) WHERE is_visible;
 
 -- Name: schema_usage_client_id; Type: INDEX; Schema: public; Owner: -
 
@@ -9877,10 +9105,6 @@ CREATE INDEX swipes_recorded_at ON public.swipes USING brin (recorded_at);
 
 CREATE INDEX swipes_undone_at ON public.swipes USING btree (undone_at) WHERE (undone_at IS NOT NULL);
 
--- Name: users_guests; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX users_guests ON public.users USING btree (tenant_id, created_at) WHERE is_guest;
-
 -- Name: work_decision_editions_edition_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions USING btree (edition_id);
@@ -9909,10 +9133,6 @@ CREATE TRIGGER index_deleted_editions AFTER DELETE ON public.editions REFERENCIN
 
 CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_new_editions();
 
--- Name: books limit_guest_books; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER limit_guest_books BEFORE INSERT ON public.books FOR EACH ROW EXECUTE FUNCTION public.limit_guest_books();
-
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_book();
@@ -9920,10 +9140,6 @@ CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW W
 -- Name: notes log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.notes FOR EACH ROW EXECUTE FUNCTION public.log_note();
-
--- Name: progress_entries log_changes; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.progress_entries FOR EACH ROW EXECUTE FUNCTION public.log_progress_entry();
 
 -- Name: reading_goals log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -9945,13 +9161,25 @@ CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FO
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_books();
 
+-- Name: progress_entries log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.progress_entries REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_progress();
+
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
 
+-- Name: progress_entries log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.progress_entries REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_added_progress();
+
 -- Name: shelf_books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved_rows FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_shelf_books();
+
+-- Name: progress_entries log_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_update AFTER UPDATE ON public.progress_entries REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_changed_progress();
 
 -- Name: sessions notify_session_ended_on_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -9968,10 +9196,6 @@ CREATE TRIGGER record_delete AFTER DELETE ON public.covers REFERENCING OLD TABLE
 -- Name: deleted_books record_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER record_delete AFTER DELETE ON public.deleted_books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
-
--- Name: users record_identity; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER record_identity AFTER INSERT ON public.users FOR EACH ROW WHEN ((new.apple_sub IS NOT NULL)) EXECUTE FUNCTION public.record_identity();
 
 -- Name: covers record_insert; Type: TRIGGER; Schema: public; Owner: -
 
@@ -9992,6 +9216,10 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OL
 -- Name: users recount_reading_days; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
+
+-- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER set_visibility BEFORE INSERT ON public.reviews FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.set_review_visibility();
 
 -- Name: access_tokens access_tokens_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -10088,16 +9316,6 @@ ALTER TABLE ONLY public.feed_decks
 ALTER TABLE ONLY public.genre_aliases
     ADD CONSTRAINT genre_aliases_genre_id_fkey FOREIGN KEY (genre_id) REFERENCES public.genres(id) ON DELETE CASCADE;
 
--- Name: identities identities_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.identities
-    ADD CONSTRAINT identities_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
-
--- Name: identities identities_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.identities
-    ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
-
 -- Name: identity_providers identity_providers_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.identity_providers
@@ -10117,11 +9335,6 @@ ALTER TABLE ONLY public.imports
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
-
--- Name: moving_covers moving_covers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.moving_covers
-    ADD CONSTRAINT moving_covers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: notes notes_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -10275,10 +9488,6 @@ CREATE POLICY administration ON public.events TO bookplate_owner USING (true) WI
 
 CREATE POLICY administration ON public.feed_decks TO bookplate_owner USING (true) WITH CHECK (true);
 
--- Name: identities administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.identities TO bookplate_owner USING (true) WITH CHECK (true);
-
 -- Name: import_failures administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.import_failures TO bookplate_owner USING (true) WITH CHECK (true);
@@ -10294,10 +9503,6 @@ CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH
 -- Name: leases administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
-
--- Name: moving_covers administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.moving_covers TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: notes administration; Type: POLICY; Schema: public; Owner: -
 
@@ -10419,14 +9624,6 @@ ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.feed_decks ENABLE ROW LEVEL SECURITY;
 
--- Name: identities; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.identities ENABLE ROW LEVEL SECURITY;
-
--- Name: identities identity_only; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY identity_only ON public.identities FOR SELECT TO bookplate_app USING (((tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)) AND (subject = ( SELECT public.app_subject() AS app_subject))));
-
 -- Name: users identity_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY identity_only ON public.users FOR SELECT TO bookplate_app USING (((tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)) AND (apple_sub = ( SELECT public.app_subject() AS app_subject))));
@@ -10446,10 +9643,6 @@ ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 -- Name: leases; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.leases ENABLE ROW LEVEL SECURITY;
-
--- Name: moving_covers; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.moving_covers ENABLE ROW LEVEL SECURITY;
 
 -- Name: notes; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -10495,10 +9688,6 @@ CREATE POLICY owner_only ON public.events TO bookplate_app USING ((user_id = pub
 
 CREATE POLICY owner_only ON public.feed_decks TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
--- Name: identities owner_only; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY owner_only ON public.identities TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
-
 -- Name: import_failures owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -10506,10 +9695,6 @@ CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user
 -- Name: imports owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.imports TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
-
--- Name: moving_covers owner_only; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY owner_only ON public.moving_covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: notes owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -10644,11 +9829,6 @@ GRANT USAGE ON SCHEMA public TO bookplate_app;
 REVOKE ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) TO bookplate_app;
 
--- Name: FUNCTION adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) TO bookplate_app;
-
 -- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid) FROM PUBLIC;
@@ -10661,11 +9841,6 @@ REVOKE ALL ON FUNCTION public.append_changes(owner uuid, change public.change_ki
 
 REVOKE ALL ON FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) TO bookplate_app;
-
--- Name: FUNCTION begin_guest_deletion(guest uuid, days integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.begin_guest_deletion(guest uuid, days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.begin_guest_deletion(guest uuid, days integer) TO bookplate_app;
 
 -- Name: FUNCTION begin_job(id uuid, fence integer, read_only boolean); Type: ACL; Schema: public; Owner: -
 
@@ -10704,19 +9879,14 @@ REVOKE ALL ON FUNCTION public.count_covers(stored public.covers[], sign integer)
 
 REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
 
--- Name: FUNCTION count_guests(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.count_guests() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.count_guests() TO bookplate_app;
-
 -- Name: FUNCTION count_jobs(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
 
--- Name: FUNCTION count_reading_day(owner uuid, at timestamp with time zone, is_added boolean); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.count_reading_day(owner uuid, at timestamp with time zone, is_added boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean) FROM PUBLIC;
 
 -- Name: FUNCTION decide_works(decided public.work_decision_kind, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -10798,19 +9968,9 @@ GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app
 REVOKE ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) TO bookplate_app;
 
--- Name: FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) TO bookplate_app;
-
 -- Name: FUNCTION import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer) FROM PUBLIC;
-
--- Name: FUNCTION inactive_guests(days integer, guests_max integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.inactive_guests(days integer, guests_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inactive_guests(days integer, guests_max integer) TO bookplate_app;
 
 -- Name: FUNCTION index_changed_editions(); Type: ACL; Schema: public; Owner: -
 
@@ -10834,11 +9994,6 @@ GRANT ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, versi
 REVOKE ALL ON FUNCTION public.library_positions(users uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.library_positions(users uuid[]) TO bookplate_app;
 
--- Name: FUNCTION link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) TO bookplate_app;
-
 -- Name: FUNCTION link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]) FROM PUBLIC;
@@ -10848,13 +10003,25 @@ GRANT ALL ON FUNCTION public.link_waiting_books(count integer, OUT looked_at int
 
 REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
 
+-- Name: FUNCTION log_added_progress(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_added_progress() FROM PUBLIC;
+
 -- Name: FUNCTION log_book(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 
+-- Name: FUNCTION log_changed_progress(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_changed_progress() FROM PUBLIC;
+
 -- Name: FUNCTION log_deleted_books(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_deleted_books() FROM PUBLIC;
+
+-- Name: FUNCTION log_deleted_progress(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_deleted_progress() FROM PUBLIC;
 
 -- Name: FUNCTION log_imported_reviews(books_of_reviews uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -10864,10 +10031,6 @@ GRANT ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) TO bo
 -- Name: FUNCTION log_note(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_note() FROM PUBLIC;
-
--- Name: FUNCTION log_progress_entry(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.log_progress_entry() FROM PUBLIC;
 
 -- Name: FUNCTION log_read(); Type: ACL; Schema: public; Owner: -
 
@@ -10899,58 +10062,13 @@ GRANT ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]
 REVOKE ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) TO bookplate_app;
 
--- Name: FUNCTION match_guest_books(guest uuid, account uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.match_guest_books(guest uuid, account uuid) FROM PUBLIC;
-
 -- Name: FUNCTION match_works(given uuid[], given_keys bigint[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.match_works(given uuid[], given_keys bigint[]) FROM PUBLIC;
 
--- Name: FUNCTION merge_books(guest uuid, account uuid, matched jsonb); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.merge_books(guest uuid, account uuid, matched jsonb) FROM PUBLIC;
-
--- Name: FUNCTION merge_covers(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.merge_covers(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
-
--- Name: FUNCTION merge_deleted_books(guest uuid, account uuid, merged_shelves jsonb); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.merge_deleted_books(guest uuid, account uuid, merged_shelves jsonb) FROM PUBLIC;
-
--- Name: FUNCTION merge_ereaders(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.merge_ereaders(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
-
--- Name: FUNCTION merge_guest(guest uuid, account uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.merge_guest(guest uuid, account uuid) FROM PUBLIC;
-
--- Name: FUNCTION merge_jobs(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.merge_jobs(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
-
--- Name: FUNCTION merge_reads(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.merge_reads(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
-
--- Name: FUNCTION merge_shelves(guest uuid, account uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.merge_shelves(guest uuid, account uuid) FROM PUBLIC;
-
--- Name: FUNCTION merge_texts(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.merge_texts(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
-
 -- Name: FUNCTION merge_works(one uuid, other uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
-
--- Name: FUNCTION moving_covers_of(guest uuid, covers_max integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) TO bookplate_app;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -11032,10 +10150,6 @@ REVOKE ALL ON FUNCTION public.record_covers() FROM PUBLIC;
 -- Name: FUNCTION record_deleted_covers(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_deleted_covers() FROM PUBLIC;
-
--- Name: FUNCTION record_identity(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.record_identity() FROM PUBLIC;
 
 -- Name: FUNCTION record_missing_edition_cover(id uuid, days integer); Type: ACL; Schema: public; Owner: -
 
@@ -11294,10 +10408,6 @@ GRANT SELECT ON TABLE public.genre_aliases TO bookplate_app;
 
 GRANT SELECT ON TABLE public.genres TO bookplate_app;
 
--- Name: TABLE identities; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,DELETE ON TABLE public.identities TO bookplate_app;
-
 -- Name: TABLE identity_providers; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.identity_providers TO bookplate_app;
@@ -11317,10 +10427,6 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.imports TO bookplate_app;
 -- Name: TABLE installation; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.installation TO bookplate_app;
-
--- Name: TABLE moving_covers; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT ON TABLE public.moving_covers TO bookplate_app;
 
 -- Name: TABLE notes; Type: ACL; Schema: public; Owner: -
 

@@ -54,8 +54,9 @@ enum App {
         metrics.reportProcess()
         _ = JobGauges(metrics, database: databases.firstPool)
         GuestGauge.add(to: metrics, database: databases.firstPool)
+        let tracer = configuration.traces.map { Tracer(share: $0.share, metrics: metrics) }
         let services = try makeServices(
-            configuration, keyring, identity, covers, databases, metrics, logger)
+            configuration, keyring, identity, covers, databases, metrics, tracer, logger)
         let unread = UnreadBytes(.init(configuration.limits))
         metrics.report(unread)
         let shutdown = ShutdownState()
@@ -70,7 +71,7 @@ enum App {
             host: configuration.host, port: configuration.port, limits: HTTPLimits(configuration),
             proxies: TrustedProxies(configuration.trustedProxies), logger: logger,
             accessLogLevel: configuration.accessLog ? .info : .debug,
-            metrics: metrics, gauges: gauges, unread: unread, shutdown: shutdown,
+            metrics: metrics, gauges: gauges, unread: unread, tracer: tracer, shutdown: shutdown,
             onListening: {
                 logger.info("listening on \($0)")
                 notifier.report(.ready)
@@ -80,7 +81,7 @@ enum App {
             try routes.routes(on: executor)
         }
         let backgroundServices = try await makeBackgroundServices(
-            configuration, services, databases, logger)
+            configuration, services, databases, tracer, logger)
         if developmentSignIn != nil {
             logger.notice("development sign-in is open, on loopback only")
         }
@@ -98,7 +99,8 @@ enum App {
 
     private static func makeServices(
         _ configuration: Configuration, _ keyring: SessionKeyring, _ identity: IdentitySources,
-        _ covers: Covers, _ databases: Databases, _ metrics: Metrics, _ logger: Logger
+        _ covers: Covers, _ databases: Databases, _ metrics: Metrics,
+        _ tracer: Tracer?, _ logger: Logger
     ) throws -> Services {
         let slowOperation = configuration.slowOperationMilliseconds
         let externalSources = try ExternalSources(
@@ -111,14 +113,14 @@ enum App {
             accounts: accounts, rates: RateLimits(.init(configuration.limits)),
             bookSources: externalSources.books, coverSources: externalSources.covers,
             covers: covers, hub: databases.hub, replica: databases.replica, logger: logger,
-            metrics: metrics,
+            metrics: metrics, tracer: tracer,
             slowOperation: slowOperation == 0 ? nil : .milliseconds(slowOperation))
     }
 
-    /// Creates the services that run beside the HTTP server: jobs, reloading of configuration, and event publishing.
+    /// Creates the services that run beside the HTTP server: jobs, reloading of configuration, and publishing.
     private static func makeBackgroundServices(
         _ configuration: Configuration, _ services: Services, _ databases: Databases,
-        _ logger: Logger
+        _ tracer: Tracer?, _ logger: Logger
     ) async throws -> [any Service] {
         let jobs = try await JobService(
             JobHandlers.all(services), databases.url, directURL: databases.directURL,
@@ -130,6 +132,16 @@ enum App {
                 sharing: RateSharing(services, database: databases.firstPool)),
             FreeMemory(logger: logger),
         ]
+        if let tracer, let traces = configuration.traces {
+            background.append(
+                try TraceService(
+                    traces, tracer,
+                    OTLPResource(
+                        version: bookplateVersion,
+                        environment: configuration.environment.rawValue,
+                        instance: String(UInt64.random(in: 1...UInt64.max), radix: 16)),
+                    logger: logger))
+        }
         if let broker = configuration.sources.broker {
             background.append(
                 EventService(broker, database: databases.firstPool, services: services))

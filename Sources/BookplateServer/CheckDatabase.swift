@@ -26,6 +26,8 @@ func checkDatabase(_ url: String, _ logger: Logger) throws {
     case .none, .session: break
     case .transaction:
         throw StartError(message: "DATABASE_URL: \(Pooler.refusal)", code: 78)
+    case .raw:
+        throw StartError(message: "DATABASE_URL: \(Pooler.rawRefusal)", code: 78)
     case .unknown:
         // The pools determine it again whenever they connect.
         logger.warning("DATABASE_URL: \(Pooler.undetermined)")

@@ -78,7 +78,8 @@ struct RouteFactory: Sendable {
             await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
         }
         let exports = ExportRoute(ExportEndpoint(database: pool, services: services))
-        return standard + [exports.route] + (developmentSignIn?.routes ?? [])
+        return standard + [exports.route]
+            + (developmentSignIn?.routes(services.accounts.tenants, database: pool) ?? [])
             + [appleNotificationRoute(services, database: pool)]
             + EReaderRoutes(database: pool, services: services).routes
     }

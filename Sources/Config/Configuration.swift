@@ -49,6 +49,8 @@ package struct Configuration: Sendable, Equatable {
     package var accessLog: Bool
     /// Operations that take at least this many milliseconds are logged as slow. 0 logs none.
     package var slowOperationMilliseconds: Int
+    /// nil if traces are not exported.
+    package var traces: Traces?
     /// The seconds from a stop signal until the server stops listening. Meanwhile it is not ready.
     package var stopDelaySeconds: Int
     /// The service manager that has started the process; nil if there is none that wants to be notified.
@@ -101,6 +103,8 @@ package struct Configuration: Sendable, Equatable {
         slowOperationMilliseconds =
             try input.optional("BOOKPLATE_SLOW_OPERATION_MS", read: Read.integer(0...600_000))
             ?? 500
+
+        traces = try Traces(&input)
 
         stopDelaySeconds =
             try input.optional("BOOKPLATE_STOP_DELAY", read: Read.integer(0...300))

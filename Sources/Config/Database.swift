@@ -9,8 +9,11 @@ extension Configuration {
         package var adminURL: String?
         /// Connects to a streaming replica, which then serves queries.
         package var readURL: String?
-        /// The maximum number of connections of the whole process.
+        /// The maximum number of connections for requests and jobs.
         package var connectionsMax: Int
+        /// The maximum number of connections of the whole process: three more are for the notifications of changes, the
+        /// notifications of jobs, and the leases of jobs.
+        package var allConnectionsMax: Int { connectionsMax + 3 }
 
         init(_ input: inout Variables) throws(ConfigError) {
             url = try input.optional("DATABASE_URL", read: Read.database)

@@ -7,6 +7,8 @@
 package struct TraceParent: Sendable, Equatable {
     /// The trace ID: 32 lower-case hexadecimal digits, not all zero.
     package let traceID: String
+    /// The ID of the caller's span; nil if the trace begins here.
+    package let callerID: String?
     /// The ID of this process's span: 16 lower-case hexadecimal digits.
     package let parentID: String
     /// Two hexadecimal digits; the lowest bit means that the caller records the trace.
@@ -29,12 +31,36 @@ package struct TraceParent: Sendable, Equatable {
             isHex(parts[1], 32), !isZero(parts[1]), isHex(parts[2], 16), !isZero(parts[2]),
             isHex(parts[3], 2)
         else { return nil }
-        traceID = String(parts[1])
-        flags = String(parts[3])
-        let digits = String(UInt64.random(in: 1...UInt64.max), radix: 16)
-        parentID = String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        self.init(
+            traceID: String(parts[1]), callerID: String(parts[2]), flags: String(parts[3]))
     }
+
+    /// Begins a trace that is recorded.
+    package init() {
+        self.init(traceID: randomHexDigits() + randomHexDigits(), callerID: nil, flags: "01")
+    }
+
+    private init(traceID: String, callerID: String?, flags: String) {
+        self.traceID = traceID
+        self.callerID = callerID
+        self.flags = flags
+        parentID = randomHexDigits()
+    }
+
+    /// Returns a new span of this process that is a part of its current one.
+    package func makePart() -> TraceParent {
+        TraceParent(traceID: traceID, callerID: parentID, flags: flags)
+    }
+
+    /// Whether the spans of the trace are recorded.
+    package var isRecorded: Bool { (UInt8(flags, radix: 16) ?? 0) & 1 == 1 }
 
     /// The header's value for requests to other servers.
     package var header: String { "00-\(traceID)-\(parentID)-\(flags)" }
+}
+
+/// Returns 16 random lower-case hexadecimal digits, not all zero.
+private func randomHexDigits() -> String {
+    let digits = String(UInt64.random(in: 1...UInt64.max), radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
 }

@@ -134,4 +134,15 @@ import Testing
             "POST", "/development/identity-token", body: body)
         #expect(response.status == 400)
     }
+
+    /// A page whose host name resolves to this machine (DNS rebinding) sends its own host name.
+    @Test func developmentAudiencesRequireALocalHost() async throws {
+        let client = try await Self.server().client
+        let audiences = try await client.send("GET", "/development/audiences")
+        #expect(audiences.json == ["audiences": ["com.example.reader"]])
+        let other = try await client.send(
+            "GET", "/development/audiences", headers: ["host": "pages.example"])
+        #expect(other.status == 400)
+        #expect(!other.body.contains("com.example.reader"))
+    }
 }

@@ -199,6 +199,51 @@ import Testing
         #expect(!alerting.isEmpty)
     }
 
+    @Test func alertRulesAreValid() async throws {
+        let promtool = Program(
+            name: "promtool", environment: ["PATH": "/usr/bin:/bin"],
+            folder: try Program.makeFolder(), path: "/usr/bin/promtool")
+        let outcome = try await promtool.run(
+            "check", "rules", "\(TestCluster.project)/docs/alerts.yml")
+        #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    }
+
+    /// The table of errors in `docs/api.md` lists exactly the codes that the source contains.
+    @Test func errorCodesAreDocumented() throws {
+        let page = try Self.text("docs/api.md")
+        let start = try #require(page.firstRange(of: "\n## Errors\n"))
+        let section = page[start.upperBound...].split(separator: "\n## ", maxSplits: 1)[0]
+        let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let documented = rows.flatMap { row in
+            row.split(separator: "|")[0].matches(of: /`([A-Z_]+)`/).map { String($0.1) }
+        }
+        #expect(Set(documented).count == documented.count)
+
+        var codes: Set<String> = []
+        let folder = "\(TestCluster.project)/Sources"
+        for file in try FileManager.default.subpathsOfDirectory(atPath: folder)
+        where file.hasSuffix(".swift") {
+            let text = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
+            let literals =
+                text.matches(of: /"code",? *(?:\.string\()?:? ?"([A-Z_]+)"/).map(\.1)
+                + text.matches(of: /static let \w+Code = "([A-Z_]+)"/).map(\.1)
+            codes.formUnion(literals.map(String.init))
+            // The switch statements of the error types.
+            for match in text.matches(of: /var code: String \{(?<body>[^}]*)\}/) {
+                codes.formUnion(match.body.matches(of: /"([A-Z_]+)"/).map { String($0.1) })
+            }
+        }
+        // Not sent to clients.
+        codes.remove("CLIENT_CLOSED_REQUEST")
+        #expect(codes.count > 25)
+        #expect(Set(documented) == codes)
+        let schema = try Self.text("schema.graphql")
+        let values = try #require(schema.firstMatch(of: /\nenum ErrorCode \{(?<body>[^}]*)\}/))
+        for match in values.body.matches(of: /\n  ([A-Z_]+)\n/) {
+            #expect(codes.contains(String(match.1)), "\(match.1)")
+        }
+    }
+
     /// `docs/operations.md` mentions every setting.
     @Test func variablesAreDocumented() throws {
         let page = try String(

@@ -35,6 +35,10 @@ import Testing
                 body: Array(#"{"query":"subscription { changes { typename } }"}"#.utf8))
             _ = try live.receive(until: "\r\n\r\n")
         }
+        // The headers of the stream arrive before the subscription has started.
+        _ = try await server.client.execute(
+            #"mutation { createShelf(input: {name: "Before"}) { name } }"#, token: token)
+        try await blocking { _ = try live.receive(until: "Shelf") }
 
         try await machine.disappear()
         let clock = ContinuousClock()

@@ -52,6 +52,28 @@ import Testing
         }
     }
 
+    /// In this mode, Pgpool-II confirms writes that it does not commit.
+    @Test func serversRefusePgpoolInRawMode() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        try await PoolerProgram.pgpoolInRawMode.run(before: installation) { pooled in
+            let url = try pooled(installation.database.url(as: TestCluster.app))
+            let outcome = try await installation.serverOutcome(["DATABASE_URL": url])
+            #expect(outcome.code == 78)
+            #expect(outcome.errors.contains("Pgpool-II in its mode raw"))
+            #expect(try await doctor(installation, url).map { $0["state"] } == ["wrong"])
+            let executor = EventLoopTaskExecutor(MultiThreadedEventLoopGroup.singleton.next())
+            var configuration = PostgresConfiguration(url: url)
+            configuration.connectionCount = 1
+            let pool = try await ConnectionPool.start(configuration, on: executor)
+            var pipeline = Pipeline(isReadOnly: true, timeout: .seconds(2))
+            pipeline.append(Statement("SELECT 1"))
+            await #expect(throws: PostgresError.connectFailed(Pooler.rawRefusal)) {
+                try await pool.run(pipeline)
+            }
+            await pool.close()
+        }
+    }
+
     /// In transaction mode, settings and prepared statements of one client would apply to others.
     @Test func serversRefusePoolersInTransactionMode() async throws {
         let installation = try await Installation.ready(catalog: [])

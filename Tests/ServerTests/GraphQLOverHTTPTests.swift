@@ -81,15 +81,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("gzip", 415), ("br", 415), ("identity, gzip", 415), ("gzip, identity", 415),
+        ("br", 415), ("gzip, gzip", 415), ("br, gzip", 415), ("gzip, br", 415), ("gzip;q=1", 415),
         ("identity", 200), ("Identity", 200), ("", 200), ("identity;q=1", 415),
     ])
-    func compressedBodiesAreRefused(encoding: String, status: Int) async throws {
+    func unknownContentCodingsAreRefused(encoding: String, status: Int) async throws {
         try await TestServer.run { server in
             let headers = "content-type: application/json\r\ncontent-encoding: \(encoding)\r\n"
             let response = try await server.post(#"{"query":"{a}"}"#, headers: headers)
             #expect(response.status == status)
-            #expect(response.headers["accept-encoding"] == (status == 415 ? "identity" : nil))
+            #expect(response.headers["accept-encoding"] == (status == 415 ? "gzip, identity" : nil))
             let chunked = try await server.send(
                 "POST /graphql HTTP/1.1\r\nhost: test\r\n\(headers)transfer-encoding: chunked\r\n\r\n"
                     + "f\r\n{\"query\":\"{a}\"}\r\n0\r\n\r\n")
@@ -101,14 +101,14 @@ import Testing
         }
     }
 
-    @Test func compressedBodiesAreRefusedBefore100Continue() async throws {
+    @Test func unknownContentCodingsAreRefusedBefore100Continue() async throws {
         try await TestServer.run { server in
             let response = try await server.send(
                 "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n"
-                    + "content-encoding: gzip\r\ncontent-length: 10\r\nexpect: 100-continue\r\n\r\n"
+                    + "content-encoding: br\r\ncontent-length: 10\r\nexpect: 100-continue\r\n\r\n"
             )
             #expect(response.status == 415)
-            #expect(response.headers["accept-encoding"] == "identity")
+            #expect(response.headers["accept-encoding"] == "gzip, identity")
         }
     }
 

@@ -23,6 +23,9 @@ package final class SocketClient: Sendable {
     /// The status line and the headers of the handshake response, in lower case.
     package let head: String
 
+    /// The names of the response's headers as the server wrote them.
+    package let headerNames: [String]
+
     package var status: Int { Int(head.split(separator: " ").dropFirst().first ?? "") ?? 0 }
 
     package init(
@@ -64,7 +67,11 @@ package final class SocketClient: Sendable {
             head += try Self.read(1, on: socket)
         }
         self.socket = socket
-        self.head = String(decoding: head, as: UTF8.self).lowercased()
+        let text = String(decoding: head, as: UTF8.self)
+        self.head = text.lowercased()
+        headerNames = text.split(separator: "\r\n").dropFirst().map { line in
+            String(line.prefix { $0 != ":" })
+        }
     }
 
     deinit { Glibc.close(socket) }
@@ -149,11 +156,15 @@ package final class SocketClient: Sendable {
     }
 
     /// Receives frames until the connection is closed. Returns the close code, or 0 if there is no close frame.
-    package func closeCode() throws -> Int {
+    package func closeCode() throws -> Int { try closing().code }
+
+    /// Receives frames until the connection is closed. Returns the close code and the reason. The code is 0 if there is
+    /// no close frame.
+    package func closing() throws -> (code: Int, reason: String) {
         while true {
             switch try receive() {
-            case .close(let code, _): return code
-            case .end: return 0
+            case .close(let code, let reason): return (code, reason)
+            case .end: return (0, "")
             case .text, .ping, .pong: continue
             }
         }

@@ -40,7 +40,7 @@ BEGIN
     IF read_only THEN
         ignored := set_config('transaction_read_only', 'on', true);
     ELSE
-        PERFORM lock_user(user_id);
+        ignored := lock_user(user_id);
     END IF;
     PERFORM
     FROM access_tokens t

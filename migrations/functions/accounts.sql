@@ -69,7 +69,7 @@ BEGIN
     IF read_only THEN
         ignored := set_config('transaction_read_only', 'on', true);
     ELSE
-        PERFORM lock_user(user_id);
+        ignored := lock_user(user_id);
     END IF;
     PERFORM
     FROM sessions s

@@ -36,12 +36,35 @@ AS $$
     )
 $$;
 
+-- Returns `last_committed_change`, which a transaction that has locked the user searches only once: it would read all entries of
+-- the transaction again for each change of a large statement. The setting is forgotten when the lock is.
+CREATE OR REPLACE FUNCTION known_last_committed_change(owner uuid) RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    kept text := current_setting('app.last_committed_change', true);
+    last bigint;
+BEGIN
+    IF starts_with(kept, owner::text) THEN
+        RETURN split_part(kept, ' ', 2)::bigint;
+    END IF;
+    last := last_committed_change(owner);
+    kept := set_config('app.last_committed_change', owner || ' ' || last, true);
+    RETURN last;
+END
+$$;
+
 -- Adds entries for several objects.
 CREATE OR REPLACE FUNCTION append_changes(owner uuid, change change_kind, typename text, ids uuid[]) RETURNS void
 LANGUAGE plpgsql
 AS $$
+DECLARE
+    last_committed bigint;
 BEGIN
     PERFORM lock_user(owner);
+    IF change = 'UPDATED' THEN
+        last_committed := known_last_committed_change(owner);
+    END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
         owner,
@@ -57,7 +80,7 @@ BEGIN
             SELECT c.id
             FROM changes c
             WHERE c.user_id = owner
-                AND c.seq > (SELECT last_committed_change(owner))
+                AND c.seq > last_committed
                 AND c.typename = append_changes.typename
                 AND c.kind <> 'DELETED'
         );
@@ -130,7 +153,7 @@ END
 $$;
 
 -- Logs a created or changed book, and copies changed facts to its reads. An update that changes nothing is not logged. A review is
--- visible while its book is READ, so it is created or deleted with that status. The end of a cover search that found nothing and
+-- visible while its book is READ, so for clients it is created or deleted with that status. The end of a cover search that found nothing and
 -- the removal of a cover are events, too: READY is recorded with the cover, and FETCHING by enqueue_cover_searches.
 CREATE OR REPLACE FUNCTION log_book() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -158,9 +181,10 @@ BEGIN
         WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
     END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
-        SELECT r.id INTO review
-        FROM reviews r
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+        UPDATE reviews r
+        SET is_visible = NEW.status = 'READ'
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id
+        RETURNING r.id INTO review;
         IF FOUND THEN
             IF NEW.status = 'READ' THEN
                 ignored := append_change(NEW.user_id, 'CREATED', 'Review', review);
@@ -204,6 +228,20 @@ BEGIN
 END
 $$;
 
+-- Sets whether a new review is visible. A statement that also creates the book cannot rely on this: the book is not there yet.
+CREATE OR REPLACE FUNCTION set_review_visibility() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    NEW.is_visible := EXISTS (
+        SELECT
+        FROM books b
+        WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id AND b.status = 'READ'
+    );
+    RETURN NEW;
+END
+$$;
+
 -- Logs a created, changed, or deleted review, and its book, whose review field changes. Reviews are deleted with their
 -- books; then only the review is logged here.
 CREATE OR REPLACE FUNCTION log_review() RETURNS trigger
@@ -223,12 +261,12 @@ BEGIN
     ELSE
         IF TG_OP = 'INSERT' THEN
             -- An imported or restored review is hidden while its book is not READ.
-            PERFORM
-            FROM books b
-            WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id AND b.status = 'READ';
-            IF FOUND THEN
+            IF NEW.is_visible THEN
                 ignored := append_change(NEW.user_id, 'CREATED', 'Review', NEW.id);
             END IF;
+        ELSIF NEW.is_visible <> OLD.is_visible THEN
+            -- `log_book` logs this.
+            RETURN NULL;
         ELSE
             ignored := append_change(NEW.user_id, 'UPDATED', 'Review', NEW.id);
         END IF;
@@ -250,8 +288,7 @@ BEGIN
         ARRAY(
             SELECT v.id
             FROM unnest(books_of_reviews) WITH ORDINALITY AS listed (book_id, position)
-            JOIN reviews v ON v.user_id = app_user_id() AND v.book_id = listed.book_id
-            JOIN books b ON b.user_id = v.user_id AND b.id = v.book_id AND b.status = 'READ'
+            JOIN reviews v ON v.user_id = app_user_id() AND v.book_id = listed.book_id AND v.is_visible
             ORDER BY listed.position
         )
     );
@@ -325,6 +362,12 @@ AFTER DELETE ON books
 REFERENCING OLD TABLE AS old_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION log_deleted_books();
+
+CREATE OR REPLACE TRIGGER set_visibility
+BEFORE INSERT ON reviews
+FOR EACH ROW
+WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
+EXECUTE FUNCTION set_review_visibility();
 
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON reviews

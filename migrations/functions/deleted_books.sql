@@ -19,7 +19,9 @@ AS $$
 BEGIN
     RETURN QUERY
     WITH stored AS (
-        INSERT INTO deleted_books (user_id, id, book, review, cover, shelf_ids, reads, progress_entries, notes)
+        INSERT INTO deleted_books (
+            user_id, id, book, review, cover, shelf_ids, reads, progress_entries, notes, ereader_position
+        )
         SELECT
             owner,
             b.id,
@@ -34,7 +36,8 @@ BEGIN
                 JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
                 WHERE r.user_id = owner AND r.book_id = b.id
             ),
-            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
+            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id),
+            (SELECT to_jsonb(p) FROM ereader_positions p WHERE p.user_id = owner AND p.book_id = b.id)
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -46,7 +49,8 @@ BEGIN
             shelf_ids = excluded.shelf_ids,
             reads = excluded.reads,
             progress_entries = excluded.progress_entries,
-            notes = excluded.notes
+            notes = excluded.notes,
+            ereader_position = excluded.ereader_position
         RETURNING id, shelf_ids
     ), no_covers AS (
         -- One statement for all books: a foreign key deletes the rows of each book by a statement of its own, whose triggers
@@ -91,8 +95,8 @@ BEGIN
 END
 $$;
 
--- Restores a deleted book with its review, its reads, its notes, its cover, and those of its shelves that still exist. The outcome is
--- RESTORED, EXISTS if the library has the book, NOT_FOUND, or CONFLICT if another book has its ISBN or its edition.
+-- Restores a deleted book with its review, its reads, its notes, its cover, the last position of an e-reader, and those of its
+-- shelves that still exist. The outcome is RESTORED, EXISTS if the library has the book, NOT_FOUND, or CONFLICT if another book has its ISBN or its edition.
 CREATE OR REPLACE FUNCTION restore_book(owner uuid, restored_id uuid, OUT outcome text, OUT other_id uuid)
 LANGUAGE plpgsql
 AS $$
@@ -185,6 +189,9 @@ BEGIN
             )
         );
     END IF;
+    IF stored.ereader_position IS NOT NULL THEN
+        PERFORM insert_stored_rows('ereader_positions', jsonb_build_array(stored.ereader_position));
+    END IF;
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
     SELECT owner, s.id, restored_id, book.added_at
     FROM shelves s
@@ -195,8 +202,8 @@ BEGIN
 END
 $$;
 
--- Deletes at most `rows_max` books for good that can no longer be restored, and returns their number. A sweep of the object store
--- removes the files of their covers.
+-- Deletes at most `rows_max` books for good that can no longer be restored, and returns their number. The documents of e-readers
+-- lose their links to these books. A sweep of the object store removes the files of the covers.
 CREATE OR REPLACE FUNCTION purge_deleted_books(rows_max int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -212,6 +219,14 @@ AS $$
         USING old
         WHERE d.user_id = old.user_id AND d.id = old.id
         RETURNING 1
+    ), unlinked AS (
+        UPDATE ereader_documents d
+        SET book_id = NULL
+        FROM old
+        WHERE d.user_id = old.user_id
+            AND d.book_id = old.id
+            -- The reader may have added a book with the same id since then.
+            AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = old.user_id AND b.id = old.id)
     )
     SELECT count(*)
     FROM purged

@@ -286,6 +286,45 @@ BEGIN
 END
 $$;
 
+-- Adds documents of an exported library, an array of objects: {"id": "…", "hash": "…", "bookId": "…", "title": "…", "author": "…",
+-- "progress": "…", "percent": 50, "deviceName": "…", "deviceId": "…", "createdAt": "…", "syncedAt": "…"}. Those that the library has
+-- stay as they are. Documents beyond 10,000 are left out.
+CREATE OR REPLACE FUNCTION import_documents(given jsonb) RETURNS void
+LANGUAGE sql
+AS $$
+    INSERT INTO ereader_documents (
+        user_id, id, hash, book_id, title, author, progress, fraction, device_name, device_id, created_at, synced_at
+    )
+    SELECT
+        app_user_id(), i.id, i.hash, i."bookId", i.title, i.author, i.progress, i.percent / 100, i."deviceName", i."deviceId",
+        coalesce(i."createdAt", now()), least(coalesce(i."syncedAt", now()), now())
+    FROM jsonb_to_recordset(given) AS i (
+        id uuid, hash text, "bookId" uuid, title text, author text, progress text, percent float8, "deviceName" text,
+        "deviceId" text, "createdAt" timestamptz, "syncedAt" timestamptz
+    )
+    ORDER BY i."syncedAt" DESC
+    LIMIT greatest(10000 - (SELECT count(*) FROM ereader_documents d WHERE d.user_id = app_user_id()), 0)
+    ON CONFLICT DO NOTHING
+$$;
+
+-- Adds the last positions of an exported library to books that have none, an array of objects: {"bookId": "…", "modifiedAt": "…",
+-- "percent": 50, "deviceId": "…", "deviceName": "…", "title": "…", "references": []}.
+CREATE OR REPLACE FUNCTION import_positions(given jsonb) RETURNS void
+LANGUAGE sql
+AS $$
+    INSERT INTO ereader_positions (
+        user_id, book_id, modified_at, fraction, device_id, device_name, title, place_refs
+    )
+    SELECT
+        app_user_id(), b.id, least(i."modifiedAt", now()), i.percent / 100, i."deviceId", i."deviceName", i.title, i."references"
+    FROM jsonb_to_recordset(given) AS i (
+        "bookId" uuid, "modifiedAt" timestamptz, percent float8, "deviceId" text, "deviceName" text, title text,
+        "references" text[]
+    )
+    JOIN books b ON b.user_id = app_user_id() AND b.id = i."bookId"
+    ON CONFLICT DO NOTHING
+$$;
+
 -- MARK: OPDS Progression
 
 -- Returns the last known position in a book: what an e-reader has reported, or the newest progress entry of its latest read if

@@ -1,5 +1,5 @@
 -- requires: accounts
--- The discovery feed: readers' signals, learning, popularity by genre, and decks of cards. The terms are explained in the
+-- The discovery feed: readers' signals, books by genre, and decks of cards. The terms are explained in the
 -- migration create_feed.
 
 -- MARK: Swipes and signals
@@ -232,59 +232,6 @@ AS $$
     SELECT count(*) FROM deleted
 $$;
 
--- MARK: Learning
-
--- The signals of all readers, without their names: one row for each reader, with 10 bytes for each signal (the number of
--- the work's founder as int8, the weight in hundredths as int2). At most the newest two million signals, and the newest
--- 2,000 of each reader and edition.
-CREATE OR REPLACE FUNCTION signals_of_readers() RETURNS TABLE (signals bytea)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    SELECT string_agg(int8send(number) || int2send(round(weight * 100)::int2), NULL ORDER BY at DESC, number)
-    FROM (
-        SELECT
-            user_id,
-            number,
-            weight,
-            at,
-            row_number() OVER (PARTITION BY user_id ORDER BY at DESC, number) AS of_reader,
-            row_number() OVER (PARTITION BY number ORDER BY at DESC, user_id) AS of_edition
-        FROM (
-            SELECT s.user_id, e.number, s.weight, s.at
-            FROM reader_signals s
-            JOIN editions e ON e.id = s.founder_id
-            WHERE s.weight > 0
-            ORDER BY s.at DESC
-            LIMIT 2000000
-        ) newest
-    ) ranked
-    WHERE of_reader <= 2000 AND of_edition <= 2000
-    GROUP BY user_id
-    ORDER BY user_id
-$$;
-
--- The founders of the works whose signals have changed since the similar books were learned.
-CREATE OR REPLACE FUNCTION editions_with_news() RETURNS TABLE (edition bigint)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    SELECT e.number
-    FROM editions e
-    WHERE e.id IN (
-        SELECT s.founder_id
-        FROM reader_signals s
-        WHERE s.weight > 0 AND s.at > (SELECT similar_at FROM feed_state)
-        UNION ALL
-        SELECT coalesce(w.founder_id, s.edition_id)
-        FROM swipes s
-        LEFT JOIN work_records w ON w.edition_id = s.edition_id
-        WHERE s.action IN ('LIKE', 'BUY')
-            AND (
-                s.recorded_at > (SELECT similar_at FROM feed_state)
-                OR s.undone_at > (SELECT similar_at FROM feed_state)
-            )
-    )
-$$;
-
 -- MARK: Genres
 
 -- Returns the tier of an edition in the feed. Tier 0 is shown first. Tier 2 is for books without a description or a genre, and
@@ -386,49 +333,6 @@ AS $$
     );
 $$;
 
--- Records that similar books were learned. Enqueues decks for the readers who were active in the last 30 days and have signals
--- for one of the learned editions. Until a new deck is built, the old ones start scrolls: they only lack what was learned. If
--- everything was learned, all decks are outdated, so other readers get theirs when they return.
-CREATE OR REPLACE FUNCTION finish_learning(learned_at timestamptz, learned bigint[], is_everything boolean) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    UPDATE feed_state
-    SET similar_at = greatest(similar_at, learned_at),
-        decks_valid_since = CASE WHEN is_everything THEN now() ELSE decks_valid_since END;
-    WITH active AS MATERIALIZED (
-        SELECT DISTINCT user_id
-        FROM sessions
-        WHERE rotated_at > now() - interval '30 days'
-    ), learned_editions AS MATERIALIZED (
-        SELECT id
-        FROM editions
-        WHERE number = ANY(learned)
-        UNION
-        SELECT w.edition_id
-        FROM editions e
-        JOIN work_records w ON w.founder_id = e.id
-        WHERE e.number = ANY(learned)
-    )
-    -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
-    INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
-    SELECT a.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
-    FROM active a
-    WHERE EXISTS (
-        SELECT
-        FROM swipes s
-        WHERE s.user_id = a.user_id
-            AND s.undone_at IS NULL
-            AND s.edition_id IN (SELECT id FROM learned_editions)
-    ) OR EXISTS (
-        SELECT
-        FROM books b
-        WHERE b.user_id = a.user_id AND b.edition_id IN (SELECT id FROM learned_editions)
-    )
-    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET again = (j.state = 'RUNNING');
-    SELECT pg_notify('jobs', 'feed.deck');
-$$;
-
 -- MARK: Background updates
 
 -- Brings the main language, the genres, and their numbers of readers up to date with the editions. Writes only what has changed.
@@ -483,94 +387,6 @@ AS $$
         );
 $$;
 
--- Updates the popularity of the editions: their ratings in the catalog, and the readers' positive signals about the work.
--- 5,000 signals weigh as much as the whole catalog, and new ones up to three times as much. Small changes are not written.
-CREATE OR REPLACE FUNCTION refresh_popularity(half_life_days float8 DEFAULT 14) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-DECLARE
-    catalog_weight CONSTANT float8 := 5000;
-    catalog_ratings CONSTANT float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
-BEGIN
-    WITH own AS MATERIALIZED (
-        SELECT
-            founder_id,
-            sum(voice * (1 + 2 * power(0.5, extract(epoch FROM now() - at) / 86400 / half_life_days))) AS readers
-        FROM reader_signals
-        WHERE voice > 0
-        GROUP BY founder_id
-    ), counted AS (
-        SELECT e.id, e.ratings_count + coalesce(own.readers, 0) * catalog_ratings / catalog_weight AS popularity
-        FROM editions e
-        LEFT JOIN work_records w ON w.edition_id = e.id
-        LEFT JOIN own ON own.founder_id = coalesce(w.founder_id, e.id)
-    )
-    UPDATE editions e
-    SET popularity = counted.popularity
-    FROM counted
-    WHERE counted.id = e.id AND abs(counted.popularity - e.popularity) > 0.05 * (1 + e.popularity);
-END
-$$;
-
--- Stores learned links. `sources` are the editions whose links are replaced as a whole; if it is null, only the links to and
--- from the `learned` editions are replaced. A link goes from `froms[i]` to `tos[i]` with `scores[i]`. Editions are given by
--- their numbers. An edition keeps its 50 strongest links.
-CREATE OR REPLACE FUNCTION replace_similar(
-    sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores float8[]
-) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
--- The arrays have very different sizes, so a plan for one of them can be slow for another.
-SET plan_cache_mode = force_custom_plan
-AS $$
-DECLARE
-    relearned CONSTANT uuid[] := ARRAY(SELECT id FROM editions WHERE number = ANY(learned));
-    affected uuid[];
-BEGIN
-    IF sources IS NOT NULL THEN
-        affected := ARRAY(SELECT id FROM editions WHERE number = ANY(sources));
-    ELSE
-        affected := ARRAY(
-            SELECT s.edition_id
-            FROM edition_similar s
-            JOIN editions e ON e.id = s.similar_id
-            WHERE e.number = ANY(learned)
-            UNION
-            SELECT id FROM editions WHERE number = ANY(froms)
-        );
-    END IF;
-    -- A temporary table, because the old links are read before they are deleted.
-    CREATE TEMPORARY TABLE new_links ON COMMIT DROP AS
-        WITH links AS (
-            SELECT edition_id, similar_id, score
-            FROM edition_similar
-            WHERE sources IS NULL AND edition_id = ANY(affected) AND similar_id <> ALL(relearned)
-            UNION ALL
-            SELECT f.id, t.id, l.score
-            FROM unnest(froms, tos, scores) AS l (from_number, to_number, score)
-            JOIN editions f ON f.number = l.from_number
-            JOIN editions t ON t.number = l.to_number
-        ), strongest AS (
-            SELECT
-                *,
-                row_number() OVER (PARTITION BY edition_id ORDER BY abs(score) DESC, similar_id) AS strength
-            FROM links
-        )
-        SELECT
-            edition_id,
-            row_number() OVER (PARTITION BY edition_id ORDER BY score DESC, similar_id) AS rank,
-            similar_id,
-            score
-        FROM strongest
-        WHERE strength <= 50;
-    DELETE FROM edition_similar
-    WHERE edition_id = ANY(affected);
-    INSERT INTO edition_similar (edition_id, rank, similar_id, score)
-    SELECT edition_id, rank, similar_id, score
-    FROM new_links;
-    DROP TABLE new_links;
-END
-$$;
-
 -- MARK: Policies and grants
 
 DROP POLICY IF EXISTS owner_only ON swipes;
@@ -596,8 +412,6 @@ GRANT SELECT, INSERT, DELETE ON feed_decks TO bookplate_app;
 GRANT USAGE ON SEQUENCE feed_chains TO bookplate_app;
 GRANT SELECT ON feed_state, edition_genres, cold_start_decks, edition_similar, current_swipes, reader_signals TO bookplate_app;
 
-REVOKE ALL ON FUNCTION list_genres_of_editions, refresh_genres, refresh_popularity FROM PUBLIC;
-REVOKE ALL ON FUNCTION prune_undone_swipes, signals_of_readers, editions_with_news, replace_similar, finish_learning,
-    store_cold_start_deck, refresh_feed FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION prune_undone_swipes, signals_of_readers, editions_with_news, replace_similar, finish_learning,
-    store_cold_start_deck, refresh_feed TO bookplate_app;
+REVOKE ALL ON FUNCTION list_genres_of_editions, refresh_genres FROM PUBLIC;
+REVOKE ALL ON FUNCTION prune_undone_swipes, store_cold_start_deck, refresh_feed FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION prune_undone_swipes, store_cold_start_deck, refresh_feed TO bookplate_app;

@@ -1,4 +1,4 @@
--- requires: accounts, goals, notes, reads
+-- requires: accounts, ereaders, goals, notes, reads
 -- Imports of a library from a file.
 
 -- Returns how far a status is on the way to READ. An import can move a book forward, but not back.
@@ -330,6 +330,21 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception OR SQLSTATE 'BP4
 END
 $$;
 
+-- Returns objects of a file with the ids that their books have in the library.
+CREATE OR REPLACE FUNCTION of_library_books(import uuid, given jsonb) RETURNS jsonb
+LANGUAGE sql STABLE
+AS $$
+    SELECT jsonb_agg(
+        g.object || jsonb_build_object(
+            'bookId', coalesce(i.book_ids -> (g.object ->> 'bookId'), g.object -> 'bookId')
+        )
+        ORDER BY g.position
+    )
+    FROM imports i
+    CROSS JOIN LATERAL jsonb_array_elements(given) WITH ORDINALITY AS g (object, position)
+    WHERE i.user_id = app_user_id() AND i.id = import
+$$;
+
 -- Brings the next records of an import into the library, and stores how far it has come, both in one transaction. `start` is
 -- the number of records that are done: if it differs from the stored one, nothing happens. Returns the new number.
 --
@@ -368,6 +383,8 @@ DECLARE
     reads jsonb;
     progress jsonb := '[]';
     notes jsonb := '[]';
+    documents jsonb := '[]';
+    positions jsonb := '[]';
     -- The books of the library by the ids that they have in the file, if the ids differ.
     ids_of_file jsonb := '{}';
     file_format import_format;
@@ -506,6 +523,10 @@ BEGIN
         ELSIF entry ? 'note' THEN
             notes := notes || (entry -> 'note');
             lines := lines || jsonb_build_object(entry -> 'note' ->> 'id', entry -> 'line');
+        ELSIF entry ? 'document' THEN
+            documents := documents || (entry -> 'document');
+        ELSIF entry ? 'position' THEN
+            positions := positions || (entry -> 'position');
         ELSIF entry ? 'swipe' THEN
             INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
             SELECT
@@ -541,7 +562,7 @@ BEGIN
     -- A review keeps its id unless another review has it. The trigger would compare each review with all earlier entries of the
     -- transaction.
     PERFORM set_config('app.bulk', 'on', true);
-    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
+    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, is_visible, created_at, updated_at)
     SELECT
         owner,
         r.book_id,
@@ -553,6 +574,7 @@ BEGIN
         r.half_stars,
         r.text,
         r.has_spoilers,
+        r.is_visible,
         coalesce(r.created_at, now()),
         coalesce(r.updated_at, r.created_at, now())
     FROM (
@@ -562,6 +584,7 @@ BEGIN
             (w ->> 'halfStars')::int AS half_stars,
             w ->> 'review' AS text,
             coalesce((w ->> 'hasSpoilers')::boolean, false) AS has_spoilers,
+            b.status = 'READ' AS is_visible,
             coalesce((w ->> 'reviewedAt')::timestamptz, (w ->> 'finishedAt')::timestamptz) AS created_at,
             (w ->> 'reviewUpdatedAt')::timestamptz AS updated_at,
             row_number() OVER (PARTITION BY w ->> 'reviewId') AS position
@@ -603,18 +626,16 @@ BEGIN
     SET book_ids = i.book_ids || ids_of_file
     WHERE i.user_id = owner AND i.id = import AND ids_of_file <> '{}';
     IF notes <> '[]' THEN
-        notes := (
-            SELECT jsonb_agg(
-                n.note || jsonb_build_object('bookId', coalesce(i.book_ids -> (n.note ->> 'bookId'), n.note -> 'bookId'))
-            )
-            FROM imports i
-            CROSS JOIN LATERAL jsonb_array_elements(notes) AS n (note)
-            WHERE i.user_id = owner AND i.id = import
-        );
         INSERT INTO import_failures (user_id, import_id, line, message)
         SELECT owner, import, (lines ->> id::text)::int, 'The book of this note does not exist or is full. The note was left out.'
-        FROM unnest(import_notes(notes)) AS id
+        FROM unnest(import_notes(of_library_books(import, notes))) AS id
         ON CONFLICT DO NOTHING;
+    END IF;
+    IF documents <> '[]' THEN
+        PERFORM import_documents(of_library_books(import, documents));
+    END IF;
+    IF positions <> '[]' THEN
+        PERFORM import_positions(of_library_books(import, positions));
     END IF;
     INSERT INTO import_failures (user_id, import_id, line, message)
     SELECT owner, import, (lines ->> id::text)::int, 'This book cannot be stored.'

@@ -152,19 +152,20 @@ BEGIN
     WHERE k.id IS NOT NULL;
 
     WITH created AS (
-        INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
+        INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, is_visible, created_at, updated_at)
         SELECT DISTINCT ON (p.user_id, p.id)
             p.user_id, p.id, gen_random_uuid(), (p.book ->> 'halfStars')::smallint, p.book ->> 'review',
-            coalesce((p.book ->> 'hasSpoilers')::boolean, false),
+            coalesce((p.book ->> 'hasSpoilers')::boolean, false), k.status = 'READ',
             coalesce((p.book ->> 'reviewedAt')::timestamptz, (p.book ->> 'finishedAt')::timestamptz, now()),
             coalesce(
                 (p.book ->> 'reviewUpdatedAt')::timestamptz, (p.book ->> 'reviewedAt')::timestamptz,
                 (p.book ->> 'finishedAt')::timestamptz, now()
             )
         FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
+        JOIN books k ON k.user_id = p.user_id AND k.id = p.id
         WHERE p.book ?| '{halfStars, review}'
         ON CONFLICT DO NOTHING
-        RETURNING user_id, id, book_id
+        RETURNING user_id, id, book_id, is_visible
     )
     SELECT count(*), coalesce(jsonb_agg(to_jsonb(c)), '[]') INTO reviews_created, new_reviews FROM created c;
 
@@ -214,10 +215,9 @@ BEGIN
         SELECT b.user_id, b.id, 'CREATED', 'Book', 2
         FROM jsonb_to_recordset(new_books) AS b (user_id uuid, id uuid)
         UNION ALL
-        -- A review is hidden while its book is not READ.
         SELECT v.user_id, v.id, 'CREATED', 'Review', 3
-        FROM jsonb_to_recordset(new_reviews) AS v (user_id uuid, id uuid, book_id uuid)
-        JOIN books k ON k.user_id = v.user_id AND k.id = v.book_id AND k.status = 'READ'
+        FROM jsonb_to_recordset(new_reviews) AS v (user_id uuid, id uuid, is_visible boolean)
+        WHERE v.is_visible
         UNION ALL
         SELECT d.user_id, d.id, 'CREATED', 'Read', 4
         FROM jsonb_to_recordset(new_reads) AS d (user_id uuid, id uuid)

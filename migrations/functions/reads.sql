@@ -810,32 +810,37 @@ FOR EACH ROW
 WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
 EXECUTE FUNCTION copy_book_facts();
 
--- Adds an entry to `reading_days`, or removes it. The caller holds the lock of the user, which a change of the time zone takes, too.
-CREATE OR REPLACE FUNCTION count_reading_day(owner uuid, at timestamptz, is_added boolean) RETURNS void
+-- Adds entries to `reading_days`, or removes them. The caller holds the lock of the user, which a change of the time zone takes, too.
+CREATE OR REPLACE FUNCTION count_reading_days(owner uuid, times timestamptz[], is_added boolean) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    local_day date;
+    days date[];
+    counts int[];
 BEGIN
-    SELECT (count_reading_day.at AT TIME ZONE u.time_zone)::date INTO local_day
-    FROM users u
-    WHERE u.id = owner;
-    IF NOT FOUND THEN
-        -- The account is being deleted.
-        RETURN;
-    ELSIF is_added THEN
+    -- No user is found while the account is being deleted.
+    SELECT array_agg(n.day), array_agg(n.entry_count) INTO days, counts
+    FROM (
+        SELECT (t.at AT TIME ZONE u.time_zone)::date AS day, count(*)::int AS entry_count
+        FROM users u
+        CROSS JOIN unnest(times) AS t (at)
+        WHERE u.id = owner
+        GROUP BY 1
+    ) n;
+    IF is_added THEN
         INSERT INTO reading_days AS d (user_id, day, entry_count)
-        VALUES (owner, local_day, 1)
+        SELECT owner, n.day, n.entry_count
+        FROM unnest(days, counts) AS n (day, entry_count)
         ON CONFLICT ON CONSTRAINT reading_days_pkey DO UPDATE
-        SET entry_count = d.entry_count + 1;
+        SET entry_count = d.entry_count + excluded.entry_count;
     ELSE
         DELETE FROM reading_days d
-        WHERE d.user_id = owner AND d.day = local_day AND d.entry_count <= 1;
-        IF NOT FOUND THEN
-            UPDATE reading_days d
-            SET entry_count = d.entry_count - 1
-            WHERE d.user_id = owner AND d.day = local_day;
-        END IF;
+        USING unnest(days, counts) AS n (day, entry_count)
+        WHERE d.user_id = owner AND d.day = n.day AND d.entry_count <= n.entry_count;
+        UPDATE reading_days d
+        SET entry_count = d.entry_count - n.entry_count
+        FROM unnest(days, counts) AS n (day, entry_count)
+        WHERE d.user_id = owner AND d.day = n.day;
     END IF;
 END
 $$;
@@ -890,32 +895,88 @@ BEGIN
 END
 $$;
 
--- Logs a created, changed, or deleted entry, and counts it in `reading_days`. The entries of a deleted read are not logged: they
--- are deleted with it.
-CREATE OR REPLACE FUNCTION log_progress_entry() RETURNS trigger
+-- Logs created entries, and counts them in `reading_days`. This function and the next two run once per statement, because a read can
+-- have thousands of entries.
+CREATE OR REPLACE FUNCTION log_added_progress() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     ignored text;
+    owner uuid;
+    ids uuid[];
+    times timestamptz[];
 BEGIN
-    IF TG_OP = 'INSERT' THEN
-        ignored := append_change(NEW.user_id, 'CREATED', 'ProgressEntry', NEW.id);
-        ignored := count_reading_day(NEW.user_id, NEW.at, true);
-    ELSIF TG_OP = 'DELETE' THEN
-        ignored := count_reading_day(OLD.user_id, OLD.at, false);
-        PERFORM
-        FROM reads r
-        WHERE r.user_id = OLD.user_id AND r.id = OLD.read_id;
-        IF FOUND THEN
-            ignored := append_change(OLD.user_id, 'DELETED', 'ProgressEntry', OLD.id);
+    FOR owner, ids, times IN
+        SELECT n.user_id, array_agg(n.id), array_agg(n.at)
+        FROM new_rows n
+        GROUP BY n.user_id
+        ORDER BY n.user_id
+    LOOP
+        ignored := append_changes(owner, 'CREATED', 'ProgressEntry', ids);
+        ignored := count_reading_days(owner, times, true);
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
+-- Logs changed entries, and counts them again if the time of one has changed.
+CREATE OR REPLACE FUNCTION log_changed_progress() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+    old_times timestamptz[];
+    new_times timestamptz[];
+BEGIN
+    FOR owner, ids, old_times, new_times IN
+        SELECT n.user_id, array_agg(n.id), array_agg(o.at), array_agg(n.at)
+        FROM new_rows n
+        JOIN old_rows o ON o.user_id = n.user_id AND o.id = n.id
+        WHERE n IS DISTINCT FROM o
+        GROUP BY n.user_id
+        ORDER BY n.user_id
+    LOOP
+        ignored := append_changes(owner, 'UPDATED', 'ProgressEntry', ids);
+        IF old_times <> new_times THEN
+            ignored := count_reading_days(owner, old_times, false);
+            ignored := count_reading_days(owner, new_times, true);
         END IF;
-    ELSIF NEW IS DISTINCT FROM OLD THEN
-        ignored := append_change(NEW.user_id, 'UPDATED', 'ProgressEntry', NEW.id);
-        IF NEW.at <> OLD.at THEN
-            ignored := count_reading_day(OLD.user_id, OLD.at, false);
-            ignored := count_reading_day(NEW.user_id, NEW.at, true);
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
+-- Logs deleted entries, and removes them from `reading_days`. The entries of a deleted read are not logged: they are deleted with
+-- it.
+CREATE OR REPLACE FUNCTION log_deleted_progress() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+-- The planner has no statistics of transition tables.
+SET enable_seqscan = off
+AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    ids uuid[];
+    times timestamptz[];
+BEGIN
+    FOR owner, ids, times IN
+        SELECT o.user_id, array_agg(o.id) FILTER (WHERE r.id IS NOT NULL), array_agg(o.at)
+        FROM old_rows o
+        -- The log of a deleted account is deleted, too.
+        JOIN users u ON u.id = o.user_id
+        LEFT JOIN reads r ON r.user_id = o.user_id AND r.id = o.read_id
+        GROUP BY o.user_id
+        ORDER BY o.user_id
+    LOOP
+        IF ids IS NOT NULL THEN
+            ignored := append_changes(owner, 'DELETED', 'ProgressEntry', ids);
+        ELSE
+            ignored := lock_user(owner);
         END IF;
-    END IF;
+        ignored := count_reading_days(owner, times, false);
+    END LOOP;
     RETURN NULL;
 END
 $$;
@@ -927,10 +988,24 @@ FOR EACH ROW
 WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
 EXECUTE FUNCTION log_read();
 
-CREATE OR REPLACE TRIGGER log_changes
-AFTER INSERT OR UPDATE OR DELETE ON progress_entries
-FOR EACH ROW
-EXECUTE FUNCTION log_progress_entry();
+-- PostgreSQL has no triggers with transition tables for several events.
+CREATE OR REPLACE TRIGGER log_insert
+AFTER INSERT ON progress_entries
+REFERENCING NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_added_progress();
+
+CREATE OR REPLACE TRIGGER log_update
+AFTER UPDATE ON progress_entries
+REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_changed_progress();
+
+CREATE OR REPLACE TRIGGER log_delete
+AFTER DELETE ON progress_entries
+REFERENCING OLD TABLE AS old_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_deleted_progress();
 
 -- MARK: Policies and grants
 
@@ -974,4 +1049,5 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON reads, progress_entries TO bookplate_app
 GRANT SELECT, INSERT, UPDATE, DELETE ON reading_tombstones TO bookplate_app;
 GRANT SELECT ON reading_days TO bookplate_app;
 
-REVOKE ALL ON FUNCTION log_read, log_progress_entry, count_reading_day, recount_reading_days FROM PUBLIC;
+REVOKE ALL ON FUNCTION log_read, log_added_progress, log_changed_progress, log_deleted_progress, count_reading_days,
+    recount_reading_days FROM PUBLIC;

@@ -152,10 +152,11 @@ $$;
 --    those that match all parts of step 1. Of the records of a work, only the best match is returned.
 --
 -- Relies on this plan: the words by the primary key of search_words, the titles by editions_search_title, and at most a few
--- hundred candidates by key. force_custom_plan, because the words decide which plan is cheap.
+-- hundred candidates by key. force_custom_plan, because the words decide which plan is cheap. OFFSET 0 prevents scans of the whole
+-- catalog: the planner expects too many rows.
 CREATE OR REPLACE FUNCTION search_editions(folded text, rows_max int, after_score float8, after_id uuid)
 RETURNS TABLE (id uuid, score float8, is_match boolean)
-LANGUAGE plpgsql STABLE
+LANGUAGE plpgsql STABLE ROWS 50
 SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
@@ -301,8 +302,10 @@ BEGIN
                         + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
                         + 0.05 * ln(1 + e.popularity) AS score
                 FROM (SELECT DISTINCT unnest(candidates) AS id) c
-                JOIN editions e ON e.id = c.id
-                LEFT JOIN work_records w ON w.edition_id = e.id
+                CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e
+                LEFT JOIN LATERAL (
+                    SELECT w.founder_id FROM work_records w WHERE w.edition_id = e.id OFFSET 0
+                ) w ON true
             ) scored
             ORDER BY scored.founder_id, scored.score DESC, scored.id DESC
         ) ranked

@@ -22,6 +22,6 @@ insert into swipes (user_id, edition_id, action, swiped_at)
       ) draws group by r, n
     ) distinct_draws
   ) chosen where place <= 150;
-update feed_state set similar_at = '-infinity';
+truncate collected_signals, work_signals;
 commit;
 vacuum analyze swipes;

@@ -100,6 +100,14 @@ struct DatabaseChecks {
                     "let it use session mode (for PgBouncer: pool_mode = session), or set \(variable) to the address of the database itself"
                 )
             ]
+        case .raw:
+            [
+                .wrong(
+                    "pooler",
+                    "the pooler of \(variable) is Pgpool-II in its mode raw, which confirms writes that it does not commit",
+                    "let it use backend_clustering_mode = 'streaming_replication', or set \(variable) to the address of the database itself"
+                )
+            ]
         case .unknown:
             [
                 .warning(
@@ -131,7 +139,7 @@ struct DatabaseChecks {
     }
 
     private func connections(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
-        let needed = configuration.database.connectionsMax
+        let needed = configuration.database.allConnectionsMax
         let allowed = try DatabaseCheck.connectionsMax(connection)
         return needed > allowed
             ? .wrong(

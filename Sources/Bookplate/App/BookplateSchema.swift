@@ -226,8 +226,8 @@ extension RequestLimits {
     /// The default limits for operations of the product's schema.
     package static let bookplate: RequestLimits = {
         var limits = RequestLimits()
-        // Without these sizes, a page of a hundred cards with all their lists would be refused.
-        limits.operation.listSizes = [
+        // Without these numbers, a page of a hundred cards with all their lists would be refused.
+        limits.operation.objectCounts = [
             "Book.authors": 2, "FeedCard.authors": 2, "DeletedBook.authors": 2,
             "FeedCard.genres": 3,
             "User.preferredGenres": 5, "Book.purchaseLinks": 2, "FeedCard.purchaseLinks": 2,
@@ -235,6 +235,8 @@ extension RequestLimits {
             "FeedCard.series": 1, "Work.series": 1, "LibraryStats.readByMonth": 12,
             "YearInReview.byMonth": 12, "LibraryStats.readByFormat": 3, "YearInReview.byFormat": 3,
             "LibraryStats.ratings": 10, "YearInReview.ratings": 10, "User.readingGoals": 10,
+            // Statistics read all reads of a library or of a year.
+            "User.stats": 20, "User.yearInReview": 20,
         ]
         return limits
     }()

@@ -31,12 +31,14 @@ struct OperationTelemetry {
     /// By kind; nil if the request was abandoned before its document was known.
     private let abandoned: [OperationKind?: Counter]
     private let metrics: Metrics
+    private let tracer: Tracer?
     private var errors: [String: Counter] = [:]
 
     init(_ services: Services) {
         logger = services.logger
         slowOperation = services.slowOperation
         metrics = services.metrics
+        tracer = services.tracer
         durations = Dictionary(
             uniqueKeysWithValues: OperationKind.allCases.map { kind in
                 (
@@ -100,6 +102,7 @@ struct OperationTelemetry {
         durations[operation.kind]?.observe(duration)
         count(operation.errorCodes)
         if isAbandoned { abandoned(operation.kind, operation.request.requestID) }
+        trace(operation, duration)
         guard let slowOperation, duration >= slowOperation else { return }
         logger.warning(
             "slow operation",
@@ -117,6 +120,34 @@ struct OperationTelemetry {
                 "round_trips": .stringConvertible(operation.roundTripCount),
                 "errors": .stringConvertible(operation.errorCodes.count),
             ])
+    }
+
+    /// Records a span of the operation, as a part of the HTTP request. Operations of WebSockets begin a trace. The text of the
+    /// document may contain secrets, so the span has only its hash.
+    ///
+    /// Spec: https://opentelemetry.io/docs/specs/semconv/graphql/graphql-spans/
+    private func trace(_ operation: Finished, _ duration: Duration) {
+        guard let tracer, let trace = TraceParent.current?.makePart() ?? tracer.trace(of: nil),
+            trace.isRecorded
+        else { return }
+        var attributes: [(name: String, value: TraceSpan.AttributeValue)] = [
+            ("graphql.operation.type", .text(operation.kind.rawValue)),
+            ("bookplate.document_hash", .text(lowercaseHex(sha256(operation.text)))),
+            ("bookplate.request_id", .text(operation.request.requestID)),
+            ("bookplate.database.statements", .number(operation.statementCount)),
+            ("bookplate.database.round_trips", .number(operation.roundTripCount)),
+        ]
+        if let name = operation.operationName {
+            attributes.append(("graphql.operation.name", .text(name)))
+        }
+        if let code = operation.errorCodes.first { attributes.append(("error.type", .text(code))) }
+        tracer.record(
+            TraceSpan(
+                trace, name: operation.kind.rawValue, duration: duration, attributes: attributes,
+                hasFailed: operation.errorCodes.contains {
+                    $0 == BookplateError.internalError.code
+                        || $0 == BookplateError.serviceUnavailableCode
+                }))
     }
 
     /// Counts errors by code. The codes are a fixed set. Errors of cancelled requests do not count, because they are not sent.

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_162_000
+package let schemaVersion: Int64 = 20_261_123_164_300
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "62939f943c1122969f0f859007e705f6045459e9db0486a3e9be78ccf6bfafce"
+    "61cd014bb17ed721a6703a389124720990333ad156f3372d0ddef84edda36250"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -409,6 +409,13 @@ package final class RequestContext: RowContext {
         return reported.fieldError(requestID: requestID)
     }
 
+    package func error(for defect: LoaderDefect) -> FieldError {
+        services.logger.error(
+            "a field has an invalid value",
+            metadata: ["request_id": "\(requestID)", "reason": "\(defect)"])
+        return fieldError(.internalError)
+    }
+
     // MARK: - RowContext
 
     package func callerID() throws -> UUID { try caller().userID }

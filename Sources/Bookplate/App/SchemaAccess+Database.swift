@@ -8,10 +8,37 @@ extension SchemaAccess {
         let statements = try connection.inTransaction(commits: false, mapping: { $0 }) {
             () throws(PostgresError) in
             try connection.execute("SET LOCAL search_path = ''")
-            return try connection.query("\(privileges) UNION ALL \(policies) UNION ALL \(tables)")
-                .decode(String.self)
+            let publicPolicies = policies(of: "c.relnamespace = 'public'::pg_catalog.regnamespace")
+            return try connection.query(
+                "\(privileges) UNION ALL \(publicPolicies) UNION ALL \(tables)"
+            ).decode(String.self)
         }
         return Set(statements)
+    }
+
+    /// Returns a policy as this database prints it; nil if it cannot be created here.
+    ///
+    /// Versions of PostgreSQL print the same expression differently. The policy is created on a temporary table with the same
+    /// columns, in a transaction that is not committed, so this neither locks nor changes a table.
+    static func printed(_ statement: String, by connection: AdminConnection) -> String? {
+        guard let table = table(ofPolicy: statement) else { return nil }
+        let onCopy = statement.replacing(
+            " ON \(table) ", with: " ON pg_temp.printed_policy ", maxReplacements: 1
+        ).replacing(" TO bookplate_owner ", with: " TO CURRENT_USER ", maxReplacements: 1)
+        let printed = try? connection.inTransaction(commits: false, mapping: { $0 }) {
+            () throws(PostgresError) in
+            try connection.execute(
+                """
+                SET LOCAL search_path = '';
+                CREATE TEMPORARY TABLE printed_policy (LIKE \(table));
+                \(onCopy)
+                """)
+            return try connection.query(
+                policies(of: "c.oid = 'pg_temp.printed_policy'::pg_catalog.regclass")
+            ).decode(String.self).first
+        }
+        guard let printed, let name = Self.table(ofPolicy: printed) else { return nil }
+        return printed.replacing(" ON \(name) ", with: " ON \(table) ", maxReplacements: 1)
     }
 
     /// The privileges of the server's role and of all roles.
@@ -58,8 +85,9 @@ extension SchemaAccess {
         WHERE grantee = 0 OR r.rolname = 'bookplate_app'
         """
 
-    /// The policies. The owner of a table is called `bookplate_owner`, whatever its name is.
-    private static let policies = """
+    /// The policies of the tables for which a condition holds. The owner of a table is called `bookplate_owner`, whatever its name is.
+    private static func policies(of condition: String) -> String {
+        """
         SELECT
             pg_catalog.format(
                 'CREATE POLICY %I ON %s', p.polname, p.polrelid::pg_catalog.regclass)
@@ -89,8 +117,9 @@ extension SchemaAccess {
                     '')
         FROM pg_catalog.pg_policy p
         JOIN pg_catalog.pg_class c ON c.oid = p.polrelid
-        WHERE c.relnamespace = 'public'::pg_catalog.regnamespace
+        WHERE \(condition)
         """
+    }
 
     private static let tables = """
         SELECT

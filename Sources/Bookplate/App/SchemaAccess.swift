@@ -55,7 +55,19 @@ package struct SchemaAccess: Sendable, Equatable {
     }
 
     package func differences(_ connection: AdminConnection) throws(PostgresError) -> Differences {
-        differences(from: try Self.statements(connection))
+        var differences = differences(from: try Self.statements(connection))
+        // The dump is that of another version of PostgreSQL, perhaps.
+        if !differences.unexpected.isEmpty {
+            for statement in differences.missing {
+                if let printed = Self.printed(statement, by: connection),
+                    let index = differences.unexpected.firstIndex(of: printed)
+                {
+                    differences.unexpected.remove(at: index)
+                    differences.missing.removeAll { $0 == statement }
+                }
+            }
+        }
+        return differences
     }
 
     /// - Parameter present: The statements that describe a database.
@@ -96,6 +108,11 @@ package struct SchemaAccess: Sendable, Equatable {
             return nil
         }
         return "\(words[2]) ON \(words[4])"
+    }
+
+    /// Returns the table of the policy that a statement creates, such as `public.books`.
+    static func table(ofPolicy statement: String) -> String? {
+        policy(statement).flatMap { $0.split(separator: " ").last.map(String.init) }
     }
 
     /// Returns the statement that takes an unexpected privilege or policy away.

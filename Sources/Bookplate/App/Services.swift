@@ -20,6 +20,8 @@ package final class Services: Sendable {
     let replica: Replica?
     let logger: Logger
     package let metrics: Metrics
+    /// nil if traces are not exported.
+    let tracer: Tracer?
     /// The duration after which an operation is logged as slow; nil if none is logged.
     let slowOperation: Duration?
 
@@ -28,7 +30,7 @@ package final class Services: Sendable {
         bookSources: SourceChain = SourceChain([]),
         coverSources: CoverSources = CoverSources(SourceChain([])), covers: Covers, hub: Hub,
         replica: Replica? = nil, logger: Logger, metrics: Metrics = Metrics(),
-        slowOperation: Duration? = nil
+        tracer: Tracer? = nil, slowOperation: Duration? = nil
     ) {
         self.accounts = accounts
         self.rates = rates
@@ -39,6 +41,7 @@ package final class Services: Sendable {
         self.replica = replica
         self.logger = logger
         self.metrics = metrics
+        self.tracer = tracer
         self.slowOperation = slowOperation
         let imagers = metrics.gauge(
             "bookplate_imager_processes", "Running processes of bookplate-imager.")

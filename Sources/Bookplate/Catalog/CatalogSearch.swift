@@ -26,7 +26,7 @@ struct CatalogSearch: FieldLoader {
                 """
                 SELECT \(columns.sql)
                 FROM search_editions(search_fold($2), $3, $4, $5) s
-                JOIN editions e ON e.id = s.id
+                CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = s.id OFFSET 0) e
                 ORDER BY s.score DESC, s.id DESC
                 """),
             byISBN: Statement(

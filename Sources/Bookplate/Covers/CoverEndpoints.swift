@@ -28,7 +28,7 @@ package final class CoverEndpoints {
     ) async throws(BookplateError) -> String? {
         guard let name = UUID(key.name) else { return nil }
         var current: String?
-        var card: TitleCard?
+        var card: PublicTitleCard?
         switch (key.bucket, UUID(key.folder)) {
         case (.bookCovers, let user?):
             current = try await first(Self.bookCoverVersion, .of(user, name), requestID)
@@ -47,9 +47,10 @@ package final class CoverEndpoints {
     }
 
     /// Draws the title card unless it is in the store.
-    private func draw(_ card: TitleCard, _ key: ObjectKey) async throws(BookplateError) {
+    private func draw(_ card: PublicTitleCard, _ key: ObjectKey) async throws(BookplateError) {
         do throws(ImageError) {
-            try await services.covers.titleCards.draw(card, as: key)
+            try await services.covers.titleCards.draw(
+                card.card, version: card.version, as: key)
         } catch .overloaded {
             throw .rateLimited(retryAfterSeconds: 2)
         } catch .cancelled {
@@ -77,10 +78,25 @@ package final class CoverEndpoints {
         "SELECT public_cover_version($1, $2)")
     private static let editionCoverVersion = TypedStatement<String>(
         "SELECT cover_version FROM editions WHERE id = $1")
-    private static let bookTitle = TypedStatement<TitleCard>(
-        "SELECT title, author, genre FROM public_book_title($1, $2)")
-    private static let editionTitle = TypedStatement<TitleCard>(
-        "SELECT title, authors[1], genres[1] FROM editions WHERE id = $1")
+    private static let bookTitle = TypedStatement<PublicTitleCard>(
+        """
+        SELECT title_card_version(title, author, genre), title, author, genre
+        FROM public_book_title($1, $2)
+        """)
+    private static let editionTitle = TypedStatement<PublicTitleCard>(
+        "SELECT title_card_version, title, authors[1], genres[1] FROM editions WHERE id = $1")
+
+    /// A title card with the version of its URL.
+    private struct PublicTitleCard: RowDecodable {
+        let version: String
+        let card: TitleCard
+
+        init?(_ row: inout RowReader) {
+            guard let version = row.text(), let card = TitleCard(&row) else { return nil }
+            self.version = version
+            self.card = card
+        }
+    }
 
     // MARK: - Writes by the owner
 

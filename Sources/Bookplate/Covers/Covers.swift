@@ -160,7 +160,7 @@ extension RequestContext {
         for book in books {
             guard let key = ObjectKey(.titleCards, folder: "\(user)", name: "\(book.id)")
             else { continue }
-            try? await services.covers.store.remove(key, version: book.card.version)
+            try? await services.covers.store.remove(key, version: book.titleCardVersion)
         }
     }
 }

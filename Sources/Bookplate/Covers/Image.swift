@@ -84,19 +84,21 @@ enum Image {
     ///
     /// A book that was added from a card without a cover shows the title card of the card, so that the app does not load
     /// another image, until the reader changes the title, the author, or the genre.
+    ///
+    /// Only a book whose status is READY or FETCHING can have a cover of its own, so the others need no lookup in `covers`.
     static let shown = Column(
         """
         coalesce(
-            (
+            CASE WHEN b.cover_status IN ('READY', 'FETCHING') THEN (
                 SELECT ARRAY[
                     NULL, c.version, c.width::text, c.height::text, c.dominant_color, c.blur_hash
                 ]
                 FROM \(ownCover)
-            ),
+            ) END,
             (
                 SELECT ARRAY[
                     e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text,
-                    e.cover_dominant_color, e.cover_blur_hash, e.authors[1]
+                    e.cover_dominant_color, e.cover_blur_hash, e.title_card_version
                 ]
                 FROM editions e
                 WHERE e.id = b.edition_id
@@ -125,31 +127,28 @@ struct ShownImage {
         case height
         case dominantColor
         case blurHash
-        /// The first author of the edition, for its title card.
-        case author
+        /// The version of the edition's title card.
+        case titleCardVersion
     }
 
-    private let cell: UnsafeRawBufferPointer?
+    private var elements: InlineArray<7, UnsafeRawBufferPointer?> = InlineArray(repeating: nil)
 
-    init(_ cell: UnsafeRawBufferPointer?) { self.cell = cell }
-
-    /// Returns the UTF-8 of an element; nil for NULL. It is valid as long as the cell.
-    func bytes(_ element: Element) -> UnsafeRawBufferPointer? {
+    /// The elements are valid as long as the cell.
+    init(_ cell: UnsafeRawBufferPointer?) {
         var index = 0
-        var found: UnsafeRawBufferPointer?
         _ = cell?.forEachArrayElement { bytes in
-            if index == element.rawValue {
-                found = bytes
-                return false
-            }
+            guard index < elements.count else { return false }
+            elements[index] = bytes
             index += 1
             return true
         }
-        return found
     }
 
+    /// The UTF-8 of an element; nil for NULL.
+    subscript(element: Element) -> UnsafeRawBufferPointer? { elements[element.rawValue] }
+
     func text(_ element: Element) -> String? {
-        bytes(element).map { String(decoding: $0, as: UTF8.self) }
+        self[element].map { String(decoding: $0, as: UTF8.self) }
     }
 
     func number(_ element: Element) -> Int? { text(element).flatMap { Int($0) } }

@@ -1,6 +1,5 @@
 import GraphQL
 import GraphQLPostgres
-import ImageProcessing
 import ObjectStorage
 import Postgres
 
@@ -11,15 +10,14 @@ struct ImageURL: RowLoader {
 
     static let ofCover = ImageURL(parentColumns: [Cover.userID, Cover.bookID, Cover.version])
     static let ofBook = ImageURL(parentColumns: [
-        userID, Book.id, Image.shown, titleOfBook, authorOfBook, Image.genreOfBook,
+        userID, Book.id, Image.shown, titleCardVersionOfBook,
     ])
     static let ofEdition = ImageURL(parentColumns: [
-        FeedCard.id, FeedCard.coverVersion, FeedCard.title, FeedCard.author, FeedCard.genre,
+        FeedCard.id, FeedCard.coverVersion, FeedCard.titleCardVersion,
     ])
 
     private static let userID = Column("b.user_id", .uuid)
-    private static let titleOfBook = Column("b.title", .text)
-    private static let authorOfBook = Column("b.author", .text)
+    private static let titleCardVersionOfBook = Column("b.title_card_version", .text)
 
     /// The values of the schema's `CoverSize`.
     private static let variants: [String: ObjectVariant] = [
@@ -44,18 +42,17 @@ struct ImageURL: RowLoader {
     /// The indices of the cells that URLs consist of.
     private enum Cells {
         case cover(user: Int, book: Int, version: Int)
-        case book(user: Int, id: Int, shown: Int, title: Int, author: Int, genre: Int)
-        case edition(id: Int, version: Int, title: Int, author: Int, genre: Int)
+        case book(user: Int, id: Int, shown: Int, titleCardVersion: Int)
+        case edition(id: Int, version: Int, titleCardVersion: Int)
 
         /// The columns of the rows show what the parents are.
         init?(_ rows: RowBatch) {
             if let user = rows.index(of: userID), let id = rows.index(of: Book.id),
-                let shown = rows.index(of: Image.shown), let title = rows.index(of: titleOfBook),
-                let author = rows.index(of: authorOfBook),
-                let genre = rows.index(of: Image.genreOfBook)
+                let shown = rows.index(of: Image.shown),
+                let titleCardVersion = rows.index(of: titleCardVersionOfBook)
             {
                 self = .book(
-                    user: user, id: id, shown: shown, title: title, author: author, genre: genre)
+                    user: user, id: id, shown: shown, titleCardVersion: titleCardVersion)
             } else if let user = rows.index(of: Cover.userID),
                 let book = rows.index(of: Cover.bookID),
                 let version = rows.index(of: Cover.version)
@@ -63,12 +60,9 @@ struct ImageURL: RowLoader {
                 self = .cover(user: user, book: book, version: version)
             } else if let id = rows.index(of: FeedCard.id),
                 let version = rows.index(of: FeedCard.coverVersion),
-                let title = rows.index(of: FeedCard.title),
-                let author = rows.index(of: FeedCard.author),
-                let genre = rows.index(of: FeedCard.genre)
+                let titleCardVersion = rows.index(of: FeedCard.titleCardVersion)
             {
-                self = .edition(
-                    id: id, version: version, title: title, author: author, genre: genre)
+                self = .edition(id: id, version: version, titleCardVersion: titleCardVersion)
             } else {
                 return nil
             }
@@ -107,26 +101,21 @@ struct ImageURL: RowLoader {
                 guard let user = uuid(user), let book = uuid(book), let version = cell(version)
                 else { return nil }
                 return .cover(user, book, version)
-            case .edition(let id, let version, let title, let author, let genre):
-                guard let id = uuid(id), let title = cell(title) else { return nil }
-                if let version = cell(version) { return .cover(ofEdition: id, version) }
-                return .titleCard(of: id, TitleCard.version(title, cell(author), cell(genre)))
-            case .book(let user, let id, let shown, let title, let author, let genre):
-                guard let user = uuid(user), let book = uuid(id), let title = cell(title)
-                else { return nil }
+            case .edition(let id, let version, let titleCardVersion):
+                guard let id = uuid(id) else { return nil }
+                if let version = cell(version) { return .cover(ofEdition: .id(id), version) }
+                return cell(titleCardVersion).map { .titleCard(ofEdition: .id(id), $0) }
+            case .book(let user, let id, let shown, let titleCardVersion):
+                guard let user = uuid(user), let book = uuid(id) else { return nil }
                 let shown = ShownImage(cell(shown))
-                let edition = shown.bytes(.edition).flatMap { UUID(text: $0) }
-                if let version = shown.bytes(.version) {
-                    return edition.map { .cover(ofEdition: $0, version) }
+                if let version = shown[.version] {
+                    return shown[.edition].map { .cover(ofEdition: .text($0), version) }
                         ?? .cover(user, book, version)
                 }
-                guard let edition else {
-                    return .titleCard(
-                        of: book, user, TitleCard.version(title, cell(author), cell(genre)))
+                if let edition = shown[.edition], let version = shown[.titleCardVersion] {
+                    return .titleCard(ofEdition: .text(edition), version)
                 }
-                // The book has the title and the genre of the edition. Its author may be the text of several authors.
-                return .titleCard(
-                    of: edition, TitleCard.version(title, shown.bytes(.author), cell(genre)))
+                return cell(titleCardVersion).map { .titleCard(of: book, user, $0) }
             }
         }
     }

@@ -1,39 +1,40 @@
 import GraphQL
-import Identity
-import ImageProcessing
 import ObjectStorage
 import Postgres
 
 /// The image that a URL refers to.
 struct ImageAddress {
+    /// The id of an edition or a book.
+    enum ID {
+        case id(UUID)
+        /// A cell with the id as text, which must outlive the address.
+        case text(UnsafeRawBufferPointer)
+    }
+
     let bucket: Bucket
     /// The reader whose image it is; nil for the image of an edition.
     let user: UUID?
     /// The book or the edition.
-    let id: UUID
-    /// 32 lower-case hexadecimal digits.
-    let version: Version
-
-    enum Version {
-        /// A cell with the digits, which must outlive the address.
-        case stored(UnsafeRawBufferPointer)
-        case computed([UInt8])
-    }
+    let id: ID
+    /// A cell with 32 lower-case hexadecimal digits, which must outlive the address.
+    let version: UnsafeRawBufferPointer
 
     static func cover(_ user: UUID, _ book: UUID, _ version: UnsafeRawBufferPointer) -> Self {
-        ImageAddress(bucket: .bookCovers, user: user, id: book, version: .stored(version))
+        ImageAddress(bucket: .bookCovers, user: user, id: .id(book), version: version)
     }
 
-    static func cover(ofEdition edition: UUID, _ version: UnsafeRawBufferPointer) -> Self {
-        ImageAddress(bucket: .editionCovers, user: nil, id: edition, version: .stored(version))
+    static func cover(ofEdition edition: ID, _ version: UnsafeRawBufferPointer) -> Self {
+        ImageAddress(bucket: .editionCovers, user: nil, id: edition, version: version)
     }
 
-    static func titleCard(of edition: UUID, _ version: [UInt8]) -> Self {
-        ImageAddress(bucket: .titleCards, user: nil, id: edition, version: .computed(version))
+    static func titleCard(ofEdition edition: ID, _ version: UnsafeRawBufferPointer) -> Self {
+        ImageAddress(bucket: .titleCards, user: nil, id: edition, version: version)
     }
 
-    static func titleCard(of book: UUID, _ user: UUID, _ version: [UInt8]) -> Self {
-        ImageAddress(bucket: .titleCards, user: user, id: book, version: .computed(version))
+    static func titleCard(
+        of book: UUID, _ user: UUID, _ version: UnsafeRawBufferPointer
+    ) -> Self {
+        ImageAddress(bucket: .titleCards, user: user, id: .id(book), version: version)
     }
 }
 
@@ -54,12 +55,12 @@ struct ImageURLBuilder: Sendable {
 
     /// Returns the URL of a reader's cover in its full size.
     func cover(_ user: UUID, _ book: UUID, _ version: String) -> String {
-        var bytes = ResponseWriter(capacity: 256)
-        append(
-            ImageAddress(
-                bucket: .bookCovers, user: user, id: book, version: .computed(Array(version.utf8))),
-            .full, to: &bytes)
-        return bytes.withBytes { String(decoding: $0, as: UTF8.self) }
+        var version = version
+        return version.withUTF8 { digits in
+            var bytes = ResponseWriter(capacity: 256)
+            append(.cover(user, book, UnsafeRawBufferPointer(digits)), .full, to: &bytes)
+            return bytes.withBytes { String(decoding: $0, as: UTF8.self) }
+        }
     }
 
     /// Writes a URL as a JSON string.
@@ -78,7 +79,10 @@ struct ImageURLBuilder: Sendable {
             user.append(to: &writer)
             writer.append(UInt8(ascii: "/"))
         }
-        image.id.append(to: &writer)
+        switch image.id {
+        case .id(let id): id.append(to: &writer)
+        case .text(let text): writer.append(text.assumingMemoryBound(to: UInt8.self))
+        }
         writer.append(".jpg?")
         switch size {
         case .thumbnail: writer.append("size=thumbnail&")
@@ -87,10 +91,7 @@ struct ImageURLBuilder: Sendable {
         case .full, .large: break
         }
         writer.append("v=")
-        switch image.version {
-        case .stored(let digits): writer.append(digits.assumingMemoryBound(to: UInt8.self))
-        case .computed(let digits): writer.append(digits)
-        }
+        writer.append(image.version.assumingMemoryBound(to: UInt8.self))
     }
 }
 
@@ -100,36 +101,5 @@ extension UUID {
             writeText(to: UnsafeMutableRawBufferPointer(start: out, count: 36))
             return 36
         }
-    }
-}
-
-extension TitleCard {
-    /// The version of the drawing code. Incrementing it invalidates all stored title cards.
-    private static let style = UInt8(ascii: "1")
-
-    /// A hash of the card's text and style, so the URL is known before the card is drawn.
-    var version: String {
-        String(decoding: Self.version(utf8: title.utf8, author?.utf8, genre?.utf8), as: UTF8.self)
-    }
-
-    /// Returns the version, 32 hexadecimal digits, of a card with the texts of these cells.
-    static func version(
-        _ title: UnsafeRawBufferPointer, _ author: UnsafeRawBufferPointer?,
-        _ genre: UnsafeRawBufferPointer?
-    ) -> [UInt8] {
-        version(utf8: title, author, genre)
-    }
-
-    private static func version<Text: Collection<UInt8>>(
-        utf8 title: Text, _ author: Text?, _ genre: Text?
-    ) -> [UInt8] {
-        var text = [style, 0]
-        text.reserveCapacity(128)
-        text += title
-        text.append(0)
-        if let author { text += author }
-        text.append(0)
-        if let genre { text += genre }
-        return lowercaseHexDigits(sha256(text).prefix(16))
     }
 }

@@ -16,8 +16,9 @@ actor TitleCards {
     }
 
     /// Draws a card unless it is in the store. Concurrent requests for the same card share one drawing.
-    func draw(_ card: TitleCard, as key: ObjectKey) async throws(ImageError) {
-        let version = card.version
+    func draw(
+        _ card: TitleCard, version: String, as key: ObjectKey
+    ) async throws(ImageError) {
         guard let path = ObjectPath(key, version: version, .full) else {
             // Impossible: a version consists of 32 hexadecimal digits.
             throw .unavailable("The version of the title card is invalid.")

@@ -14,10 +14,10 @@ struct KOReaderPosition: Equatable {
     }
 
     static let bodyBytesMax = 16 << 10
-    private static let hashCharactersMax = 128
-    private static let progressCharactersMax = 4000
-    private static let deviceCharactersMax = 200
-    private static let titleCharactersMax = 500
+    static let hashCharactersMax = 128
+    static let progressCharactersMax = 4000
+    static let deviceCharactersMax = 200
+    static let titleCharactersMax = 500
 
     let document: String
     /// The place in the notation of the device. It is returned unchanged.

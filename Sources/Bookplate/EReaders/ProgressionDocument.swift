@@ -13,10 +13,10 @@ struct ProgressionDocument: Equatable {
 
     static let mediaType = "application/opds-progression+json"
     static let bodyBytesMax = 16 << 10
-    private static let textCharactersMax = 500
-    private static let deviceNameCharactersMax = 200
-    private static let referencesMax = 50
-    private static let referenceCharactersMax = 2000
+    static let textCharactersMax = 500
+    static let deviceNameCharactersMax = 200
+    static let referencesMax = 50
+    static let referenceCharactersMax = 2000
     /// The clock of a device may be ahead, or it may send a local time as UTC.
     private static let toleranceSeconds: Int64 = 600
 

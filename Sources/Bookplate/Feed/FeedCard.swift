@@ -7,9 +7,10 @@ enum FeedCard {
     static let id = Column("e.id", .uuid)
     private static let isbn13 = Column("e.isbn13", .text)
     static let title = Column("e.title", .text)
-    static let author = Column("e.authors[1]", .text)
+    private static let author = Column("e.authors[1]", .text)
     static let genre = Column("e.genres[1]", .text)
     static let coverVersion = Column("e.cover_version", .text)
+    static let titleCardVersion = Column("e.title_card_version", .text)
 
     static let type: RowType = RowType(
         name: "FeedCard", table: "editions e", scope: "true", id: id,

@@ -12,6 +12,7 @@ struct RefreshFeed: JobHandler {
     private static let storeColdStartDeck = Statement("SELECT store_cold_start_deck($1)")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
+        try await SignalCollection.run(in: job)
         try await job.write { pipeline in
             pipeline.allowLongStatements()
             pipeline.append(Self.refresh)
@@ -40,6 +41,7 @@ struct LearnSimilar: JobHandler {
         concurrency: 1, timeout: .seconds(1800), every: .seconds(3600))
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
+        try await SignalCollection.run(in: job)
         var learning = try await learning(job)
         while learning.learn() < learning.total {
             if Task.isCancelled { throw .retry("The server stopped.") }
@@ -70,8 +72,8 @@ struct LearnSimilar: JobHandler {
     private func learning(_ job: JobContext) async throws(JobError) -> SimilarLearning {
         let (results, keys) = try await job.read { pipeline in
             pipeline.allowLongStatements()
+            let changed = pipeline.append(SimilarLearning.changedWorks)
             let signals = pipeline.appendForRows(SimilarLearning.signals)
-            let changed = pipeline.append(SimilarLearning.changedEditions)
             return (signals: signals, changed: changed)
         }
         return SimilarLearning(
@@ -84,7 +86,7 @@ extension Pipeline {
         "SELECT set_config('statement_timeout', '600000', true)")
 
     /// Allows the following statements of a background job to take minutes.
-    fileprivate mutating func allowLongStatements() {
+    mutating func allowLongStatements() {
         timeout = .seconds(600)
         append(Self.setLongTimeout)
     }

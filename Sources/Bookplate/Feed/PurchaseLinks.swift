@@ -31,35 +31,62 @@ struct PurchaseLinks: RowLoader {
             return .afterFlush { parents in
                 request.children(of: parents) { () throws(BookplateError) in
                     guard let parents = parents as? RowBatch else { throw .internalError }
-                    let tags = try pending.rows().decode(Stores.self).first
-                    let stores = tags ?? Stores(amazonTag: nil, bookshopID: nil)
-                    func text(_ column: Column, _ object: Int) -> String? {
-                        parents.cell(column, of: object).map { String(decoding: $0, as: UTF8.self) }
+                    let stores = try pending.rows().decode(Stores.self).first
+                    let links = LinkBatch(
+                        parents, columns, stores ?? Stores(amazonTag: nil, bookshopID: nil),
+                        selection)
+                    let count = Bookstore.allCases.count
+                    let lists = (0..<parents.count).map { object in
+                        Slot.list(
+                            start: Int32(parents.count + object * count), count: Int32(count))
                     }
-                    var slots: [Slot] = []
-                    var links: [PlainObject] = []
-                    for object in 0..<parents.count {
-                        let found = stores.links(
-                            isbn: text(columns.isbn13, object).flatMap { ISBN($0) },
-                            title: text(columns.title, object) ?? "",
-                            author: text(columns.author, object))
-                        slots.append(
-                            .list(
-                                start: Int32(parents.count + links.count),
-                                count: Int32(found.count)))
-                        links += found.map { link in
-                            PlainObject(
-                                leaves: [
-                                    "store": .string(link.store.enumValue),
-                                    "url": .string(link.url),
-                                ], objects: ["bookstore": [link.store.object]])
-                        }
-                    }
-                    slots += links.indices.map { .object(group: 0, index: Int32($0)) }
-                    return Children(
-                        slots: slots, groups: [.init(PlainBatch(links, selection))])
+                    let items = (0..<links.count).map { Slot.object(group: 0, index: Int32($0)) }
+                    return Children(slots: lists + items, groups: [.init(links)])
                 }
             }
+        }
+    }
+
+    /// One link to each shop for each parent. URLs are written directly from the cells of the parent's row.
+    private final class LinkBatch: ObjectBatch, BookstoreParents {
+        private let parents: RowBatch
+        private let columns: PurchaseLinks
+        private let stores: Stores
+        private let selection: PlannedSelection
+
+        init(
+            _ parents: RowBatch, _ columns: PurchaseLinks, _ stores: Stores,
+            _ selection: PlannedSelection
+        ) {
+            self.parents = parents
+            self.columns = columns
+            self.stores = stores
+            self.selection = selection
+        }
+
+        var count: Int { parents.count * Bookstore.allCases.count }
+
+        func bookstore(of object: Int) -> Bookstore? {
+            Bookstore.allCases[object % Bookstore.allCases.count]
+        }
+
+        func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
+            guard let store = bookstore(of: object) else { return .null }
+            switch selection.fields[field].selected.name {
+            case "store": writer.write(store.enumValue)
+            case "url":
+                let parent = object / Bookstore.allCases.count
+                writer.append(UInt8(ascii: "\""))
+                stores.append(
+                    .init(
+                        isbn: ISBNDigits(parents.cell(columns.isbn13, of: parent)),
+                        title: parents.cell(columns.title, of: parent),
+                        author: parents.cell(columns.author, of: parent)),
+                    store, to: &writer)
+                writer.append(UInt8(ascii: "\""))
+            default: return .null
+            }
+            return .value
         }
     }
 }
@@ -77,23 +104,75 @@ enum Bookstore: String, CaseIterable {
         }
     }
 
-    var object: PlainObject {
-        let name =
-            switch self {
-            case .amazon: "Amazon"
-            case .bookshop: "Bookshop.org"
-            }
-        // Both stores sell in the United States.
-        return PlainObject(
-            leaves: ["id": .string(rawValue), "name": .string(name), "country": .string("US")])
+    var name: String {
+        switch self {
+        case .amazon: "Amazon"
+        case .bookshop: "Bookshop.org"
+        }
     }
 
     static let linkFields: [String: FieldResolver] = [
-        "store": .property, "bookstore": .load(PlainObjectsField(.one)), "url": .property,
+        "store": .property, "bookstore": .load(BookstoreOfLink()), "url": .property,
     ]
     static let fields: [String: FieldResolver] = [
         "id": .property, "name": .property, "country": .property,
     ]
+}
+
+/// Objects that refer to a shop.
+private protocol BookstoreParents: ObjectBatch {
+    func bookstore(of object: Int) -> Bookstore?
+}
+
+/// The field `PurchaseLink.bookstore`.
+private struct BookstoreOfLink: FieldLoader {
+    func prepare(_ field: SelectedField) -> any PreparedLoad {
+        Prepared(selection: field.selections[0])
+    }
+
+    private struct Prepared: RequestLoad {
+        let selection: PlannedSelection
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
+        ) throws(BookplateError) -> Load {
+            guard let parents = parents as? any BookstoreParents else { throw .internalError }
+            let stores = (0..<parents.count).map { parents.bookstore(of: $0) }
+            return .ready(BookstoreBatch.children(stores, selection))
+        }
+    }
+}
+
+private final class BookstoreBatch: ObjectBatch {
+    private let stores: [Bookstore?]
+    private let selection: PlannedSelection
+
+    private init(_ stores: [Bookstore?], _ selection: PlannedSelection) {
+        self.stores = stores
+        self.selection = selection
+    }
+
+    /// Returns one shop or null for each parent.
+    static func children(_ stores: [Bookstore?], _ selection: PlannedSelection) -> Children {
+        let slots = stores.indices.map { index in
+            stores[index] == nil ? Slot.null : .object(group: 0, index: Int32(index))
+        }
+        return Children(slots: slots, groups: [.init(BookstoreBatch(stores, selection))])
+    }
+
+    var count: Int { stores.count }
+
+    func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
+        guard let store = stores[object] else { return .null }
+        switch selection.fields[field].selected.name {
+        case "id": writer.write(store.rawValue)
+        case "name": writer.write(store.name)
+        // Both stores sell in the United States.
+        case "country": writer.write("US")
+        default: return .null
+        }
+        return .value
+    }
 }
 
 /// A field that returns the shop whose id a column contains, such as `Swipe.bookstore`. Null for other ids.
@@ -114,14 +193,12 @@ struct BookstoreOfRow: RowLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             guard let parents = parents as? RowBatch else { return .needsParents }
-            var stores: [PlainObject] = []
-            let slots = (0..<parents.count).map { object -> Slot in
-                let cell = parents.cell(id, of: object).map { String(decoding: $0, as: UTF8.self) }
-                guard let store = cell.flatMap({ Bookstore(rawValue: $0) }) else { return .null }
-                stores.append(store.object)
-                return .object(group: 0, index: Int32(stores.count - 1))
+            let stores = (0..<parents.count).map { object in
+                parents.cell(id, of: object).flatMap {
+                    Bookstore(rawValue: String(decoding: $0, as: UTF8.self))
+                }
             }
-            return .ready(Children(slots: slots, groups: [.init(PlainBatch(stores, selection))]))
+            return .ready(BookstoreBatch.children(stores, selection))
         }
     }
 }
@@ -131,45 +208,83 @@ struct Stores {
     let amazonTag: String?
     let bookshopID: String?
 
-    /// Returns links to a book. Amazon identifies printed books by ISBN-10, Bookshop.org by ISBN-13. Without an ISBN, the
-    /// links are searches.
-    func links(
-        isbn: ISBN?, title: String, author: String?
-    ) -> [(store: Bookstore, url: String)] {
-        let words = [title, author].compactMap { $0 }.joined(separator: " ")
-        var amazon: String
-        if let isbn10 = isbn?.isbn10 {
-            amazon = "https://www.amazon.com/dp/\(isbn10)"
-            if let amazonTag { amazon += "?tag=\(amazonTag)" }
-        } else {
-            amazon = "https://www.amazon.com/s?k=\(percentEncode(isbn?.description ?? words))"
-            amazon += "&i=stripbooks"
-            if let amazonTag { amazon += "&tag=\(amazonTag)" }
+    /// The cells of a book that its links consist of.
+    struct BookCells {
+        let isbn: ISBNDigits?
+        let title: UnsafeRawBufferPointer?
+        let author: UnsafeRawBufferPointer?
+
+        init(
+            isbn: ISBNDigits?, title: UnsafeRawBufferPointer?, author: UnsafeRawBufferPointer?
+        ) {
+            self.isbn = isbn.flatMap { $0.isISBN ? $0 : nil }
+            self.title = title
+            self.author = author
         }
-        let bookshop =
-            switch (isbn, bookshopID) {
-            case (let isbn?, let id?): "https://bookshop.org/a/\(id)/\(isbn)"
-            case (let isbn?, nil): "https://bookshop.org/book/\(isbn)"
-            case (nil, _): "https://bookshop.org/search?keywords=\(percentEncode(words))"
-            }
-        return [(.amazon, amazon), (.bookshop, bookshop)]
     }
 
-    /// Encodes all characters except the unreserved ones of RFC 3986 as `%XX`.
-    private func percentEncode(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var encoded: [UInt8] = []
-        for byte in text.utf8 {
+    /// Appends the URL of a book. Amazon identifies printed books by ISBN-10, Bookshop.org by ISBN-13. Without an ISBN, the
+    /// link is a search.
+    func append(_ book: BookCells, _ store: Bookstore, to writer: inout ResponseWriter) {
+        // URLs have no characters that JSON escapes: the database restricts those of the tags.
+        switch (store, book.isbn) {
+        case (.amazon, let isbn?) where isbn.hasISBN10:
+            writer.append("https://www.amazon.com/dp/")
+            isbn.appendISBN10(to: &writer)
+            if let amazonTag { writer.append("?tag=", amazonTag) }
+        case (.amazon, let isbn):
+            writer.append("https://www.amazon.com/s?k=")
+            if let isbn { isbn.append(to: &writer) } else { appendWords(book, to: &writer) }
+            writer.append("&i=stripbooks")
+            if let amazonTag { writer.append("&tag=", amazonTag) }
+        case (.bookshop, let isbn?):
+            writer.append("https://bookshop.org/")
+            if let bookshopID {
+                writer.append("a/", bookshopID)
+                writer.append("/")
+            } else {
+                writer.append("book/")
+            }
+            isbn.append(to: &writer)
+        case (.bookshop, nil):
+            writer.append("https://bookshop.org/search?keywords=")
+            appendWords(book, to: &writer)
+        }
+    }
+
+    /// Appends the title and the author for a search.
+    private func appendWords(_ book: BookCells, to writer: inout ResponseWriter) {
+        if let title = book.title { writer.append(percentEncoding: title) }
+        guard let author = book.author else { return }
+        if book.title != nil { writer.append("%20") }
+        writer.append(percentEncoding: author)
+    }
+}
+
+extension ResponseWriter {
+    fileprivate mutating func append(_ name: StaticString, _ value: String) {
+        append(name)
+        var value = value
+        value.withUTF8 { append($0) }
+    }
+
+    /// Appends text with all characters except the unreserved ones of RFC 3986 as `%XX`.
+    fileprivate mutating func append(percentEncoding text: UnsafeRawBufferPointer) {
+        func digit(_ value: UInt8) -> UInt8 {
+            value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
+        }
+        for byte in text {
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
                 UInt8(ascii: "_"), UInt8(ascii: "~"):
-                encoded.append(byte)
+                append(byte)
             default:
-                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                append(UInt8(ascii: "%"))
+                append(digit(byte >> 4))
+                append(digit(byte & 15))
             }
         }
-        return String(decoding: encoded, as: UTF8.self)
     }
 }
 

@@ -17,15 +17,18 @@ package struct SimilarBackfill {
     /// completes the rest.
     ///
     /// - Parameters:
-    ///   - isIncremental: Whether to process only the editions with new signals.
-    ///   - isDryRun: Whether to learn without storing the results.
+    ///   - isIncremental: Whether to process only the readers and editions with new signals.
+    ///   - isDryRun: Whether to learn without storing the results, from the signals that were collected last.
     package func run(
         isIncremental: Bool, isDryRun: Bool = false,
         onProgress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws(PostgresError) -> Summary {
+        if !isDryRun { try collectSignals(ofEveryone: !isIncremental) }
+        let changed: [SimilarLearning.ChangedWork] = try connection.query(
+            SimilarLearning.changedWorks.statement.text
+        ).decode()
         var learning = SimilarLearning(
-            try connection.query(SimilarLearning.signals.text),
-            changed: try connection.query(SimilarLearning.changedEditions.statement.text).decode(),
+            try connection.query(SimilarLearning.signals.text), changed: changed,
             isIncremental: isIncremental)
         var done = 0
         while done < learning.total {
@@ -42,5 +45,12 @@ package struct SimilarBackfill {
         return Summary(
             signals: learning.signalCount, editions: learning.total,
             isIncremental: learning.isIncremental)
+    }
+
+    private func collectSignals(ofEveryone isEveryone: Bool) throws(PostgresError) {
+        var parameters = Parameters()
+        parameters.append(bool: isEveryone)
+        try connection.query(SignalCollection.find.text, parameters)
+        while try connection.query(SignalCollection.collect.text).int32(0, 0) ?? 0 > 0 {}
     }
 }

@@ -8,11 +8,12 @@ import Ranking
 /// consistent. The server runs this concurrently with requests, so the data is compact: two copies of the signals with
 /// 8 bytes each, and the strongest links of each edition.
 struct SimilarLearning {
-    /// Returns one row for each reader, without the reader's ID, with the signals.
-    static let signals = Statement("SELECT signals FROM signals_of_readers()")
-    /// Returns the editions with signals that are newer than the last run.
-    static let changedEditions = TypedStatement<ChangedEdition>(
-        "SELECT edition, now() FROM editions_with_news()")
+    /// Returns the works with signals that changed since they were last learned. Read it before `signals`, so that the counts
+    /// contain no changes that the signals lack.
+    static let changedWorks = TypedStatement<ChangedWork>(
+        "SELECT number, changes, is_due FROM works_to_learn()")
+    /// Returns one row for each reader, without the reader's ID, with two arrays: the works and the weights of the signals.
+    static let signals = Statement("SELECT works, weights FROM signals_to_learn()")
     static let replace = Statement("SELECT replace_similar($1, $2, $3, $4, $5)")
     static let finish = Statement("SELECT finish_learning($1, $2, $3)")
 
@@ -20,17 +21,14 @@ struct SimilarLearning {
     private static let editionsPerWrite = 200
     /// If more than a fifth of the editions have changed, everything is learned again, which is exact.
     private static let incrementalShare = 5
-    /// The size of one signal in a row: the edition's number as Int64 and the weight in hundredths as Int16.
-    private static let signalBytes = 10
-
     /// The number of the edition of each item.
     private let numbers: [Int64]
     private let items: [Int32]
     /// Whether only the changed editions are learned.
     let isIncremental: Bool
     let signalCount: Int
-    /// The time at which the signals were read; nil if no edition has changed.
-    private let readAt: Int64?
+    /// The works to record as learned.
+    private let changed: [ChangedWork]
     private var similar: SimilarItems
     private var learnedCount = 0
     /// The strongest links of all items, if all are learned.
@@ -43,37 +41,37 @@ struct SimilarLearning {
 
     /// - Parameters:
     ///   - rows: The rows of `signals`. They are not decoded, to avoid a copy.
-    ///   - changed: The rows of `changedEditions`.
+    ///   - changed: The rows of `changedWorks`.
     ///   - isIncremental: Whether to learn only the changed editions.
-    init(_ rows: Rows, changed: [ChangedEdition], isIncremental: Bool) {
+    init(_ rows: Rows, changed: [ChangedWork], isIncremental: Bool) {
         var itemsByNumber: [Int64: Int32] = [:]
         var numbers: [Int64] = []
         var signals: [Signals.Signal] = []
-        for row in 0..<rows.count {
-            guard let bytes = rows.bytes(row, 0) else { continue }
-            for start in stride(
-                from: 0, through: bytes.count - Self.signalBytes, by: Self.signalBytes)
-            {
-                let number = Int64(
-                    bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: Int64.self))
-                let weight = Int16(
-                    bigEndian: bytes.loadUnaligned(fromByteOffset: start + 8, as: Int16.self))
-                let item = itemsByNumber[number] ?? Int32(numbers.count)
-                if Int(item) == numbers.count {
-                    itemsByNumber[number] = item
-                    numbers.append(number)
+        withExtendedLifetime(rows) {
+            for row in 0..<rows.count {
+                guard let works = rows.bytes(row, 0), let weights = rows.bytes(row, 1)
+                else { continue }
+                for (number, weight) in zip(
+                    ArrayElements<Int64>(works), ArrayElements<Int16>(weights))
+                {
+                    let item = itemsByNumber[number] ?? Int32(numbers.count)
+                    if Int(item) == numbers.count {
+                        itemsByNumber[number] = item
+                        numbers.append(number)
+                    }
+                    signals.append(
+                        .init(reader: Int32(row), item: item, weight: Float(weight) / 100))
                 }
-                signals.append(
-                    .init(reader: Int32(row), item: item, weight: Float(weight) / 100))
             }
         }
-        let changedItems = changed.compactMap { itemsByNumber[$0.number] }
+        let due = changed.filter(\.isDue)
+        let dueItems = due.compactMap { itemsByNumber[$0.number] }
         self.numbers = numbers
         self.isIncremental =
-            isIncremental && changedItems.count * Self.incrementalShare <= numbers.count
-        items = self.isIncremental ? changedItems.sorted() : numbers.indices.map(Int32.init)
+            isIncremental && dueItems.count * Self.incrementalShare <= numbers.count
+        items = self.isIncremental ? dueItems.sorted() : numbers.indices.map(Int32.init)
         signalCount = signals.count
-        readAt = changed.first?.readAt
+        self.changed = self.isIncremental ? due : changed
         similar = SimilarItems(Signals(signals, itemCount: numbers.count))
         strongest = StrongestLinks(itemCount: self.isIncremental ? 0 : numbers.count)
     }
@@ -123,23 +121,46 @@ struct SimilarLearning {
     /// The parameters of `finish`.
     var finishing: Parameters {
         var parameters = Parameters()
-        parameters.append(timestamptz: readAt)
-        parameters.append(int64s: items.map { numbers[Int($0)] })
+        parameters.append(int64s: changed.map(\.number))
+        parameters.append(int64s: changed.map(\.changes))
         parameters.append(bool: !isIncremental)
         return parameters
     }
 }
 
 extension SimilarLearning {
-    struct ChangedEdition: RowDecodable {
+    struct ChangedWork: RowDecodable {
+        /// The number of the edition that has founded the work.
         let number: Int64
-        /// The start of the transaction, in microseconds of Unix time.
-        let readAt: Int64?
+        /// How many of the work's signals were ever added, changed, or removed.
+        let changes: Int64
+        /// Whether enough signals have changed to learn the work again.
+        let isDue: Bool
 
         init?(_ row: inout RowReader) {
-            guard let number = row.int64() else { return nil }
+            guard let number = row.int64(), let changes = row.int64(), let isDue = row.bool()
+            else { return nil }
             self.number = number
-            readAt = row.timestamptz()
+            self.changes = changes
+            self.isDue = isDue
         }
+    }
+}
+
+/// The elements of a one-dimensional array of integers without NULL, in PostgreSQL's binary format: a header of 20 bytes, then the
+/// length and the value of each element.
+private struct ArrayElements<Element: FixedWidthInteger>: Sequence, IteratorProtocol {
+    private static var stride: Int { 4 + MemoryLayout<Element>.size }
+
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 20
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    mutating func next() -> Element? {
+        guard offset + Self.stride <= bytes.count else { return nil }
+        defer { offset += Self.stride }
+        return Element(
+            bigEndian: bytes.loadUnaligned(fromByteOffset: offset + 4, as: Element.self))
     }
 }

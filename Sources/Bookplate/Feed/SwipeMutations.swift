@@ -228,5 +228,8 @@ enum Swipe {
 
     /// Undoes a swipe. Returns the book that it had saved, if that was deleted.
     private static let undoSwipe = TypedStatement<BookDeletion>(
-        "SELECT book_id, title, author, genre, '{}'::uuid[] FROM undo_swipe($1, $2, $3, $4)")
+        """
+        SELECT book_id, title_card_version(title, author, genre), '{}'::uuid[]
+        FROM undo_swipe($1, $2, $3, $4)
+        """)
 }

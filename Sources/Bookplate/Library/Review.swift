@@ -14,13 +14,7 @@ enum Review {
 
     static let type: RowType = RowType(
         name: "Review", table: "reviews r",
-        scope: """
-            r.user_id = $1
-              AND EXISTS (
-                SELECT FROM books rb
-                WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
-              )
-            """, id: id,
+        scope: "r.user_id = $1 AND r.is_visible", id: id,
         fields: [
             "id": .column(id),
             "rating": .column(Column(rating, .integer)),

@@ -213,7 +213,7 @@ extension Shelf {
 
     private static let deleteBooks = TypedStatement<BookDeletion>(
         """
-        SELECT book_id, title, author, genre, shelf_ids
+        SELECT book_id, title_card_version(title, author, genre), shelf_ids
         FROM delete_books(
           $1,
           ARRAY(

@@ -52,6 +52,7 @@
 /// Spec: https://spec.graphql.org/September2025/#CompleteValue()
 struct ResponseCompletion {
     private let plan: OperationPlan
+    private let context: any ExecutionContext
     private let errorsMax: Int
     private let responseBytesMax: Int
     /// Whether the response has exceeded `responseBytesMax`. Nothing more is written then.
@@ -92,8 +93,11 @@ struct ResponseCompletion {
         case opened
     }
 
-    init(plan: OperationPlan, errorsMax: Int, responseBytesMax: Int) {
+    init(
+        plan: OperationPlan, context: any ExecutionContext, errorsMax: Int, responseBytesMax: Int
+    ) {
         self.plan = plan
+        self.context = context
         self.errorsMax = errorsMax
         self.responseBytesMax = responseBytesMax
     }
@@ -213,11 +217,7 @@ struct ResponseCompletion {
             switch output.source {
             case .batch:
                 let result = batch.write(field: position, of: object, to: &writer)
-                if case .value = result {
-                    assert(
-                        writer.count > start, "a batch returned `.value` without writing anything")
-                    continue
-                }
+                if case .value = result, writer.count > start { continue }
                 reportLeaf(result, selection.fields[position])
             case .typename:
                 writer.write(selection.type.name)
@@ -290,8 +290,9 @@ struct ResponseCompletion {
             case .objects(let frame):
                 return open(Int(index), of: frame, to: &writer)
             case .leaves(let batch):
+                let start = writer.count
                 let result = batch.write(field: 0, of: Int(index), to: &writer)
-                if case .value = result { return .written }
+                if case .value = result, writer.count > start { return .written }
                 report(result, field, depth: depth)
                 return .null
             }
@@ -314,7 +315,10 @@ struct ResponseCompletion {
 
     private mutating func report(_ result: LeafResult, _ field: PlannedField, depth: Int) {
         switch result {
-        case .value: break
+        case .value:
+            let defect = LoaderDefect(
+                field.selected, "returned a batch that wrote nothing for a value")
+            report(context.error(for: defect), field)
         case .null: if field.completion.isNonNull(at: depth) { reportNull(field) }
         case .error(let error): report(error, field)
         }

@@ -36,7 +36,7 @@ public func execute(
     }
     if context.hasLoadedTooMuch { return .tooLarge(bytesMax: responseBytesMax) }
     var completion = ResponseCompletion(
-        plan: plan, errorsMax: errorsMax, responseBytesMax: responseBytesMax)
+        plan: plan, context: context, errorsMax: errorsMax, responseBytesMax: responseBytesMax)
     return completion.complete(execution.frames)
 }
 
@@ -139,7 +139,11 @@ private final class Execution {
                 case .call(let call):
                     attach(await call(), to: frame, field, &ready)
                 case .needsParents:
-                    preconditionFailure("a loader returned `.needsParents` for loaded parents")
+                    let defect = LoaderDefect(
+                        frame.selection.fields[field].selected,
+                        "returned `.needsParents` for loaded parents")
+                    let error = context.error(for: defect)
+                    attach(.failed(frame.batch.count, error), to: frame, field, &ready)
                 }
             }
             if pending.isEmpty { return }
@@ -243,12 +247,12 @@ private final class Execution {
         _ children: Children, to frame: Frame, _ position: Int, excluding started: Set<Int> = [],
         _ ready: inout [(frame: Frame, field: Int)]
     ) {
-        let selected = frame.selection.fields[position].selected
-        let selections = selected.selections
-        precondition(
-            children.slots.count >= frame.batch.count,
-            "the loader of \(selected.parentType.name).\(selected.name) returned \(children.slots.count) values "
-                + "for \(frame.batch.count) objects")
+        let field = frame.selection.fields[position]
+        let selections = field.selected.selections
+        var children = children
+        if let defect = children.defect(for: field, parents: frame.batch.count) {
+            children = .failed(frame.batch.count, context.error(for: defect))
+        }
         var groups: [LoadedField.Group] = []
         groups.reserveCapacity(children.groups.count)
         for group in children.groups {

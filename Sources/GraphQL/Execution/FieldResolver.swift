@@ -114,6 +114,9 @@ public protocol ExecutionContext: AnyObject {
     /// Failures are stored, so that each load can report its own.
     func flush() async
 
+    /// Records a defect of a loader, for example in a log, and returns the error of its field. By default, an internal error.
+    func error(for defect: LoaderDefect) -> FieldError
+
     /// Whether the loads returned more data than the operation may use. The error of a response that is too large then
     /// replaces the response.
     var hasLoadedTooMuch: Bool { get }

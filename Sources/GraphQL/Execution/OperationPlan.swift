@@ -175,6 +175,8 @@ struct Completion: Sendable {
     private let nonNull: UInt64
     /// The non-nullable depths from 64 on, for types with that many nested lists.
     private let nonNullBelow: Set<Int>
+    /// The number of nested lists. It is 2 for `[[Int]!]`.
+    let listDepth: Int
 
     init(_ type: TypeReference) {
         var nonNull: UInt64 = 0
@@ -192,6 +194,7 @@ struct Completion: Sendable {
             case .named:
                 self.nonNull = nonNull
                 nonNullBelow = below
+                listDepth = depth
                 return
             }
         }

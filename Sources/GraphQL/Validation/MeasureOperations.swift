@@ -205,7 +205,7 @@ struct OperationMeasurer {
             return (cost, cost)
         }
         let once = saturatingSum(1, inner.cost)
-        return (measured.isList ? saturatingProduct(measured.listSize, once) : once, once)
+        return (saturatingProduct(measured.objectCount, once), once)
     }
 
     /// Returns the value of `first` or `last`, or nil if the field has no such arguments.

@@ -3,8 +3,8 @@ struct MeasuredField {
     /// The type of the field without list and non-null wrappers.
     let type: TypeDefinition?
     let isList: Bool
-    /// The assumed number of objects of a list that is not a page.
-    let listSize: Int
+    /// The assumed number of objects of a field that is not a page: 1 for most fields that are no lists.
+    let objectCount: Int
     /// The arguments that determine the size of a page.
     let sizeArguments: [InputValueDefinition]
     /// Whether the field is `__schema` or `__type`.
@@ -21,11 +21,9 @@ struct MeasuredField {
         let definition = parentType.flatMap { schema.field(named: name, of: $0) }
         type = definition.flatMap { schema.type(named: $0.namedType) }
         isList = definition?.type.listItem != nil
-        listSize =
-            isList
-            ? parentType.flatMap { limits.listSizes["\($0.name).\(name)"] }
-                ?? limits.listSizeAssumed
-            : 1
+        objectCount =
+            parentType.flatMap { limits.objectCounts["\($0.name).\(name)"] }
+            ?? (isList ? limits.listSizeAssumed : 1)
         sizeArguments =
             definition?.arguments.filter { pageSizeArguments.contains($0.name) } ?? []
         startsIntrospection = name == "__schema" || name == "__type"

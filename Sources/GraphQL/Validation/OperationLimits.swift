@@ -24,9 +24,9 @@ public struct OperationLimits: Sendable {
     /// The assumed number of objects of a list that is not a page, and of a page whose size is a
     /// variable without a value.
     public var listSizeAssumed = 10
-    /// The assumed numbers of objects of lists that are usually shorter or longer, by type and field:
-    /// `["Book.authors": 2]`.
-    public var listSizes: [String: Int] = [:]
+    /// The assumed numbers of objects of lists that are usually shorter or longer, and of single objects that take as long to
+    /// load as several, by type and field: `["Book.authors": 2]`.
+    public var objectCounts: [String: Int] = [:]
 
     public init() {}
 

@@ -38,11 +38,6 @@ package func constantTimeEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
 
 /// Returns the bytes in hexadecimal, two lower-case digits per byte.
 package func lowercaseHex(_ bytes: some Collection<UInt8>) -> String {
-    String(decoding: lowercaseHexDigits(bytes), as: UTF8.self)
-}
-
-/// Returns two hexadecimal digits for each byte, as UTF-8.
-package func lowercaseHexDigits(_ bytes: some Collection<UInt8>) -> [UInt8] {
     func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
     }
@@ -52,5 +47,5 @@ package func lowercaseHexDigits(_ bytes: some Collection<UInt8>) -> [UInt8] {
         text.append(digit(byte >> 4))
         text.append(digit(byte & 15))
     }
-    return text
+    return String(decoding: text, as: UTF8.self)
 }

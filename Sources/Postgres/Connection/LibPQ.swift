@@ -55,10 +55,17 @@ extension OpenedConnection {
         do throws(PostgresError) {
             // A pooler may share a session with other clients. Settings are applied only if the session belongs to this connection.
             let sets = Self.sessionSettings(configuration)
-            if try rowCount("\(sets) WHERE pg_backend_pid() = \(PQbackendPID(pointer))") == 0 {
+            let clientPort = try firstValue(
+                "\(sets) WHERE pg_backend_pid() = \(PQbackendPID(pointer))")
+            if let clientPort {
+                if isBehindRawPgpool(configuration, clientPort: clientPort) {
+                    throw .connectFailed(Pooler.rawRefusal)
+                }
+            } else {
                 switch try pooler(configuration) {
-                case .session: _ = try rowCount(sets)
+                case .session: _ = try firstValue(sets)
                 case .unknown: throw .connectFailed(Pooler.undetermined)
+                case .raw: throw .connectFailed(Pooler.rawRefusal)
                 case .none, .transaction: throw .connectFailed(Pooler.refusal)
                 }
             }
@@ -71,10 +78,11 @@ extension OpenedConnection {
     }
 
     /// JIT compilation costs more than it saves for short statements and delays the first execution. The statements are written
-    /// for one generic plan; replanning per call costs more than it saves.
+    /// for one generic plan, because replanning takes longer than it saves. The first column is the TCP port of the database's client.
     private static func sessionSettings(_ configuration: PostgresConfiguration) -> String {
         """
-        SELECT set_config('statement_timeout', '\(configuration.statementTimeout.milliseconds)', false),
+        SELECT coalesce(inet_client_port()::text, ''),
+            set_config('statement_timeout', '\(configuration.statementTimeout.milliseconds)', false),
             set_config('idle_in_transaction_session_timeout',
                 '\(configuration.idleInTransactionTimeout.milliseconds)', false),
             set_config('jit', 'off', false),
@@ -82,10 +90,11 @@ extension OpenedConnection {
         """
     }
 
-    private func rowCount(_ query: String) throws(PostgresError) -> Int32 {
+    /// Returns the first value of the first row; nil if there is no row.
+    private func firstValue(_ query: String) throws(PostgresError) -> String? {
         let result = try execute(query)
         defer { PQclear(result) }
-        return PQntuples(result)
+        return PQntuples(result) > 0 ? String(cString: PQgetvalue(result, 0, 0)) : nil
     }
 
     /// - Throws: `.connectFailed` with the text that the query returns, or with the error of the query.

@@ -11,6 +11,8 @@ package enum Pooler: Sendable, Equatable {
     /// The transactions of a client run in sessions that it shares with other clients. Prepared statements, settings, LISTEN, and
     /// advisory locks of a session therefore do not work.
     case transaction
+    /// Pgpool-II in its mode `raw`, which confirms writes of the extended protocol and does not commit them.
+    case raw
     /// There is one, but its mode could not be determined.
     case unknown
 
@@ -18,6 +20,10 @@ package enum Pooler: Sendable, Equatable {
     package static let refusal =
         "a connection pooler in transaction mode is between this program and the database: "
         + "let it use session mode, for PgBouncer pool_mode = session, or connect directly"
+    /// The reason why a connection through Pgpool-II in its mode `raw` is refused.
+    package static let rawRefusal =
+        "Pgpool-II in its mode raw is between this program and the database, and confirms writes that it does not commit: "
+        + "let it use backend_clustering_mode = 'streaming_replication', or connect directly"
     /// The reason why it could not be determined whether a connection is to be refused.
     package static let undetermined =
         "a connection pooler is between this program and the database, and it could not be determined whether it is in "
@@ -45,7 +51,10 @@ extension OpenedConnection {
     /// - Throws: `.connectFailed` if the connection does not answer in time.
     func pooler(_ configuration: PostgresConfiguration) throws(PostgresError) -> Pooler {
         let first = try answer(Self.processID)
-        if first == String(PQbackendPID(pointer)) { return .none }
+        if first == String(PQbackendPID(pointer)) {
+            return isBehindRawPgpool(configuration, clientPort: try answer(Self.clientPort))
+                ? .raw : .none
+        }
         let url = configuration.url
         // Connections that are opened at the same time wait for the first one of them.
         return try Self.inSessionMode.withLock { known throws(PostgresError) in
@@ -66,6 +75,8 @@ extension OpenedConnection {
     }
 
     private static let processID = "SELECT pg_backend_pid()"
+    /// The TCP port of the database's client; an empty string for a Unix socket.
+    private static let clientPort = "SELECT coalesce(inet_client_port()::text, '')"
 
     private func sharesSessions(
         first: String, _ configuration: PostgresConfiguration
@@ -90,6 +101,45 @@ extension OpenedConnection {
         defer { PQclear(result) }
         guard PQntuples(result) > 0 else { throw .connectFailed("no process ID") }
         return String(cString: PQgetvalue(result, 0, 0))
+    }
+}
+
+extension OpenedConnection {
+    /// The connection strings that do not lead to Pgpool-II in its mode `raw`, and when that was found out.
+    private static let isNotRaw = Mutex<[String: ContinuousClock.Instant]>([:])
+
+    /// Returns whether Pgpool-II in its mode `raw` is between this program and the database.
+    ///
+    /// Only a proxy connects to the database from another port than this connection has. Its own statement asks Pgpool-II for its
+    /// mode. A database behind another proxy refuses that statement, and logs an error, once per minute and connection string.
+    ///
+    /// - Parameter clientPort: The result of the statement `clientPort`.
+    func isBehindRawPgpool(_ configuration: PostgresConfiguration, clientPort: String) -> Bool {
+        guard clientPort != localPort.map(String.init) ?? "" else { return false }
+        if let at = Self.isNotRaw.withLock({ $0[configuration.url] }), .now - at < Self.validity {
+            return false
+        }
+        let mode = try? answer("PGPOOL SHOW backend_clustering_mode", within: Self.probeTimeout)
+        if mode == "raw" { return true }
+        Self.isNotRaw.withLock { $0[configuration.url] = .now }
+        return false
+    }
+
+    /// The TCP port of this end of the connection; nil for a Unix socket.
+    private var localPort: UInt16? {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutableBytes(of: &address) { bytes in
+            guard let raw = bytes.baseAddress,
+                getsockname(PQsocket(pointer), raw.assumingMemoryBound(to: sockaddr.self), &length)
+                    == 0
+            else { return nil }
+            switch Int32(raw.load(as: sockaddr.self).sa_family) {
+            case AF_INET: return UInt16(bigEndian: raw.load(as: sockaddr_in.self).sin_port)
+            case AF_INET6: return UInt16(bigEndian: raw.load(as: sockaddr_in6.self).sin6_port)
+            default: return nil
+            }
+        }
     }
 }
 

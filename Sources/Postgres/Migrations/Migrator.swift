@@ -152,6 +152,7 @@ extension Migrator {
         if connection.pooler == .transaction {
             throw .database(.connectFailed(Pooler.refusal))
         }
+        if connection.pooler == .raw { throw .database(.connectFailed(Pooler.rawRefusal)) }
         let deadline = ContinuousClock.now + migrationLockTimeout
         while true {
             let rows = try query { () throws(PostgresError) in

@@ -24,15 +24,17 @@ struct GraphQLEndpoint {
     let unread: UnreadBytes
 
     var routes: [Route] {
-        [
+        let compressor = ResponseCompressor()
+        return [
             Route(
-                .POST, Self.path, bodyBytesMax: bodyBytesMax, allowsOtherOrigins: true,
-                checkHead: checkHead, respond: post),
+                .POST, Self.path, bodyBytesMax: bodyBytesMax, acceptsGzip: true,
+                allowsOtherOrigins: true, checkHead: checkHead
+            ) { await compressor.compress(await post($0), for: $0) },
             Route(
                 .GET, Self.path, allowsOtherOrigins: true,
                 webSocket: WebSocketEndpoint(
-                    service: service, messageBytesMax: bodyBytesMax, origins: socketOrigins),
-                respond: get),
+                    service: service, messageBytesMax: bodyBytesMax, origins: socketOrigins)
+            ) { await compressor.compress(await get($0), for: $0) },
         ]
     }
 
@@ -109,7 +111,7 @@ struct GraphQLEndpoint {
         if !response.headers.contains(where: { $0.0 == "Cache-Control" }) {
             response.headers.append(("Cache-Control", "no-store"))
         }
-        response.headers.append(("Vary", "accept, authorization"))
+        response.headers.append(("Vary", "accept, accept-encoding, authorization"))
         return response
     }
 

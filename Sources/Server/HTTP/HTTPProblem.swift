@@ -13,8 +13,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case requestTimeout
     case bodyTooLarge(bytesMax: Int)
     case unsupportedMediaType
-    /// A body with a content coding such as gzip.
-    case unsupportedContentEncoding
+    /// A body with a content coding that the path does not support.
+    case unsupportedContentEncoding(acceptsGzip: Bool)
     case expectationFailed
     /// The request line is longer than the limit.
     case uriTooLong(bytesMax: Int)
@@ -28,8 +28,6 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     /// An error of the application, with its status, code, and message, and the number of seconds after which to try
     /// again.
     case applicationError(HTTPResponseStatus, code: String, String, retryAfterSeconds: Int? = nil)
-    /// A page of an origin that is not allowed requested a WebSocket.
-    case forbiddenOrigin
     /// The client requested a WebSocket version other than 13.
     case unsupportedWebSocketVersion
 
@@ -50,7 +48,6 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unauthenticated: .unauthorized
         case .forbidden: .forbidden
         case .applicationError(let status, _, _, _): status
-        case .forbiddenOrigin: .forbidden
         case .unsupportedWebSocketVersion: .upgradeRequired
         }
     }
@@ -72,7 +69,6 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unauthenticated: "UNAUTHENTICATED"
         case .forbidden: "FORBIDDEN"
         case .applicationError(_, let code, _, _): code
-        case .forbiddenOrigin: "FORBIDDEN"
         case .unsupportedWebSocketVersion: "UPGRADE_REQUIRED"
         }
     }
@@ -88,7 +84,9 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .bodyTooLarge(let bytesMax): "The request's body is larger than \(bytesMax) bytes."
         case .unsupportedMediaType:
             "The request's content-type must be application/json with charset UTF-8."
-        case .unsupportedContentEncoding:
+        case .unsupportedContentEncoding(true):
+            "The request's content-encoding is not supported. Send the body uncompressed, or with gzip."
+        case .unsupportedContentEncoding(false):
             "The request's content-encoding is not supported. Send the body uncompressed."
         case .expectationFailed: "The only supported expectation is 100-continue."
         case .uriTooLong(let bytesMax):
@@ -99,7 +97,6 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .unauthenticated: "Sign in and try again."
         case .forbidden(let message): message
         case .applicationError(_, _, let message, _): message
-        case .forbiddenOrigin: "Pages of this origin may not open a WebSocket here."
         case .unsupportedWebSocketVersion: "The WebSocket version must be 13."
         }
     }
@@ -119,12 +116,13 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         switch self {
         case .methodNotAllowed(let allow): headers.append(("Allow", allow))
         case .unauthenticated: headers.append(("WWW-Authenticate", "Bearer"))
-        case .unsupportedContentEncoding: headers.append(("Accept-Encoding", "identity"))
+        case .unsupportedContentEncoding(let acceptsGzip):
+            headers.append(("Accept-Encoding", acceptsGzip ? "gzip, identity" : "identity"))
         case .unsupportedWebSocketVersion:
             headers.append(("Sec-WebSocket-Version", "13"))
             // RFC 9110, section 15.5.22: a 426 response names the required protocol. Section 7.8: the `upgrade` header
             // requires a `connection: upgrade` header.
-            headers += [("upgrade", "websocket"), ("connection", "upgrade")]
+            headers += [("Upgrade", "websocket"), ("Connection", "upgrade")]
         default: break
         }
         return HTTPResponse(

@@ -35,6 +35,7 @@ package struct HTTPServer: Service {
     private let metrics: Metrics
     private let gauges: LiveGauges
     private let unread: UnreadBytes
+    private let tracer: Tracer?
     private let makeRoutes: MakeRoutes
     private let shutdown: ShutdownState
     private let onListening: @Sendable (SocketAddress) -> Void
@@ -45,6 +46,7 @@ package struct HTTPServer: Service {
     ///   - port: The port to listen on. 0 lets the system choose one; `onListening` receives it.
     ///   - accessLogLevel: The level at which requests are logged that did not fail.
     ///   - unread: Counts the responses that clients have not read. Must be the instance that the routes use.
+    ///   - tracer: Records the requests; nil if traces are not exported.
     ///   - shutdown: Must be the instance that the routes use.
     ///   - onListening: Called when the server accepts connections.
     ///   - onStopping: Called when the graceful shutdown begins. The server accepts connections until
@@ -54,7 +56,8 @@ package struct HTTPServer: Service {
         limits: HTTPLimits = HTTPLimits(), proxies: TrustedProxies = TrustedProxies(),
         logger: Logger, accessLogLevel: Logger.Level = .debug, metrics: Metrics = Metrics(),
         gauges: LiveGauges = LiveGauges(),
-        unread: UnreadBytes = UnreadBytes(), shutdown: ShutdownState = ShutdownState(),
+        unread: UnreadBytes = UnreadBytes(), tracer: Tracer? = nil,
+        shutdown: ShutdownState = ShutdownState(),
         onListening: @escaping @Sendable (SocketAddress) -> Void = { _ in },
         onStopping: @escaping @Sendable () -> Void = {},
         makeRoutes: @escaping MakeRoutes
@@ -70,6 +73,7 @@ package struct HTTPServer: Service {
         self.metrics = metrics
         self.gauges = gauges
         self.unread = unread
+        self.tracer = tracer
         self.shutdown = shutdown
         self.onListening = onListening
         self.onStopping = onStopping
@@ -108,13 +112,16 @@ package struct HTTPServer: Service {
         for loop in group.makeIterator() {
             let executor = executors.first { $0.eventLoop === loop } ?? EventLoopTaskExecutor(loop)
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
-                [makeRoutes, limits, proxies, logger, accessLogLevel, metrics, gauges, unread] in
+                [
+                    makeRoutes, limits, proxies, logger, accessLogLevel, metrics, gauges, unread,
+                    tracer,
+                ] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
                     LoopContext(
                         executor, routes: routes, limits: limits, proxies: proxies, logger: logger,
                         accessLogLevel: accessLogLevel, metrics: metrics, gauges: gauges,
-                        unread: unread),
+                        unread: unread, tracer: tracer),
                     eventLoop: loop)
             }.get()
         }

@@ -5,6 +5,8 @@ package final class Route {
     package let method: HTTPMethod
     package let path: String
     package let bodyBytesMax: Int
+    /// Whether a body may be compressed with gzip. Its contents can then have at most `bodyBytesMax`.
+    let acceptsGzip: Bool
     /// Whether pages of other origins may call it and read its response. All routes of a path have the same value.
     package let allowsOtherOrigins: Bool
     /// Checks a request's head before the body is read. nil accepts all requests.
@@ -19,7 +21,7 @@ package final class Route {
     var counts: RouteCounts?
 
     package init(
-        _ method: HTTPMethod, _ path: String, bodyBytesMax: Int = 0,
+        _ method: HTTPMethod, _ path: String, bodyBytesMax: Int = 0, acceptsGzip: Bool = false,
         allowsOtherOrigins: Bool = false, checkHead: ((HTTPRequest) -> HeadCheck)? = nil,
         webSocket: WebSocketEndpoint? = nil,
         respondSynchronously: ((HTTPRequest) -> HTTPResponse?)? = nil,
@@ -28,6 +30,7 @@ package final class Route {
         self.method = method
         self.path = path
         self.bodyBytesMax = bodyBytesMax
+        self.acceptsGzip = acceptsGzip
         self.allowsOtherOrigins = allowsOtherOrigins
         self.checkHead = checkHead
         self.webSocket = webSocket

@@ -29,9 +29,13 @@ extension GraphQLError {
         "The session has ended, or the access token has expired. Get a new token and resume from your cursor.",
         extensions: [.init("code", .string("UNAUTHENTICATED"))])
 
+    /// The only error of a stream whose session cannot be checked because the database is unavailable.
     static let unavailable = GraphQLError(
-        "The service is not available right now. Try again in a moment.",
-        extensions: [.init("code", .string("UPSTREAM_UNAVAILABLE"))])
+        "The server cannot reach its database. Nothing was changed. Try again in 1 s.",
+        extensions: [
+            .init("code", .string("SERVICE_UNAVAILABLE")), .init("retryAfter", .int(1)),
+            .init("outcome", .string("NOT_DONE")),
+        ])
 
     /// The last error of a stream whose client reads too slowly.
     static let tooSlow = GraphQLError(

@@ -12,7 +12,7 @@ enum CloseCode: UInt16 {
     case badRequest = 4400
     /// The client sent an operation before the acknowledgement.
     case unauthorized = 4401
-    /// The token is invalid or has expired, or the session has ended.
+    /// The token is invalid or has expired, the session has ended, or the page's origin is not allowed.
     case forbidden = 4403
     case subprotocolNotAcceptable = 4406
     case initialisationTimeout = 4408

@@ -16,7 +16,8 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
 
     private let loopContext: LoopContext
     private let service: any GraphQLService
-    private let isSubprotocolSupported: Bool
+    /// How to close the connection at once; nil if it is accepted.
+    private let refusal: CloseFrame?
     private let requestID: String
     /// The client's address, for rate limits and memory limits.
     private let client: ClientAddress?
@@ -41,7 +42,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private var timers: SocketTimers
 
     init(
-        _ endpoint: WebSocketEndpoint, _ loopContext: LoopContext, isSubprotocolSupported: Bool,
+        _ endpoint: WebSocketEndpoint, _ loopContext: LoopContext, refusal: CloseFrame?,
         token: String?, requestID: String, client: ClientAddress?, app: ClientApp
     ) {
         self.loopContext = loopContext
@@ -49,7 +50,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         self.app = app
         unreadCounter = UnreadCounter(loopContext.unread, client: client)
         service = endpoint.service
-        self.isSubprotocolSupported = isSubprotocolSupported
+        self.refusal = refusal
         self.token = token
         self.requestID = requestID
         state = GraphQLTransportWS(operationsMax: loopContext.limits.operationsPerSocketMax)
@@ -62,9 +63,8 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
         loopContext.add(self)
         loopContext.gauges.socketOpened()
-        if !isSubprotocolSupported {
-            perform(
-                state.close(CloseFrame(.subprotocolNotAcceptable, "Subprotocol not acceptable")))
+        if let refusal {
+            perform(state.close(refusal))
         } else if loopContext.isDraining {
             drain()
         }

@@ -23,10 +23,6 @@ package struct WebSocketEndpoint {
     ///
     /// Spec: RFC 6455, section 4.2
     func problem(with head: HTTPRequestHead) -> HTTPProblem? {
-        guard
-            origins.allows(
-                head.headers.first(name: "origin"), host: head.headers.first(name: "host"))
-        else { return .forbiddenOrigin }
         guard head.headers["sec-websocket-version"] == ["13"] else {
             return .unsupportedWebSocketVersion
         }
@@ -37,8 +33,23 @@ package struct WebSocketEndpoint {
         return nil
     }
 
+    /// Returns how to close a connection that is refused after a valid handshake; nil if it is accepted.
+    ///
+    /// Browsers show pages the code and the reason of a close frame, but not the response to a refused handshake.
+    func refusal(of head: HTTPRequestHead) -> CloseFrame? {
+        let origin = head.headers.first(name: "origin")
+        guard origins.allows(origin, host: head.headers.first(name: "host")) else {
+            return CloseFrame(
+                .forbidden, "BOOKPLATE_ALLOWED_ORIGINS does not contain \(origin ?? "")")
+        }
+        guard supportsSubprotocol(head) else {
+            return CloseFrame(.subprotocolNotAcceptable, "Subprotocol not acceptable")
+        }
+        return nil
+    }
+
     /// Returns whether the client offers the supported subprotocol.
-    func supportsSubprotocol(_ head: HTTPRequestHead) -> Bool {
+    private func supportsSubprotocol(_ head: HTTPRequestHead) -> Bool {
         head.headers[canonicalForm: "sec-websocket-protocol"].contains { $0 == Self.subprotocol }
     }
 

@@ -78,4 +78,26 @@ import Testing
         }
         #expect(differences == .init(missing: [], unexpected: []))
     }
+
+    /// Versions of PostgreSQL print the same expression with other parentheses and casts.
+    @Test func policiesThatAnotherVersionPrintsDifferentlyAreEqual() async throws {
+        let dump = try String(
+            contentsOfFile: "\(TestCluster.migrations)/schema.sql", encoding: .utf8)
+        let other = dump.replacing(
+            "((user_id = public.app_user_id()))", with: "((((user_id)) = (public.app_user_id())))")
+        #expect(other != dump)
+        let database = try await TestCluster.shared.makeDatabase()
+        let differences = try await database.withConnection { connection in
+            try SchemaAccess(dump: other).differences(connection)
+        }
+        #expect(differences == .init(missing: [], unexpected: []))
+        let wrong = dump.replacing(
+            "ON public.swipes TO bookplate_app USING ((user_id = public.app_user_id()))",
+            with: "ON public.swipes TO bookplate_app USING ((user_id <> public.app_user_id()))")
+        let found = try await database.withConnection { connection in
+            try SchemaAccess(dump: wrong).differences(connection)
+        }
+        #expect(found.missing.count == 1)
+        #expect(found.unexpected.count == 1)
+    }
 }

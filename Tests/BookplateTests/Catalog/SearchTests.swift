@@ -235,4 +235,33 @@ import Testing
             Self.library, ["search": "dune", "order": "RELEVANCE"], "me", "books", "nodes")
         #expect(books.values(of: "title") == ["Dune", "Dune Messiah", "The Road to Dune and back"])
     }
+
+    /// The plans must not depend on the planner's estimates, which expect too many rows.
+    @Test(arguments: ["winter", "winter river", "winter 17", "the winterr river 2999", "zzz"])
+    func aSearchNeverScansTheCatalog(query: String) async throws {
+        let app = try await Self.largeApp()
+        let scans = try await app.database.withConnection { connection in
+            try connection.execute("BEGIN")
+            _ = try connection.query("SELECT * FROM search_editions('\(query)', 20, NULL, NULL)")
+            return try connection.texts(
+                """
+                SELECT relname::text
+                FROM pg_stat_xact_user_tables
+                WHERE seq_scan > 0 AND relname IN ('editions', 'work_records')
+                """)
+        }
+        #expect(scans == [])
+    }
+
+    private static let largeApp = Shared {
+        let app = try await TestApp.start(catalog: [])
+        try await app.database.execute(
+            """
+            INSERT INTO editions (id, title, authors, genres, ratings_count, popularity)
+            SELECT md5('e' || n)::uuid, 'The Winter River ' || n / 2, ARRAY['Author ' || n / 2], '{}', n, n
+            FROM generate_series(1, 3000) n;
+            ANALYZE
+            """)
+        return app
+    }
 }

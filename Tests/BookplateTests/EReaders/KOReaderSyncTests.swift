@@ -171,14 +171,36 @@ import Testing
         let book = try await kobo.reader.makeBook("Dune")
         _ = await kobo.push(Self.document, 0.5)
         try await kobo.linkLast(to: book)
+        let position = await kobo.progression(of: book)
         _ = try await kobo.reader.requireValue(
             "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book], "deleteBook")
         #expect(await kobo.push(Self.document, 0.6).status == 200)
         #expect(try await kobo.documents().first?["book"] == .null)
         _ = try await kobo.reader.requireValue(
             "mutation($id: ID!) { restoreBook(id: $id) { id } }", ["id": book], "restoreBook")
+        #expect(await kobo.progression(of: book) == position)
         _ = await kobo.push(Self.document, 0.7)
         #expect(try await kobo.percents(of: book).first == 70)
+    }
+
+    @Test func purgedBookEndsTheLinksOfItsDocuments() async throws {
+        let kobo = try await makeEReader()
+        let book = try await kobo.reader.makeBook("Dune")
+        _ = await kobo.push(Self.document, 0.5)
+        try await kobo.linkLast(to: book)
+        _ = try await kobo.reader.requireValue(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book], "deleteBook")
+        let database = try await Self.app().database
+        let links = """
+            SELECT count(*)
+            FROM ereader_documents
+            WHERE user_id = '\(kobo.reader.id.string ?? "")' AND book_id IS NOT NULL
+            """
+        #expect(try await database.count(links) == 1)
+        try await database.execute(
+            "UPDATE deleted_books SET deleted_at = now() - interval '31 days'")
+        _ = try await database.count("SELECT purge_deleted_books(100)")
+        #expect(try await database.count(links) == 0)
     }
 
     // MARK: - Limits

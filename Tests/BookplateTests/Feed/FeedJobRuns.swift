@@ -4,6 +4,12 @@ import TestSupport
 
 /// Runs the feed's background jobs to their end, as a server's worker does.
 extension TestApp {
+    /// Collects the signals of the readers who changed something since the last call.
+    func collectSignals() async throws {
+        try await database.execute("SELECT find_readers_to_collect(false)")
+        while try await database.count("SELECT collect_signals(200)::bigint") > 0 {}
+    }
+
     /// Runs the hourly refresh of the feed and waits until it has succeeded.
     func refreshFeed() async throws {
         try await database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.refresh'")

@@ -139,6 +139,16 @@ import Testing
         #expect(linksToLearned(incremental) == linksToLearned(all))
     }
 
+    @Test func theHourlyJobLearnsFromNewSignals() async throws {
+        let app = try await Self.makeApp()
+        try await work(app, LearnSimilar(), until: "similar books are learned") {
+            let links = try await app.database.count("SELECT count(*) FROM edition_similar")
+            let works = try await app.database.count("SELECT count(*) FROM works_to_learn()")
+            return links > 0 && works == 0
+        }
+        #expect(try await app.database.count("SELECT count(*) FROM readers_to_collect") == 0)
+    }
+
     @Test func similarFallsBackToTheGenre() async throws {
         let app = try await TestApp.start(catalog: TestCatalog.lines(24))
         let reader = try await app.makeReader()

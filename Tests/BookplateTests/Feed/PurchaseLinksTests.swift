@@ -1,3 +1,4 @@
+import GraphQL
 import Testing
 
 @testable import Bookplate
@@ -35,9 +36,23 @@ import Testing
         isbn: String?, title: String, author: String?, tag: String?, shop: String?, amazon: String,
         bookshop: String
     ) {
-        let links = Stores(amazonTag: tag, bookshopID: shop).links(
-            isbn: isbn.flatMap { ISBN($0) }, title: title, author: author)
-        #expect(links.map(\.store) == [.amazon, .bookshop])
-        #expect(links.map(\.url) == [amazon, bookshop])
+        let stores = Stores(amazonTag: tag, bookshopID: shop)
+        #expect(url(.amazon, stores, isbn, title, author) == amazon)
+        #expect(url(.bookshop, stores, isbn, title, author) == bookshop)
+    }
+
+    private func url(
+        _ store: Bookstore, _ stores: Stores, _ isbn: String?, _ title: String, _ author: String?
+    ) -> String {
+        var writer = ResponseWriter()
+        Array(title.utf8).withUnsafeBytes { title in
+            Array((author ?? "").utf8).withUnsafeBytes { cell in
+                let digits = isbn.flatMap { Array($0.utf8).withUnsafeBytes { ISBNDigits($0) } }
+                stores.append(
+                    .init(isbn: digits, title: title, author: author == nil ? nil : cell), store,
+                    to: &writer)
+            }
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

@@ -247,8 +247,13 @@ import Testing
         let reader = try await app.makeReader()
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         func changedCount() async throws -> Int {
-            let count = try await app.database.count("SELECT count(*) FROM editions_with_news()")
-            try await app.database.execute("SELECT finish_learning(clock_timestamp(), '{}', false)")
+            try await app.collectSignals()
+            let count = try await app.database.count("SELECT count(*) FROM works_to_learn()")
+            try await app.database.execute(
+                """
+                SELECT finish_learning(array_agg(number), array_agg(changes), false)
+                FROM works_to_learn()
+                """)
             return count
         }
         #expect(try await changedCount() == 0)

@@ -22,6 +22,9 @@ import Testing
     ) async throws {
         try await reader.executeSQL(
             """
+            WITH ready AS (
+              UPDATE books SET cover_status = 'READY' WHERE id = '\(book.string ?? "")'
+            )
             INSERT INTO covers (user_id, book_id, tenant_id, version, source, width, height,
               dominant_color, blur_hash, byte_counts, hashes)
             SELECT id, '\(book.string ?? "")', tenant_id, '\(version)', '\(source)', 10, 10, '#FFFFFF', 'x',

@@ -116,11 +116,12 @@ struct OperationLimitsTests {
         #expect(try exceeded(source, limits { $0.costMax = cost }).isEmpty)
     }
 
-    @Test func listsMayHaveSizesOfTheirOwn() throws {
+    @Test func fieldsMayHaveCountsOfTheirOwn() throws {
         let short = limits {
             $0.costMax = 1
-            $0.listSizes = ["Query.all": 2, "Query.users": 2]
+            $0.objectCounts = ["Query.all": 2, "Query.users": 2, "Query.me": 3]
         }
+        #expect(try exceeded("{ me { id } }", short) == ["costMax 3"])
         #expect(try exceeded("{ all { id } }", short) == ["costMax 2"])
         // The size of a page is what the client requests.
         #expect(try exceeded("{ users(first: 7) { id } }", short) == ["costMax 7"])

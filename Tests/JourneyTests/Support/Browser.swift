@@ -21,8 +21,10 @@ final class Browser {
 
     static let path = "/usr/bin/chromium"
 
-    /// - Parameter folder: where Chromium stores its profile and its log.
-    init(folder: String) throws {
+    /// - Parameters:
+    ///   - folder: where Chromium stores its profile and its log.
+    ///   - hostName: another name of this machine, or nil.
+    init(folder: String, hostName: String? = nil) throws {
         var toBrowser: [Int32] = [0, 0]
         var fromBrowser: [Int32] = [0, 0]
         guard pipe(&toBrowser) == 0, pipe(&fromBrowser) == 0 else {
@@ -41,14 +43,16 @@ final class Browser {
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(
             &actions, 2, "\(folder)/chromium.log", O_WRONLY | O_CREAT, 0o600)
-        let arguments = [
-            "chromium", "--headless=new", "--remote-debugging-pipe", "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run", "--disable-extensions", "--disable-background-networking",
-            "--disable-component-update", "--disable-dev-shm-usage",
-            "--user-data-dir=\(folder)/profile",
-            "--window-size=1400,900", "about:blank",
-        ]
+        let arguments =
+            [
+                "chromium", "--headless=new", "--remote-debugging-pipe", "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run", "--disable-extensions", "--disable-background-networking",
+                "--disable-component-update", "--disable-dev-shm-usage",
+                "--user-data-dir=\(folder)/profile",
+                "--window-size=1440,900", "about:blank",
+            ]
+            + (hostName.map { ["--host-resolver-rules=MAP \($0) 127.0.0.1"] } ?? [])
         var child: pid_t = 0
         let result = withCStrings(arguments) { arguments in
             withCStrings(["PATH=/usr/bin:/bin", "HOME=\(folder)", "LANG=C.UTF-8"]) {
@@ -112,6 +116,59 @@ final class Browser {
         try evaluate("document.querySelector(\(Self.quoted(selector))).click()")
     }
 
+    /// A position in the window in CSS pixels.
+    struct Point {
+        var x: Double
+        var y: Double
+    }
+
+    /// Returns the center of an element.
+    func center(of selector: String) throws -> Point {
+        try point(
+            """
+            (({x, y, width, height}) => [x + width / 2, y + height / 2])
+              (document.querySelector(\(Self.quoted(selector))).getBoundingClientRect())
+            """)
+    }
+
+    /// Returns the point that a JavaScript expression evaluates to as `[x, y]`.
+    func point(_ expression: String) throws -> Point {
+        let value = try evaluate(expression)
+        let numbers = value.list?.compactMap(Self.number) ?? []
+        guard numbers.count == 2 else {
+            throw Program.Failure(description: "\(expression) is not a point: \(value)")
+        }
+        return Point(x: numbers[0], y: numbers[1])
+    }
+
+    private static func number(_ value: Value) -> Double? {
+        switch value {
+        case .int(let number): Double(number)
+        case .float(let number): number
+        default: nil
+        }
+    }
+
+    func moveMouse(to point: Point) throws { try sendMouse("mouseMoved", point) }
+
+    /// Presses the mouse button at a point and releases it at another one.
+    func drag(from start: Point, to end: Point) throws {
+        try sendMouse("mouseMoved", start)
+        try sendMouse("mousePressed", start, isPressed: true)
+        try sendMouse("mouseMoved", end, isPressed: true)
+        try sendMouse("mouseReleased", end)
+    }
+
+    private func sendMouse(_ type: String, _ point: Point, isPressed: Bool = false) throws {
+        try call(
+            "Input.dispatchMouseEvent",
+            [
+                "type": .string(type), "x": .float(point.x), "y": .float(point.y),
+                "button": type == "mouseMoved" && !isPressed ? "none" : "left",
+                "buttons": .int(isPressed ? 1 : 0), "clickCount": 1,
+            ])
+    }
+
     /// Types text with one key press per character.
     func type(_ text: String) throws {
         for character in text {
@@ -151,12 +208,15 @@ final class Browser {
             ["nodeId": node["nodeId"] ?? .null, "files": .list(files.map { .string($0) })])
     }
 
-    /// Emulates a mobile screen. A width of nil restores the normal window.
-    func setScreen(width: Int?, height: Int = 800) throws {
-        guard let width else { return _ = try call("Emulation.clearDeviceMetricsOverride") }
+    /// Emulates a screen. A screen with a width of at most 600 pixels is that of a phone.
+    func setScreen(width: Int, height: Int) throws {
+        let isPhone = width <= 600
         try call(
             "Emulation.setDeviceMetricsOverride",
-            ["width": .int(width), "height": .int(height), "deviceScaleFactor": 2, "mobile": true])
+            [
+                "width": .int(width), "height": .int(height),
+                "deviceScaleFactor": isPhone ? 2 : 1, "mobile": .boolean(isPhone),
+            ])
     }
 
     /// Saves a screenshot to the folder that `BOOKPLATE_TEST_SCREENSHOTS` names, if it is set.

@@ -4,12 +4,12 @@ import TestSupport
 
 /// A connection pooler in front of the cluster of the tests, from its Debian package.
 enum PoolerProgram: String, Sendable {
-    case pgbouncerInSessionMode, pgbouncerInTransactionMode, pgpool
+    case pgbouncerInSessionMode, pgbouncerInTransactionMode, pgpool, pgpoolInRawMode
 
     private var path: String {
         switch self {
         case .pgbouncerInSessionMode, .pgbouncerInTransactionMode: "/usr/sbin/pgbouncer"
-        case .pgpool: "/usr/sbin/pgpool"
+        case .pgpool, .pgpoolInRawMode: "/usr/sbin/pgpool"
         }
     }
 
@@ -39,7 +39,7 @@ enum PoolerProgram: String, Sendable {
             outcome = .failure(error)
         }
         // Pgpool-II ends its own processes only if it stops in order. PgBouncer is killed when `program` is released.
-        if self == .pgpool {
+        if [.pgpool, .pgpoolInRawMode].contains(self) {
             program.send(SIGINT)
             _ = try await blocking { try program.wait() }
         }
@@ -105,11 +105,12 @@ enum PoolerProgram: String, Sendable {
                     """,
                 ], ["\(folder)/pgbouncer.ini"]
             )
-        case .pgpool:
+        case .pgpool, .pgpoolInRawMode:
+            let mode = self == .pgpool ? "streaming_replication" : "raw"
             return (
                 [
                     "pgpool.conf": """
-                    backend_clustering_mode = 'streaming_replication'
+                    backend_clustering_mode = '\(mode)'
                     backend_flag0 = 'ALWAYS_PRIMARY'
                     sr_check_period = 0
                     backend_hostname0 = '\(host)'

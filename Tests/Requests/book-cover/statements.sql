@@ -5,15 +5,15 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-SELECT b.user_id, b.id, coalesce( (
+SELECT b.user_id, b.id, coalesce( CASE WHEN b.cover_status IN ('READY', 'FETCHING') THEN (
   SELECT ARRAY[ NULL, c.version, c.width::text, c.height::text, c.dominant_color, c.blur_hash ]
   FROM covers c
   WHERE c.user_id = b.user_id AND c.book_id = b.id
-), (
-  SELECT ARRAY[ e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text, e.cover_dominant_color, e.cover_blur_hash, e.authors[1] ]
+) END, (
+  SELECT ARRAY[ e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text, e.cover_dominant_color, e.cover_blur_hash, e.title_card_version ]
   FROM editions e
   WHERE e.id = b.edition_id AND CASE WHEN e.cover_version IS NOT NULL THEN NOT b.is_cover_removed ELSE (b.title, b.genre) IS NOT DISTINCT FROM (e.title, e.genres[1]) AND b.authors = e.authors END
-) ), b.title, b.author, b.genre, (
+) ), b.title_card_version, b.genre, (
   SELECT c.source
   FROM covers c
   WHERE c.user_id = b.user_id AND c.book_id = b.id

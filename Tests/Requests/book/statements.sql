@@ -6,32 +6,32 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 ) THEN refuse_session() END;
 
 (
-  SELECT (b.id)::uuid, (b.title)::text, (b.authors)::text[], (b.author_roles)::text[], (b.author_ids)::uuid[], (b.isbn13)::text, (b.page_count)::int8, (b.status)::text, (b.current_page)::int8, (b.added_at)::timestamptz, (b.edition_id)::uuid, (b.user_id)::uuid, (coalesce( (
+  SELECT (b.id)::uuid, (b.title)::text, (b.authors)::text[], (b.author_roles)::text[], (b.author_ids)::uuid[], (b.isbn13)::text, (b.page_count)::int8, (b.status)::text, (b.current_page)::int8, (b.added_at)::timestamptz, (b.edition_id)::uuid, (b.user_id)::uuid, (coalesce( CASE WHEN b.cover_status IN ('READY', 'FETCHING') THEN (
     SELECT ARRAY[ NULL, c.version, c.width::text, c.height::text, c.dominant_color, c.blur_hash ]
     FROM covers c
     WHERE c.user_id = b.user_id AND c.book_id = b.id
-  ), (
-    SELECT ARRAY[ e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text, e.cover_dominant_color, e.cover_blur_hash, e.authors[1] ]
+  ) END, (
+    SELECT ARRAY[ e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text, e.cover_dominant_color, e.cover_blur_hash, e.title_card_version ]
     FROM editions e
     WHERE e.id = b.edition_id AND CASE WHEN e.cover_version IS NOT NULL THEN NOT b.is_cover_removed ELSE (b.title, b.genre) IS NOT DISTINCT FROM (e.title, e.genres[1]) AND b.authors = e.authors END
-  ) ))::text[], (b.author)::text, (b.genre)::text, 0
+  ) ))::text[], (b.title_card_version)::text, 0
   FROM books b
   WHERE b.user_id = $1 AND b.id = $2
 )
 UNION ALL (
-  SELECT (r.id)::uuid, (r.started_on)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, (NULL)::int8, (NULL)::text, (NULL)::int8, (NULL)::timestamptz, (NULL)::uuid, (NULL)::uuid, (NULL)::text[], (NULL)::text, (NULL)::text, 1
+  SELECT (r.id)::uuid, (r.started_on)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, (NULL)::int8, (NULL)::text, (NULL)::int8, (NULL)::timestamptz, (NULL)::uuid, (NULL)::uuid, (NULL)::text[], (NULL)::text, 1
   FROM reads r
   WHERE r.user_id = $1 AND r.book_id = $2 AND r.outcome = 'READING'
 )
 UNION ALL (
-  SELECT (s.id)::uuid, (s.name)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, (s.position)::int8, (NULL)::text, (NULL)::int8, (NULL)::timestamptz, (NULL)::uuid, (NULL)::uuid, (NULL)::text[], (NULL)::text, (NULL)::text, 2
+  SELECT (s.id)::uuid, (s.name)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, (s.position)::int8, (NULL)::text, (NULL)::int8, (NULL)::timestamptz, (NULL)::uuid, (NULL)::uuid, (NULL)::text[], (NULL)::text, 2
   FROM shelf_books sb
   JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
   WHERE sb.user_id = $1 AND sb.book_id = $2
   ORDER BY s.position, s.id
 )
 UNION ALL (
-  SELECT (r.id)::uuid, (r.text)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, ((r.half_stars + 1) / 2)::int8, (NULL)::text, (NULL)::int8, (r.updated_at)::timestamptz, (NULL)::uuid, (NULL)::uuid, (NULL)::text[], (NULL)::text, (NULL)::text, 3
+  SELECT (r.id)::uuid, (r.text)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, ((r.half_stars + 1) / 2)::int8, (NULL)::text, (NULL)::int8, (r.updated_at)::timestamptz, (NULL)::uuid, (NULL)::uuid, (NULL)::text[], (NULL)::text, 3
   FROM reviews r
   WHERE r.user_id = $1 AND r.book_id = $2
 );

@@ -1,7 +1,7 @@
 -- round trip 1
 SELECT begin_request($1, $2, $3, $4);
 
-SELECT book_id, title, author, genre, shelf_ids
+SELECT book_id, title_card_version(title, author, genre), shelf_ids
 FROM delete_books($1, $2);
 
 UPDATE users

@@ -54,7 +54,7 @@ WITH start AS MATERIALIZED (
   )
   LIMIT 1
 )
-SELECT e.title, e.id, e.cover_version, e.authors[1], e.genres[1], coalesce(e.cover_width, 600), coalesce(e.cover_height, 900), e.cover_dominant_color, e.cover_blur_hash, CASE WHEN e.cover_version IS NULL THEN 'TITLE_CARD' WHEN e.cover_width >= 400 THEN 'HIGH_RESOLUTION' ELSE 'THUMBNAIL' END, o.chain, o.number, o.index, o.needs_successor, now()
+SELECT e.title, e.id, e.cover_version, e.title_card_version, coalesce(e.cover_width, 600), coalesce(e.cover_height, 900), e.cover_dominant_color, e.genres[1], e.cover_blur_hash, CASE WHEN e.cover_version IS NULL THEN 'TITLE_CARD' WHEN e.cover_width >= 400 THEN 'HIGH_RESOLUTION' ELSE 'THUMBNAIL' END, o.chain, o.number, o.index, o.needs_successor, now()
 FROM (
   SELECT s.chain, d.number, c.index::int4 AS index, c.edition_id, c.index * 2 >= cardinality(d.editions) AND d.number >= (
     SELECT coalesce(max(last.number), 0)

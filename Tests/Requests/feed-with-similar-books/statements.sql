@@ -54,7 +54,7 @@ WITH start AS MATERIALIZED (
   )
   LIMIT 1
 )
-SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, e.average_rating, e.page_count, e.hook, e.genres, e.cover_version, e.authors[1], e.genres[1], coalesce(e.cover_width, 600), coalesce(e.cover_height, 900), e.cover_dominant_color, e.cover_blur_hash, e.isbn13, o.chain, o.number, o.index, o.needs_successor, now()
+SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, e.average_rating, e.page_count, e.hook, e.genres, e.cover_version, e.title_card_version, coalesce(e.cover_width, 600), coalesce(e.cover_height, 900), e.cover_dominant_color, e.genres[1], e.cover_blur_hash, e.isbn13, e.authors[1], o.chain, o.number, o.index, o.needs_successor, now()
 FROM (
   SELECT s.chain, d.number, c.index::int4 AS index, c.edition_id, c.index * 2 >= cardinality(d.editions) AND d.number >= (
     SELECT coalesce(max(last.number), 0)

@@ -9,15 +9,15 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.status, b.user_id, coalesce( (
+SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.status, b.user_id, coalesce( CASE WHEN b.cover_status IN ('READY', 'FETCHING') THEN (
   SELECT ARRAY[ NULL, c.version, c.width::text, c.height::text, c.dominant_color, c.blur_hash ]
   FROM covers c
   WHERE c.user_id = b.user_id AND c.book_id = b.id
-), (
-  SELECT ARRAY[ e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text, e.cover_dominant_color, e.cover_blur_hash, e.authors[1] ]
+) END, (
+  SELECT ARRAY[ e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text, e.cover_dominant_color, e.cover_blur_hash, e.title_card_version ]
   FROM editions e
   WHERE e.id = b.edition_id AND CASE WHEN e.cover_version IS NOT NULL THEN NOT b.is_cover_removed ELSE (b.title, b.genre) IS NOT DISTINCT FROM (e.title, e.genres[1]) AND b.authors = e.authors END
-) ), b.author, b.genre, b.edition_id, b.added_at, k.n
+) ), b.title_card_version, b.genre, b.edition_id, b.added_at, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT b.*

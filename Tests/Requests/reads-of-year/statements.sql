@@ -26,8 +26,7 @@ UNION ALL (
   LEFT JOIN (
     SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
     FROM reviews r
-    JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
-    WHERE r.user_id = $1 AND b.status = 'READ'
+    WHERE r.user_id = $1 AND r.is_visible
     GROUP BY r.user_id
   ) v ON v.user_id = t.user_id
   LEFT JOIN (

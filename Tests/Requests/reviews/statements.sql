@@ -14,11 +14,7 @@ FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT r.*
   FROM reviews r
-  WHERE r.user_id = $1 AND EXISTS (
-    SELECT
-    FROM books rb
-    WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
-  )
+  WHERE r.user_id = $1 AND r.is_visible
   ORDER BY r.created_at DESC, r.id DESC
   LIMIT $3
 ) r;
@@ -26,11 +22,7 @@ CROSS JOIN LATERAL (
 SELECT (
   SELECT count(*)
   FROM reviews r
-  WHERE r.user_id = $1 AND EXISTS (
-    SELECT
-    FROM books rb
-    WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
-  )
+  WHERE r.user_id = $1 AND r.is_visible
 )
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 ORDER BY k.n;

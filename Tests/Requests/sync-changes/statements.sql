@@ -55,11 +55,7 @@ WHERE n.user_id = $1 AND n.id = ANY($2);
 
 SELECT r.id
 FROM reviews r
-WHERE r.user_id = $1 AND EXISTS (
-  SELECT
-  FROM books rb
-  WHERE rb.user_id = r.user_id AND rb.id = r.book_id AND rb.status = 'READ'
-) AND r.id = ANY($2);
+WHERE r.user_id = $1 AND r.is_visible AND r.id = ANY($2);
 
 SELECT g.id
 FROM reading_goals g

@@ -81,7 +81,7 @@ SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_curre
 -- round trip 2
 SELECT begin_request($1, $2, $3, $4);
 
-SELECT book_id, title, author, genre, '{}'::uuid[]
+SELECT book_id, title_card_version(title, author, genre), '{}'::uuid[]
 FROM undo_swipe($1, $2, $3, $4);
 
 SELECT id

@@ -74,7 +74,7 @@ final class RawClient: Sendable {
             guard !more.isEmpty else { throw Failure(description: "closed inside of a body") }
             body += more
         }
-        response.body = String(decoding: body, as: UTF8.self)
+        response.bytes = body
         return response
     }
 
@@ -86,7 +86,8 @@ struct RawResponse: Sendable {
     var status: Int
     /// The headers. Names are in lower case, and values of the same name are joined.
     var headers: [String: String] = [:]
-    var body = ""
+    var bytes: [UInt8] = []
+    var body: String { String(decoding: bytes, as: UTF8.self) }
 
     init(head: String) {
         let lines = head.split(separator: "\r\n")

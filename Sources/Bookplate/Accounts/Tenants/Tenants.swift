@@ -44,6 +44,11 @@ package final class Tenants: Sendable {
         store(PipelineResults(try await database.run(pipeline))[tenants])
     }
 
+    /// The audiences of all tenants that accept the configured issuers, those of the oldest tenant first.
+    package var audiences: [String] {
+        cache.withLock { $0.tenants.filter(\.issuers.isEmpty).flatMap(\.audiences) }
+    }
+
     /// Returns the maximum requests per minute of all users of the tenant together; nil for no limit.
     func requestsPerMinuteMax(of id: UUID) -> Int? { cache.withLock { $0.limits[id] } }
 

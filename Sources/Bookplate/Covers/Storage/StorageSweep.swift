@@ -1,6 +1,5 @@
 import Basics
 import Identity
-import ImageProcessing
 import ObjectStorage
 import Postgres
 
@@ -237,10 +236,10 @@ package struct StorageSweep {
         return batch.filter { !current.contains($0.name) }
     }
 
-    private func names<Row: VersionRow>(
-        _ query: TypedStatement<Row>, _ parameters: Parameters
+    private func names(
+        _ query: TypedStatement<ImageVersion>, _ parameters: Parameters
     ) async throws(StorageError) -> Set<ObjectVersion.Name> {
-        let rows = try await runStatement(query.statement, parameters).decode(Row.self)
+        let rows = try await runStatement(query.statement, parameters).decode(ImageVersion.self)
         return Set(rows.map(\.name))
     }
 
@@ -265,45 +264,30 @@ package struct StorageSweep {
         FROM unnest($2::uuid[], $3::text[]) AS g (book_id, version)
         WHERE NOT is_stored_version($1, g.book_id, g.version)
         """)
-    private static let markRemoved = TypedStatement<CoverVersion>(
+    private static let markRemoved = TypedStatement<ImageVersion>(
         "SELECT book_id, version FROM mark_versions_removed($1, $2, $3)")
-    private static let editionCovers = TypedStatement<CoverVersion>(
+    private static let editionCovers = TypedStatement<ImageVersion>(
         """
         SELECT id, cover_version
         FROM editions
         WHERE id = ANY($1) AND cover_version IS NOT NULL
         """)
-    private static let books = TypedStatement<TitleCardVersion>(
+    private static let books = TypedStatement<ImageVersion>(
         """
-        SELECT g.id, t.title, t.author, t.genre
+        SELECT g.id, title_card_version(t.title, t.author, t.genre)
         FROM unnest($2::uuid[]) AS g (id), public_book_title($1, g.id) AS t
         """)
-    private static let editions = TypedStatement<TitleCardVersion>(
-        "SELECT id, title, authors[1], genres[1] FROM editions WHERE id = ANY($1)")
+    private static let editions = TypedStatement<ImageVersion>(
+        "SELECT id, title_card_version FROM editions WHERE id = ANY($1)")
 }
 
-/// A row from which the name of an object's version follows.
-private protocol VersionRow: RowDecodable {
-    var name: ObjectVersion.Name { get }
-}
-
-/// The id and the version of a cover.
-private struct CoverVersion: VersionRow {
+/// The id and the version of an image.
+private struct ImageVersion: RowDecodable {
     let name: ObjectVersion.Name
 
     init?(_ row: inout RowReader) {
         guard let id = row.uuid(), let version = row.text() else { return nil }
         name = .init(id: "\(id)", version: version)
-    }
-}
-
-/// The id, title, author, and genre of a book.
-private struct TitleCardVersion: VersionRow {
-    let name: ObjectVersion.Name
-
-    init?(_ row: inout RowReader) {
-        guard let id = row.uuid(), let card = TitleCard(&row) else { return nil }
-        name = .init(id: "\(id)", version: card.version)
     }
 }
 

@@ -65,16 +65,20 @@ enum Book {
     /// Writes the ISBN-10 of the first cell's ISBN-13.
     static let writeISBN10: @Sendable (RowCells, inout ResponseWriter) -> LeafResult = {
         cells, writer in
-        guard let isbn10 = cells.text(0).flatMap({ ISBN($0) })?.isbn10 else { return .null }
-        writer.write(isbn10)
+        guard let isbn = ISBNDigits(cells[0]), isbn.isISBN, isbn.hasISBN10 else { return .null }
+        writer.append(UInt8(ascii: "\""))
+        isbn.appendISBN10(to: &writer)
+        writer.append(UInt8(ascii: "\""))
         return .value
     }
 
     /// Writes the first cell's ISBN-13 with its hyphens.
     static let writeHyphenatedISBN: @Sendable (RowCells, inout ResponseWriter) -> LeafResult = {
         cells, writer in
-        guard let isbn = cells.text(0).flatMap({ ISBN($0) }) else { return .null }
-        writer.write(ISBNRanges.current.hyphenated(isbn))
+        guard let isbn = ISBNDigits(cells[0]), isbn.isISBN else { return .null }
+        writer.append(UInt8(ascii: "\""))
+        isbn.appendHyphenated(.current, to: &writer)
+        writer.append(UInt8(ascii: "\""))
         return .value
     }
 }

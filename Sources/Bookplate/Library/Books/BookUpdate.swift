@@ -48,6 +48,7 @@ struct BookUpdate {
         try setText(
             "privateNotes", as: "private_notes", of: input,
             charactersMax: ImportedBook.notesCharactersMax)
+        if input.isGiven("moods") { set("moods", try Self.moods(input), as: "text[]") }
         if input.isGiven("isbn") {
             isbn = try ISBN.optional(input.text("isbn"))
             set("isbn13", isbn?.description)
@@ -78,6 +79,24 @@ struct BookUpdate {
                 try input.ids("shelfIds", max: BookCreation.shelvesMax, else: Shelf.noSuchShelf)
                 ?? []
         }
+    }
+
+    private static let moodCharactersMax = 100
+
+    /// Returns the moods without repetitions; none if the input has null.
+    private static func moods(_ input: InputObject) throws(BookplateError) -> [String] {
+        let list = input["moods"]?.list ?? []
+        guard list.count <= ImportedBook.moodsMax else {
+            throw .badUserInput(
+                field: "moods", "A book has at most \(ImportedBook.moodsMax) moods.")
+        }
+        var moods: [String] = []
+        for mood in list {
+            let text = try TextInput.line(
+                mood.string ?? "", field: "moods", charactersMax: moodCharactersMax)
+            if !moods.contains(text) { moods.append(text) }
+        }
+        return moods
     }
 
     private mutating func setFacts(of input: InputObject) throws(BookplateError) {

@@ -1,6 +1,5 @@
 import GraphQL
 import GraphQLPostgres
-import ImageProcessing
 import Postgres
 
 extension Book {
@@ -129,19 +128,22 @@ enum DeletedBook {
 /// A row of the function `delete_books`.
 struct BookDeletion: RowDecodable {
     let id: UUID
-    let card: TitleCard
+    let titleCardVersion: String
     /// The shelves that the book was on.
     let shelfIDs: [UUID]
 
     init?(_ row: inout RowReader) {
-        guard let id = row.uuid(), let card = TitleCard(&row) else { return nil }
+        guard let id = row.uuid(), let titleCardVersion = row.text() else { return nil }
         self.id = id
-        self.card = card
+        self.titleCardVersion = titleCardVersion
         shelfIDs = row.uuids() ?? []
     }
 
     fileprivate static let delete = TypedStatement<Self>(
-        "SELECT book_id, title, author, genre, shelf_ids FROM delete_books($1, $2)")
+        """
+        SELECT book_id, title_card_version(title, author, genre), shelf_ids
+        FROM delete_books($1, $2)
+        """)
 }
 
 extension RequestContext {

@@ -100,9 +100,9 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
         guard checkDigit13(digits.prefix(12)) == digits[12] else { return .failure(.checkDigit) }
         let text = String(decoding: digits, as: UTF8.self)
         let isbn = ISBN(verified: text)
-        // 979-0 is for printed music (ISMN), and most other groups of 979 are not assigned.
-        guard text.hasPrefix("978") || text.hasPrefix("979") && ISBNRanges.current.hasGroup(isbn)
-        else { return .failure(.notABook) }
+        guard digits.withUnsafeBytes({ ISBNDigits($0)?.isOfBook ?? false }) else {
+            return .failure(.notABook)
+        }
         guard Set(digits.dropFirst(3).dropLast()).count > 1 else { return .failure(.placeholder) }
         return .success(isbn)
     }

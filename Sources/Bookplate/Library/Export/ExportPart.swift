@@ -12,7 +12,7 @@ struct ExportPart: Equatable {
 
     /// Whether the part contains the profile and the shelves.
     let isFirst: Bool
-    /// The books with their reads, progress, notes, and covers; nil if there are none.
+    /// The books with their reads, progress, notes, covers, and what e-readers have reported; nil if there are none.
     let books: Range?
     let swipes: Range?
     var bookCount = 0
@@ -66,6 +66,11 @@ struct ExportPart: Equatable {
             ]
         }
         var parts: [ExportPart] = []
+        if books.isEmpty {
+            // Documents of e-readers may have no book.
+            parts.append(
+                ExportPart(isFirst: true, books: Range(first: nil, last: nil), swipes: nil))
+        }
         for (index, part) in books.enumerated() {
             parts.append(
                 ExportPart(

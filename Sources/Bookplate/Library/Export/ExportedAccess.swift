@@ -54,7 +54,8 @@ struct ExportedAccessToken: ExportedJSONItem {
         """)
 }
 
-/// A document of an e-reader, with its last position.
+/// A document of an e-reader, with its last position. It is in the part of its book. Documents without a book are in the first
+/// part.
 struct ExportedEReaderDocument: ExportedJSONItem {
     let id: UUID
     let json: Value
@@ -73,12 +74,16 @@ struct ExportedEReaderDocument: ExportedJSONItem {
         ])
     }
 
+    /// `$5` is the id of the last book before the part, or NULL.
     static let page = TypedStatement<Self>(
         """
         SELECT
             id, hash, title, author, book_id, progress, 100 * fraction, device_name, device_id, created_at, synced_at
         FROM ereader_documents
-        WHERE user_id = $1 AND ($2::uuid IS NULL OR id > $2)
+        WHERE user_id = $1
+            AND ($2::uuid IS NULL OR id > $2)
+            AND ($4::uuid IS NULL OR book_id IS NULL OR book_id <= $4)
+            AND ($5::uuid IS NULL OR book_id > $5)
         ORDER BY id
         LIMIT $3
         """)
@@ -106,7 +111,9 @@ struct ExportedEReaderPosition: ExportedJSONItem {
         """
         SELECT book_id, modified_at, 100 * fraction, device_id, device_name, title, place_refs
         FROM ereader_positions
-        WHERE user_id = $1 AND ($2::uuid IS NULL OR book_id > $2)
+        WHERE user_id = $1
+            AND ($2::uuid IS NULL OR book_id > $2)
+            AND ($4::uuid IS NULL OR book_id <= $4)
         ORDER BY book_id
         LIMIT $3
         """)

@@ -27,9 +27,8 @@ package final class LibraryExport {
 
     /// The part of the archive that is being written, in the order of the parts.
     private enum Phase {
-        case profile, identities, accessTokens, ereaderDocuments, ereaderPositions, shelves, books,
-            progress,
-            notes, swipes, goodreadsTable, covers, done
+        case profile, identities, accessTokens, shelves, books, progress, notes, ereaderDocuments,
+            ereaderPositions, swipes, goodreadsTable, covers, done
     }
 
     private static let pageMax: Int32 = 500
@@ -80,24 +79,22 @@ package final class LibraryExport {
         case .profile: return .rows(ExportedProfile.query.statement, parameters)
         case .identities: statement = ExportedIdentity.page.statement
         case .accessTokens: statement = ExportedAccessToken.page.statement
-        case .ereaderDocuments: statement = ExportedEReaderDocument.page.statement
-        case .ereaderPositions: statement = ExportedEReaderPosition.page.statement
         case .shelves: statement = ExportedShelf.page.statement
         case .books, .goodreadsTable: statement = ExportedBook.page.statement
         case .progress: statement = ExportedProgress.page.statement
         case .notes: statement = ExportedNote.page.statement
+        case .ereaderDocuments: statement = ExportedEReaderDocument.page.statement
+        case .ereaderPositions: statement = ExportedEReaderPosition.page.statement
         case .swipes: statement = ExportedSwipe.page.statement
         case .covers: statement = ExportedCover.page.statement
         case .done: return nil
         }
         parameters.append(uuid: after)
         parameters.append(int32: Self.pageMax)
-        if ![.identities, .accessTokens, .ereaderDocuments, .ereaderPositions, .shelves].contains(
-            phase)
-        {
+        if ![.identities, .accessTokens, .shelves].contains(phase) {
             parameters.append(uuid: phase == .swipes ? part?.swipes?.last : part?.books?.last)
         }
-        if phase == .progress || phase == .notes {
+        if [.progress, .notes, .ereaderDocuments].contains(phase) {
             parameters.append(uuid: part?.books?.first)
         }
         return .rows(statement, parameters)
@@ -116,14 +113,6 @@ package final class LibraryExport {
             }
         case .accessTokens:
             if try writeItems(rows.decode(ExportedAccessToken.self)) {
-                try beginList("ereaderDocuments", .ereaderDocuments)
-            }
-        case .ereaderDocuments:
-            if try writeItems(rows.decode(ExportedEReaderDocument.self)) {
-                try beginList("ereaderPositions", .ereaderPositions)
-            }
-        case .ereaderPositions:
-            if try writeItems(rows.decode(ExportedEReaderPosition.self)) {
                 try beginList("shelves", .shelves)
             }
         case .shelves:
@@ -137,7 +126,16 @@ package final class LibraryExport {
                 try beginList("notes", .notes)
             }
         case .notes:
-            if try writeItems(rows.decode(ExportedNote.self)) { try beginSwipes() }
+            if try writeItems(rows.decode(ExportedNote.self)) {
+                try beginList("ereaderDocuments", .ereaderDocuments)
+            }
+        case .ereaderDocuments:
+            if try writeItems(rows.decode(ExportedEReaderDocument.self)) {
+                try beginList("ereaderPositions", .ereaderPositions)
+                after = part?.books?.first
+            }
+        case .ereaderPositions:
+            if try writeItems(rows.decode(ExportedEReaderPosition.self)) { try beginSwipes() }
         case .swipes:
             if try writeItems(rows.decode(ExportedSwipe.self)) { try endLibrary() }
         case .goodreadsTable:

@@ -12,6 +12,8 @@ struct ImportRecord: Equatable {
         case profile(ImportedProfile)
         case progress(ImportedProgress)
         case note(ImportedNote)
+        case document(ImportedDocument)
+        case position(ImportedPosition)
         case nothing
     }
 
@@ -31,6 +33,8 @@ struct ImportRecord: Equatable {
         case .profile(let profile): members.append(.init("profile", profile.json))
         case .progress(let progress): members.append(.init("progress", progress.json))
         case .note(let note): members.append(.init("note", note.json))
+        case .document(let document): members.append(.init("document", document.json))
+        case .position(let position): members.append(.init("position", position.json))
         case .nothing: break
         }
         if !problems.isEmpty {

@@ -8,9 +8,7 @@ enum LibraryStats {
     private static let summary = ReadingSummary.all
 
     /// The reviews that the reader's lists show.
-    private static let visibleReviews = """
-        reviews r JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id WHERE r.user_id = $1 AND b.status = 'READ'
-        """
+    private static let visibleReviews = "reviews r WHERE r.user_id = $1 AND r.is_visible"
 
     static let type: RowType = RowType(
         name: "LibraryStats", table: "", scope: "", id: userID,

@@ -1,4 +1,5 @@
 // Shows the schema's fields as a tree. A click on a field adds it to the query or removes it.
+import { BuilderInputs } from "./builder-inputs.js";
 import { addSelection, childWithKey, fragmentKey, removeSelection } from "./document-edits.js";
 import { parseDocument } from "./document-tree.js";
 import { elementByID, makeElement } from "./dom.js";
@@ -11,12 +12,17 @@ export class BuilderPanel {
   /** The paths whose fields are shown although the query does not contain them. */
   #expandedPaths = new Set();
   #onEdit;
+  #inputs;
 
   /**
    * @param {object} options
-   * @param {Function} options.onEdit Receives the new text of the query after a click.
+   * @param {Function} options.onEdit Receives an `Edit` of the query after a click.
+   * @param {Function} options.getVariables Returns the values of the variables.
    */
-  constructor({ onEdit }) { this.#onEdit = onEdit; }
+  constructor({ onEdit, getVariables }) {
+    this.#onEdit = onEdit;
+    this.#inputs = new BuilderInputs({ onEdit, getVariables });
+  }
 
   set schema(schema) {
     this.#schema = schema;
@@ -64,7 +70,7 @@ export class BuilderPanel {
     const signature = `${field.name}${argsText}: ${typeReferenceText(field.type)}`;
     return this.#makeItem({
       key: field.name, title: `${signature}\n${field.description ?? ""}`,
-      type: this.#schema.type(namedType(field.type)),
+      type: this.#schema.type(namedType(field.type)), args: field.args,
     }, node, path);
   }
 
@@ -75,7 +81,7 @@ export class BuilderPanel {
     }, node, path);
   }
 
-  #makeItem({ key, title, type }, parent, parentPath) {
+  #makeItem({ key, title, type, args = [] }, parent, parentPath) {
     const node = childWithKey(parent, key);
     const path = [...parentPath, key];
     const pathText = path.join("/");
@@ -88,6 +94,9 @@ export class BuilderPanel {
     const hasExpander = isComposite(type) && node == null;
     return makeElement("li", {}, checkbox,
       ...(hasExpander ? [this.#makeExpander(key, pathText, isExpanded)] : []),
+      ...(node && args.length > 0 ? [this.#inputs.makeList(args, {
+        text: this.#query, schema: this.#schema, field: node, container: node, path: pathText,
+      })] : []),
       ...(isExpanded ? [this.#makeList(type, node, path)] : []));
   }
 
@@ -104,7 +113,9 @@ export class BuilderPanel {
   }
 
   #toggleSelection(path, node) {
-    this.#onEdit(node
-      ? removeSelection(this.#query, node) : addSelection(this.#query, path, this.#schema));
+    this.#onEdit({
+      query: node
+        ? removeSelection(this.#query, node) : addSelection(this.#query, path, this.#schema),
+    });
   }
 }

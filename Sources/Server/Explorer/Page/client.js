@@ -30,22 +30,40 @@ export async function sendRequest(request) {
   };
 }
 
+/** An error instead of a result, with the error's code if there is one. */
+export class RequestError extends Error {
+  constructor(message, code) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /**
  * Runs a subscription and passes each result to `onResult` until the server completes it.
  *
- * The protocol is GraphQL over server-sent events in its distinct connections mode.
+ * The protocol is GraphQL over server-sent events in its distinct connections mode. Throws a
+ * `RequestError` if the server refuses the subscription, or ends it with the session.
  */
 export async function subscribe(request, onResult) {
   const response = await fetchGraphQL(request, "text/event-stream");
   if (!response.ok || !response.headers.get("content-type")?.startsWith("text/event-stream")) {
     const text = await response.text();
-    const message = parseJSON(text)?.errors?.[0]?.message ?? text;
-    throw new Error(message || `The server responded with the status ${response.status}.`);
+    const error = parseJSON(text)?.errors?.[0];
+    const message = error?.message ?? text;
+    throw new RequestError(
+      message || `The server responded with the status ${response.status}.`, error?.extensions?.code);
   }
   for await (const { name, data } of readEvents(response.body)) {
     if (name === "complete") return;
-    if (name === "next") onResult(JSON.parse(data));
+    if (name === "next") onResult(resultOrError(JSON.parse(data)));
   }
+}
+
+/** Returns a result. Throws if it says that the session has ended. */
+function resultOrError(result) {
+  const error = result.errors?.find(({ extensions }) => extensions?.code === "UNAUTHENTICATED");
+  if (error && !result.data) throw new RequestError(error.message, error.extensions.code);
+  return result;
 }
 
 /** Lets the server check a document: `{ errors, operations, variableErrors, printed }`. */
@@ -59,6 +77,14 @@ export async function checkDocument(query, variables, signal) {
 export async function fetchSettings() {
   const response = await fetch("/explorer/settings");
   return response.json();
+}
+
+/** Returns the audiences of the tenants. Only a development server lists them. */
+export async function fetchAudiences() {
+  const response = await fetch("/development/audiences");
+  if (!response.ok) throw new Error(await response.text());
+  const { audiences } = await response.json();
+  return audiences;
 }
 
 /** Returns an identity token for a subject. Only a development server issues it. */

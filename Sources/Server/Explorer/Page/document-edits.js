@@ -1,5 +1,6 @@
 // Adds and removes selections in the text of a document.
 import { parseDocument, selectedType } from "./document-tree.js";
+import { inputsText } from "./example-value.js";
 import { isComposite, isRequired, namedType } from "./schema.js";
 
 const fragmentPrefix = "... on ";
@@ -97,20 +98,4 @@ function defaultFieldName(type, schema) {
     fields.find((field) => field.args.length === 0 && hasNoSelections(field)),
   ];
   return candidates.find(Boolean)?.name ?? "__typename";
-}
-
-const inputsText = (inputs, schema) =>
-  inputs.map(({ name, type }) => `${name}: ${exampleValue(type, schema)}`).join(", ");
-
-/** Returns a value of an input type: an empty string, zero, or the first of its values. */
-function exampleValue(type, schema) {
-  if (type.kind === "NON_NULL") return exampleValue(type.ofType, schema);
-  if (type.kind === "LIST") return `[${exampleValue(type.ofType, schema)}]`;
-  const { kind, name, enumValues, inputFields, isOneOf } = schema.type(type.name);
-  if (kind === "ENUM") return enumValues[0].name;
-  if (kind === "INPUT_OBJECT") {
-    const fields = isOneOf ? inputFields.slice(0, 1) : inputFields.filter(isRequired);
-    return `{ ${inputsText(fields, schema)} }`;
-  }
-  return { Int: "0", Float: "0", Boolean: "false" }[name] ?? '""';
 }

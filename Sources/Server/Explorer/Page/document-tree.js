@@ -1,6 +1,7 @@
 // Parses GraphQL documents that may be incomplete into a tree of their selections.
 //
 // The parser accepts any text. The server reports the errors of a document.
+import { parseInputs } from "./document-inputs.js";
 import { namedType } from "./schema.js";
 
 const tokenPattern = new RegExp([
@@ -34,6 +35,10 @@ const tokenPattern = new RegExp([
  * @property {boolean} isShorthand Whether it is a query without the keyword `query`.
  * @property {number} start The offset of its first character in the document.
  * @property {number} end The offset after its last character.
+ * @property {number} headerEnd The offset after its name, where arguments or variables begin.
+ * @property {?number} open The offset of the parenthesis that opens its arguments or variables.
+ * @property {?number} close The offset of the parenthesis that closes them.
+ * @property {import("./document-inputs.js").Input[]} inputs Its arguments or variables.
  * @property {?number} openBrace The offset of the brace that opens its selection set.
  * @property {?number} closeBrace The offset of the brace that closes it, or null if it is missing.
  * @property {?DocumentNode} parent
@@ -70,6 +75,10 @@ export function selectedType(node, schema) {
   return field ? schema.type(namedType(field.type)) : null;
 }
 
+/** Returns the operations of a document, each with its kind and its name or null. */
+export const documentOperations = (text) =>
+  parseDocument(text).children.filter(({ kind }) => operationKeywords.includes(kind));
+
 /** Returns a short title for a document: the name of its first operation or of its first field. */
 export function documentTitle(text) {
   const operation = parseDocument(text).children.find((node) => node.kind !== "fragmentDefinition");
@@ -79,6 +88,7 @@ export function documentTitle(text) {
 const operationKeywords = ["query", "mutation", "subscription"];
 
 class DocumentParser {
+  #text;
   #tokens;
   #index = 0;
   #root = makeNode({ kind: "document", parent: null });
@@ -87,7 +97,10 @@ class DocumentParser {
   /** The node that a following brace, argument list, or directive belongs to. */
   #current = this.#root;
 
-  constructor(text) { this.#tokens = tokenize(text); }
+  constructor(text) {
+    this.#text = text;
+    this.#tokens = tokenize(text);
+  }
 
   parse() {
     while (this.#index < this.#tokens.length) {
@@ -100,7 +113,7 @@ class DocumentParser {
   #parseToken(token) {
     if (token.text === "{") this.#openSelectionSet(token);
     else if (token.text === "}") this.#closeSelectionSet(token);
-    else if (token.text === "(") this.#skipArguments();
+    else if (token.text === "(") this.#parseParentheses(token);
     else if (token.text === "...") this.#parseFragment(token);
     else if (token.kind === "directive") this.#current.end = token.end;
     else if (token.kind === "name" && this.#parent === this.#root) this.#parseDefinition(token);
@@ -110,7 +123,10 @@ class DocumentParser {
   #openSelectionSet(token) {
     const hasDefinition = this.#current !== this.#root && this.#current.openBrace == null;
     if (this.#parent === this.#root && !hasDefinition) {
-      this.#addNode({ kind: "query", isShorthand: true, start: token.start, end: token.end });
+      this.#addNode({
+        kind: "query", isShorthand: true, start: token.start, end: token.end,
+        headerEnd: token.start,
+      });
     }
     this.#current.openBrace = token.start;
     this.#current.end = token.end;
@@ -125,10 +141,17 @@ class DocumentParser {
     for (let node = this.#current; node !== this.#root; node = node.parent) node.end = token.end;
   }
 
-  /** Continues after the parenthesis that closes the one at the current index. */
-  #skipArguments() {
+  /** Reads arguments or variables. Those of directives are skipped. */
+  #parseParentheses({ start }) {
     const closeIndex = this.#closingBracketIndex();
-    this.#current.end = this.#tokens[closeIndex].end;
+    const close = this.#tokens[closeIndex];
+    const tokens = this.#tokens.slice(this.#index + 1, closeIndex);
+    if (this.#tokens[this.#index - 1]?.kind !== "directive" && close.text === ")") {
+      Object.assign(this.#current, {
+        open: start, close: close.start, inputs: parseInputs(tokens, this.#text),
+      });
+    }
+    this.#current.end = close.end;
     this.#index = closeIndex;
   }
 
@@ -197,14 +220,14 @@ class DocumentParser {
   #tokenAfter(distance) { return this.#tokens[this.#index + distance]; }
 
   #addNode(properties) {
-    this.#current = makeNode({ parent: this.#parent, ...properties });
+    this.#current = makeNode({ parent: this.#parent, headerEnd: properties.end, ...properties });
     this.#parent.children.push(this.#current);
   }
 }
 
 function makeNode(properties) {
   return {
-    name: null, typeCondition: null, isShorthand: false, openBrace: null, closeBrace: null,
-    children: [], ...properties,
+    name: null, typeCondition: null, isShorthand: false, open: null, close: null, inputs: [],
+    openBrace: null, closeBrace: null, children: [], ...properties,
   };
 }

@@ -16,7 +16,7 @@ const graphQLStyles = [
 ];
 
 const jsonStyles = [
-  [/"(?:\\.|[^"\\])*"?(?=\s*:)/, "property"],
+  [/"(?:\\.|[^"\\])*"(?=\s*:)/, "property"],
   [/"(?:\\.|[^"\\])*"?/, "string"],
   [/-?\d[\d.eE+-]*/, "number"],
   [/(?:true|false|null)\b/, "atom"],

@@ -34,7 +34,7 @@ export function makeEditor(element, options) {
     },
     extraKeys: { ...editingKeys, ...shortcuts },
   });
-  editor.getInputField().setAttribute("aria-label", label);
+  describeField(editor, label);
   editor.on("change", (_, { origin }) => {
     if (origin !== "setValue") onChange(editor.getValue());
   });
@@ -63,8 +63,17 @@ export function makeViewer(element, label) {
       Tab: false, "Shift-Tab": false, "Ctrl-Q": (editor) => editor.foldCode(editor.getCursor()),
     },
   });
-  viewer.getInputField().setAttribute("aria-label", label);
+  describeField(viewer, label);
+  viewer.getInputField().setAttribute("aria-readonly", "true");
   return viewer;
+}
+
+/** Describes the element that has the focus to assistive technology. */
+function describeField(editor, label) {
+  const field = editor.getInputField();
+  field.setAttribute("role", "textbox");
+  field.setAttribute("aria-multiline", "true");
+  field.setAttribute("aria-label", label);
 }
 
 const editingKeys = {

@@ -4,49 +4,50 @@ import { fetchSettings } from "./client.js";
 import { elementByID } from "./dom.js";
 import { queryFromLink } from "./export.js";
 import { HistoryPanel } from "./history-panel.js";
+import { Layout } from "./layout.js";
 import { RequestPanel } from "./request-panel.js";
 import { ResponsePanel } from "./response-panel.js";
 import { Runner } from "./runner.js";
 import { fetchSchema, IntrospectionError } from "./schema.js";
 import { SchemaPanel } from "./schema-panel.js";
+import { Session } from "./session.js";
 import { connectShortcuts } from "./shortcuts.js";
-import { SidePanels } from "./side-panels.js";
 import { SignInDialog } from "./sign-in-dialog.js";
 import { Store } from "./store.js";
 import { TabBar } from "./tab-bar.js";
+import { TokenField } from "./token-field.js";
 import { Toolbar } from "./toolbar.js";
 
 class Explorer {
   #store = new Store();
+  #session = new Session(this.#store, { onChange: () => this.#showSession() });
+  #tokenField = new TokenField(this.#session, { onChange: () => this.#useTypedToken() });
+  #signInDialog = new SignInDialog(this.#store, this.#session);
   #schemaPanel = new SchemaPanel();
   #responsePanel = new ResponsePanel();
-  #builderPanel = new BuilderPanel({ onEdit: (text) => this.#showBuiltQuery(text) });
-  #sidePanels = new SidePanels(this.#store, {
-    onShow: (id) => { if (id === "builder-panel") this.#builderPanel.update(); },
+  #builderPanel = new BuilderPanel({
+    onEdit: (edit) => this.#showBuiltQuery(edit), getVariables: () => this.#requestPanel.variables,
   });
   #requestPanel = new RequestPanel(this.#store, {
     shortcuts: this.#editorShortcuts(),
     onQueryChange: (text) => this.#updateQuery(text),
-    onTokenChange: () => this.#loadSchema(),
-  });
-  #tabBar = new TabBar(this.#store, {
-    onSelect: (index) => this.#selectTab(index), onClose: (index) => this.#closeTab(index),
-  });
-  #historyPanel = new HistoryPanel(this.#store, {
-    onOpen: (query) => this.#openTab(query), onSave: () => this.#sidePanels.show("history-panel"),
-  });
-  #toolbar = new Toolbar({
-    store: this.#store, requestPanel: this.#requestPanel, responsePanel: this.#responsePanel,
-  });
-  #signInDialog = new SignInDialog(this.#store, {
-    onSignIn: (token) => {
-      this.#requestPanel.token = token;
-      this.#responsePanel.showSuccess("Signed in");
-    },
+    onOpen: (coordinate) => this.#openInSchema(coordinate),
   });
   #runner = new Runner({
-    store: this.#store, requestPanel: this.#requestPanel, responsePanel: this.#responsePanel,
-    onStart: () => this.#historyPanel.update(),
+    store: this.#store, session: this.#session, requestPanel: this.#requestPanel,
+    onStart: () => this.#showStart(), onChange: (tab) => this.#showRun(tab),
+  });
+  #tabBar = new TabBar(this.#store, {
+    isRunning: (tab) => Boolean(this.#runner.runOf(tab)?.isActive),
+    onSelect: (index) => this.#selectTab(index), onClose: (index) => this.#closeTab(index),
+  });
+  #layout = new Layout(this.#store, { onShow: () => this.#refreshPanels() });
+  #historyPanel = new HistoryPanel(this.#store, {
+    onOpen: (query) => this.#openTab(query), onSave: () => this.#layout.show("history-panel"),
+  });
+  #toolbar = new Toolbar({
+    store: this.#store, session: this.#session, requestPanel: this.#requestPanel,
+    responsePanel: this.#responsePanel,
   });
 
   async start() {
@@ -66,8 +67,20 @@ class Explorer {
     this.#tabBar.update();
     this.#requestPanel.showTab(activeTab);
     this.#builderPanel.query = activeTab.query;
-    if (activeTab.response) this.#responsePanel.showResponse(activeTab.response);
-    else this.#responsePanel.clear();
+    this.#showRun(activeTab);
+  }
+
+  /** Shows the run of a tab if the tab is active, and marks the tabs that are running. */
+  #showRun(tab) {
+    this.#tabBar.updateRuns();
+    if (tab !== this.#store.activeTab) return;
+    this.#runner.updateButton();
+    this.#responsePanel.show(this.#runner.runOf(tab));
+  }
+
+  #showStart() {
+    this.#historyPanel.update();
+    this.#layout.showResponse();
   }
 
   #selectTab(index) {
@@ -76,6 +89,7 @@ class Explorer {
   }
 
   #closeTab(index) {
+    this.#runner.stop(this.#store.tabs[index]);
     this.#store.closeTab(index);
     this.#showActiveTab();
   }
@@ -83,6 +97,7 @@ class Explorer {
   #openTab(query) {
     this.#store.openTab(query);
     this.#showActiveTab();
+    this.#layout.showRequest();
     this.#requestPanel.focusQuery();
   }
 
@@ -102,8 +117,9 @@ class Explorer {
     this.#builderPanel.query = text;
   }
 
-  #showBuiltQuery(text) {
-    this.#requestPanel.replaceQuery(text);
+  #showBuiltQuery({ query, variables = {} }) {
+    this.#requestPanel.changeVariables(variables);
+    this.#requestPanel.replaceQuery(query);
     this.#requestPanel.formatQuery(() => false);
   }
 
@@ -112,12 +128,33 @@ class Explorer {
       confirm("Prettify removes the comments after the start of the document. Continue?"));
   }
 
+  #openInSchema(coordinate) {
+    this.#layout.show("schema-panel");
+    this.#schemaPanel.open(coordinate);
+  }
+
+  #refreshPanels() {
+    this.#requestPanel.refresh();
+    this.#responsePanel.refresh();
+    this.#builderPanel.update();
+  }
+
   // The server
+
+  #showSession() {
+    this.#tokenField.update(this.#session);
+    this.#signInDialog.update();
+  }
+
+  #useTypedToken() {
+    this.#signInDialog.update();
+    this.#loadSchema();
+  }
 
   async #loadSchema() {
     this.#schemaPanel.showMessage("Loading the schema…");
     try {
-      const schema = await fetchSchema(this.#store.token);
+      const schema = await fetchSchema(this.#session.token);
       this.#schemaPanel.schema = schema;
       this.#builderPanel.schema = schema;
       this.#requestPanel.schema = schema;
@@ -138,6 +175,10 @@ class Explorer {
     const { isDevelopment, hasDevelopmentSignIn } = await fetchSettings().catch(() => ({}));
     this.#requestPanel.canExplain = isDevelopment;
     this.#signInDialog.isAvailable = hasDevelopmentSignIn;
+    this.#signInDialog.update();
+    if (!hasDevelopmentSignIn || !this.#session.isNew) return;
+    await this.#session.signInAutomatically().catch((error) =>
+      this.#responsePanel.showError(`Not signed in: ${error.message}`));
   }
 
   // Keyboard shortcuts
@@ -160,10 +201,14 @@ class Explorer {
         KeyS: () => this.#historyPanel.showSaveDialog(),
         KeyQ: () => this.#requestPanel.focusQuery(),
         KeyR: () => this.#responsePanel.focus(),
-        KeyB: () => this.#sidePanels.toggle("builder-panel"),
-        KeyH: () => this.#sidePanels.toggle("history-panel"),
+        KeyB: () => this.#layout.toggle("builder-panel"),
+        KeyH: () => this.#layout.toggle("history-panel"),
+        KeyJ: () => {
+          const coordinate = this.#requestPanel.coordinateAtCursor;
+          if (coordinate) this.#openInSchema(coordinate);
+        },
         KeyK: () => {
-          this.#sidePanels.show("schema-panel");
+          this.#layout.show("schema-panel");
           this.#schemaPanel.focusSearch();
         },
       },

@@ -22,6 +22,7 @@ export class JSONObjectEditor {
     });
   }
 
+  get text() { return this.#editor.getValue(); }
   set text(text) {
     this.#editor.setValue(text);
     this.#showError();

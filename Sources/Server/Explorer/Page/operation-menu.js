@@ -3,11 +3,9 @@ import { elementByID, makeElement } from "./dom.js";
 
 export class OperationMenu {
   #select = elementByID("operation");
-  #operations = [];
 
-  /** The operations of the document as the server reported them. */
+  /** Lists the operations of a document, if there are several. */
   set operations(operations) {
-    this.#operations = operations;
     const names = operations.map(({ name }) => name).filter(Boolean);
     const selectedName = this.#select.value;
     const options = names.map((name) => makeElement("option", { value: name }, name));
@@ -16,14 +14,9 @@ export class OperationMenu {
     this.#select.hidden = names.length < 2;
   }
 
-  /** The only operation or the selected one, or undefined if there is none. */
-  get operation() {
-    if (this.#operations.length <= 1) return this.#operations[0];
-    return this.#operations.find(({ name }) => name === this.#select.value);
-  }
-
-  /** The name that a request needs, or undefined if the document has only one operation. */
-  get operationName() {
-    return this.#operations.length > 1 ? this.operation?.name : undefined;
+  /** Returns the only operation or the selected one, or undefined if there is none. */
+  selectFrom(operations) {
+    if (operations.length <= 1) return operations[0];
+    return operations.find(({ name }) => name === this.#select.value) ?? operations[0];
   }
 }

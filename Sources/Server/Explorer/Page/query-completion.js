@@ -1,5 +1,6 @@
 // Completes GraphQL documents with fields, arguments, values, types, and directives of a schema.
 import { parseDocument, selectedType, tokenize } from "./document-tree.js";
+import { inputsAt, openBrackets, openNode, typeOfInput } from "./input-context.js";
 import { isComposite, isInput, namedType } from "./schema.js";
 import { makeSuggestion, suggestMembers, suggestTypes } from "./suggestions.js";
 
@@ -32,7 +33,7 @@ function suggestionsAfter(textBefore, prefix, text, schema) {
   if (parenthesis >= 0) {
     return suggestInParentheses(textBefore, tokens, brackets.slice(parenthesis), text, schema);
   }
-  const node = innermostOpenNode(parseDocument(textBefore));
+  const node = openNode(textBefore);
   const lastText = tokens.at(-1)?.text;
   if (node.kind === "document") return suggestOutsideSelections(lastText, schema);
   return suggestSelections(lastText, selectedType(node, schema), text, schema);
@@ -79,13 +80,6 @@ function suggestFragments(text) {
     .map((node) => makeSuggestion(node.name, { detail: `on ${node.typeCondition}` }));
 }
 
-/** Returns the node with the innermost selection set that is not closed, or the document. */
-function innermostOpenNode(node) {
-  const last = node.children.at(-1);
-  const isOpen = last && last.openBrace != null && last.closeBrace == null;
-  return isOpen ? innermostOpenNode(last) : node;
-}
-
 // In parentheses: variable definitions, or arguments with nested input objects and lists
 
 /**
@@ -95,7 +89,7 @@ function innermostOpenNode(node) {
  */
 function suggestInParentheses(textBefore, tokens, brackets, text, schema) {
   const [parenthesis] = brackets;
-  const node = innermostOpenNode(parseDocument(textBefore.slice(0, parenthesis.start)));
+  const node = openNode(textBefore.slice(0, parenthesis.start));
   const owner = tokens[parenthesis.index - 1];
   if (owner?.kind === "directive") {
     const directive = schema.directives.find(({ name }) => `@${name}` === owner.text);
@@ -124,26 +118,6 @@ function suggestInputs(tokens, brackets, args, text, schema) {
   return suggestMembers(inputs.filter(({ name }) => !givenNames.includes(name)), ": ");
 }
 
-/**
- * Returns the arguments or input fields that the innermost parenthesis or brace accepts, and the
- * type of the list if a bracket is open inside of it.
- */
-function inputsAt(tokens, brackets, args, schema) {
-  let inputs = args;
-  let itemType = null;
-  for (const bracket of brackets.slice(1)) {
-    const name = tokens[bracket.index - 1]?.text === ":" ? tokens[bracket.index - 2]?.text : null;
-    if (name) itemType = typeOfInput(inputs, name);
-    if (bracket.text === "{") {
-      inputs = schema.type(namedType(itemType))?.inputFields ?? [];
-      itemType = null;
-    }
-  }
-  return { inputs, itemType };
-}
-
-const typeOfInput = (inputs, name) => inputs.find((input) => input.name === name)?.type;
-
 /** Returns the names that a colon follows. */
 function inputNames(tokens) {
   return tokens.filter((_, index) => tokens[index + 1]?.text === ":").map(({ text }) => text);
@@ -167,14 +141,4 @@ function suggestLiterals(type) {
     return [makeSuggestion("{", { detail: type.name, insertText: "{ ", definition: type })];
   }
   return [];
-}
-
-/** Returns the brackets that are open after the tokens, outermost first, with their indexes. */
-function openBrackets(tokens) {
-  const brackets = [];
-  tokens.forEach((token, index) => {
-    if (["(", "[", "{"].includes(token.text)) brackets.push({ ...token, index });
-    else if ([")", "]", "}"].includes(token.text)) brackets.pop();
-  });
-  return brackets;
 }

@@ -2,7 +2,9 @@
 import { elementByID } from "./dom.js";
 import { enableLinting, makeEditor, position } from "./editors.js";
 import { formatDocument } from "./format-document.js";
+import { HoverCard } from "./hover-card.js";
 import { completeQuery } from "./query-completion.js";
+import { symbolAt } from "./document-symbols.js";
 
 export class QueryEditor {
   #editor;
@@ -15,13 +17,15 @@ export class QueryEditor {
    * @param {object} options
    * @param {object} options.shortcuts Functions by CodeMirror's names of keys.
    * @param {Function} options.onChange Receives the text after each change.
+   * @param {Function} options.onOpen Receives the coordinate of a name to show in the schema.
    */
-  constructor({ shortcuts, onChange }) {
+  constructor({ shortcuts, onChange, onOpen }) {
     this.#onChange = onChange;
     this.#editor = makeEditor(elementByID("query-editor"), {
       mode: "graphql", label: "Query", shortcuts, onChange,
       complete: (text, offset) => this.schema && completeQuery(text, offset, this.schema),
     });
+    new HoverCard(this.#editor, { findSymbol: (offset) => this.#symbolAt(offset), onOpen });
   }
 
   get text() { return this.#editor.getValue(); }
@@ -56,10 +60,20 @@ export class QueryEditor {
       (await check()).flatMap((error) => this.#makeAnnotations(error)));
   }
 
+  /** The coordinate of the name at the cursor, such as `Book.title`, or null. */
+  get coordinateAtCursor() {
+    return this.#symbolAt(this.#editor.indexFromPos(this.#editor.getCursor()))?.coordinate ?? null;
+  }
+
+  /** Draws the editor again after it was hidden. */
+  refresh() { this.#editor.refresh(); }
+
   /** Checks the document again, although its text did not change. */
   checkAgain() { this.#editor.performLint(); }
 
   focus() { this.#editor.focus(); }
+
+  #symbolAt(offset) { return this.schema && symbolAt(this.text, offset, this.schema); }
 
   /** Marks the token at each location of an error. An error without a location marks the start. */
   #makeAnnotations({ message, locations }) {

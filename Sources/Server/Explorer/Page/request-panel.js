@@ -1,12 +1,12 @@
-// Edits the request of a tab: its query, variables, headers, files, and access token.
+// Edits the request of a tab: its query, variables, headers, and files.
 import { DocumentChecker } from "./document-checker.js";
+import { documentOperations } from "./document-tree.js";
 import { elementByID } from "./dom.js";
 import { FileList } from "./file-list.js";
 import { JSONObjectEditor } from "./json-object-editor.js";
 import { OperationMenu } from "./operation-menu.js";
 import { QueryEditor } from "./query-editor.js";
 import { connectTabs } from "./tab-list.js";
-import { TokenField } from "./token-field.js";
 import { completeVariables } from "./variables-completion.js";
 
 export class RequestPanel {
@@ -15,25 +15,25 @@ export class RequestPanel {
   #variablesEditor;
   #headersEditor;
   #fileList = new FileList();
-  #tokenField;
   #explainCheckbox = elementByID("explain");
   #operationMenu = new OperationMenu();
   #checker = new DocumentChecker();
   #schema = null;
+  /** The operations of the document as the last check reported them. */
+  #checkedOperations = [];
 
   /**
    * @param {import("./store.js").Store} store
    * @param {object} options
    * @param {object} options.shortcuts Functions by CodeMirror's names of keys.
    * @param {Function} options.onQueryChange Receives the text of the query after each change.
-   * @param {Function} options.onTokenChange
+   * @param {Function} options.onOpen Receives the coordinate of a name to show in the schema.
    */
-  constructor(store, { shortcuts, onQueryChange, onTokenChange }) {
+  constructor(store, { shortcuts, onQueryChange, onOpen }) {
     this.#store = store;
-    this.#queryEditor = new QueryEditor({ shortcuts, onChange: onQueryChange });
+    this.#queryEditor = new QueryEditor({ shortcuts, onChange: onQueryChange, onOpen });
     this.#variablesEditor = this.#makeVariablesEditor(shortcuts);
     this.#headersEditor = this.#makeHeadersEditor(shortcuts);
-    this.#tokenField = new TokenField(store, { onChange: onTokenChange });
     this.#connectPartTabs();
     this.#connectExplainCheckbox();
     elementByID("add-file").onclick = () => this.#addFile();
@@ -47,8 +47,6 @@ export class RequestPanel {
     this.#queryEditor.schema = schema;
   }
 
-  set token(token) { this.#tokenField.token = token; }
-
   /** Whether the server can explain what it did for a request. */
   set canExplain(canExplain) { this.#explainCheckbox.parentElement.hidden = !canExplain; }
 
@@ -60,26 +58,44 @@ export class RequestPanel {
 
   replaceQuery(text) { this.#queryEditor.replaceText(text); }
 
+  /** Sets variables. Those whose value is undefined are removed. */
+  changeVariables(changes) {
+    const text = JSON.stringify({ ...this.#variablesEditor.value, ...changes }, null, 2);
+    this.#variablesEditor.text = text === "{}" ? "" : text;
+    this.#store.updateActiveTab({ variables: this.#variablesEditor.text });
+  }
+
+  /** The values of the variables, or undefined if their text is blank or invalid. */
+  get variables() { return this.#variablesEditor.value; }
+
+  /** The coordinate of the name at the cursor, such as `Book.title`, or null. */
+  get coordinateAtCursor() { return this.#queryEditor.coordinateAtCursor; }
+
+  /** Draws the editors again after they were hidden. */
+  refresh() {
+    for (const editor of [this.#queryEditor, this.#variablesEditor, this.#headersEditor]) editor.refresh();
+  }
+
   formatQuery(confirmCommentLoss) { return this.#queryEditor.format(confirmCommentLoss); }
 
   focusQuery() { this.#queryEditor.focus(); }
 
   /**
-   * The request that the panel shows.
+   * The request that the panel shows, with the kind of its operation, but without a token.
    *
-   * @returns {import("./client.js").Request}
+   * @returns {import("./client.js").Request & {kind?: string}}
    */
   get request() {
+    const query = this.#queryEditor.text;
+    const operations = documentOperations(query);
+    const operation = this.#operationMenu.selectFrom(operations);
     return {
-      query: this.#queryEditor.text, variables: this.#variablesEditor.value,
-      operationName: this.#operationMenu.operationName, headers: this.#headersEditor.value ?? {},
-      token: this.#store.token, files: this.#fileList.files,
+      query, variables: this.#variablesEditor.value, kind: operation?.kind,
+      operationName: operations.length > 1 ? operation.name ?? undefined : undefined,
+      headers: this.#headersEditor.value ?? {}, files: this.#fileList.files,
       isExplained: this.#explainCheckbox.checked,
     };
   }
-
-  /** The operation to run as the last check reported it, or undefined. */
-  get operation() { return this.#operationMenu.operation; }
 
   /** Why the request cannot be sent, or null. */
   get error() {
@@ -96,16 +112,22 @@ export class RequestPanel {
   async check() {
     const result = await this.#checker.check(this.#queryEditor.text, this.#variablesEditor.value);
     if (!result) return [];
+    this.#checkedOperations = result.operations;
     this.#operationMenu.operations = result.operations;
     this.#variablesEditor.serverError = result.variableErrors[0]?.message ?? null;
     return result.errors;
+  }
+
+  /** The variables of the operation to run: `{ name, type }`. */
+  get #declaredVariables() {
+    return this.#operationMenu.selectFrom(this.#checkedOperations)?.variables ?? [];
   }
 
   // Parts
 
   #makeVariablesEditor(shortcuts) {
     const complete = (text, offset) => this.#schema
-      && completeVariables(text, offset, this.operation?.variables ?? [], this.#schema);
+      && completeVariables(text, offset, this.#declaredVariables, this.#schema);
     const onChange = (text) => {
       this.#store.updateActiveTab({ variables: text });
       this.#queryEditor.checkAgain();
@@ -126,7 +148,7 @@ export class RequestPanel {
   }
 
   #connectPartTabs() {
-    connectTabs([...document.querySelectorAll("#request-parts [role=tab]")], () => {
+    connectTabs([...document.querySelectorAll("#request-part-tabs [role=tab]")], () => {
       this.#variablesEditor.refresh();
       this.#headersEditor.refresh();
     });
@@ -141,8 +163,7 @@ export class RequestPanel {
   /** Adds a file for the operation's variable of the type `Upload`. */
   async #addFile() {
     await this.check();
-    const variables = this.operation?.variables ?? [];
-    const upload = variables.find(({ type }) => /\bUpload\b/.test(type));
+    const upload = this.#declaredVariables.find(({ type }) => /\bUpload\b/.test(type));
     this.#fileList.addRow(`variables.${upload?.name ?? "file"}`);
   }
 }

@@ -1,8 +1,10 @@
-// Shows the response of a query or a mutation, or the events of a subscription.
+// Shows the latest run of a tab: its response, or the events of a subscription.
+import { copyText } from "./clipboard.js";
 import { elementByID, makeElement } from "./dom.js";
 import { makeViewer } from "./editors.js";
 import { EventList } from "./event-list.js";
 import { makeExplanation } from "./explanation.js";
+import { findImages, makePicture } from "./images.js";
 
 export class ResponsePanel {
   #status = elementByID("response-status");
@@ -10,68 +12,76 @@ export class ResponsePanel {
   #viewer = makeViewer(this.#viewerElement, "Response");
   #eventList = new EventList();
   #explanation = elementByID("explanation");
+  #response = null;
 
   constructor() {
     elementByID("copy-response").onclick = () => this.copy(this.#text, "Response");
   }
 
-  showStatus(text) { this.#showStatus(text, ""); }
-  showSuccess(text) { this.#showStatus(text, "success"); }
-  showError(text) { this.#showStatus(text, "error"); }
+  showSuccess(text) { this.#showStatus({ text, className: "success" }); }
+  showError(text) { this.#showStatus({ text, className: "error" }); }
 
-  clear() {
-    this.showStatus("");
-    this.#viewer.setValue("");
-    this.#viewerElement.hidden = false;
-    this.#eventList.hide();
-    this.#explanation.hidden = true;
-    this.#explanation.replaceChildren();
+  /**
+   * Shows a run.
+   *
+   * @param {import("./run.js").Run} [run] Nothing if the tab has not been run.
+   */
+  show(run) {
+    this.#viewerElement.hidden = Boolean(run?.events);
+    if (run?.events) this.#eventList.show(run.events);
+    else this.#eventList.hide();
+    this.#showResponse(run?.response ?? null);
+    if (run?.response) this.#showStatistics(run.response);
+    else this.#showStatus(run?.status ?? { text: "", className: "" });
   }
 
-  /** Shows a response as `sendRequest` returns it. The explanation has a place of its own. */
-  showResponse(response) {
-    this.clear();
-    const { json, explanation } = separateExplanation(response.json);
-    if (explanation) this.#showExplanation(explanation);
-    const isSuccess = response.status < 400 && !json?.errors;
-    this.#status.replaceChildren(
-      makeElement("span", { className: isSuccess ? "success" : "error" }, String(response.status)),
-      ` · ${statistics(response)}`);
-    this.#viewer.setValue(json ? JSON.stringify(json, null, 2) : response.text);
-  }
-
-  /** Shows the list of events in place of the response. */
-  showEventList() {
-    this.#viewerElement.hidden = true;
-    this.#eventList.show();
-  }
-
-  addEvent(event) {
-    // Another tab may have shown its response in the meantime.
-    this.showEventList();
-    this.#eventList.add(event);
-  }
+  /** Draws the response again after it was hidden. */
+  refresh() { this.#viewer.refresh(); }
 
   focus() { this.#viewer.focus(); }
 
   /** Copies a text to the clipboard. The status says so with the name of the text. */
-  copy(text, name) {
-    navigator.clipboard?.writeText(text).then(
-      () => this.showSuccess(`${name} copied`),
-      () => this.showError("The browser does not allow copying"));
+  async copy(text, name) {
+    if (await copyText(text)) this.showSuccess(`${name} copied`);
+    else this.showError("The browser does not allow copying");
   }
 
   get #text() {
     return this.#eventList.isVisible ? this.#eventList.text : this.#viewer.getValue();
   }
 
-  #showStatus(text, className) {
+  /** Shows a response as `sendRequest` returns it. The explanation has a place of its own. */
+  #showResponse(response) {
+    if (response === this.#response) return;
+    this.#response = response;
+    const { json, explanation } = separateExplanation(response?.json);
+    this.#viewer.setValue(json ? JSON.stringify(json, null, 2) : response?.text ?? "");
+    this.#showPictures(json);
+    this.#explanation.hidden = !explanation;
+    this.#explanation.replaceChildren(...(explanation ? makeExplanation(explanation) : []));
+  }
+
+  /** Shows each image after its URL. */
+  #showPictures(json) {
+    const images = new Map(findImages(json).map((image) => [JSON.stringify(image.url), image]));
+    if (images.size === 0) return;
+    this.#viewer.operation(() => this.#viewer.eachLine((line) => {
+      const image = images.get(line.text.match(/"https?:[^"]*"/)?.[0]);
+      if (!image) return;
+      const end = { line: this.#viewer.getLineNumber(line), ch: line.text.length };
+      this.#viewer.setBookmark(end, { widget: makePicture(image) });
+    }));
+  }
+
+  #showStatus({ text, className }) {
     this.#status.replaceChildren(makeElement("span", { className }, text));
   }
 
-  #showExplanation(explanation) {
-    this.#explanation.hidden = false;
-    this.#explanation.replaceChildren(...makeExplanation(explanation));
+  #showStatistics(response) {
+    const isSuccess = response.status < 400 && !response.json?.errors;
+    this.#status.replaceChildren(
+      makeElement("span", { className: isSuccess ? "success" : "error" }, String(response.status)),
+      ` · ${statistics(response)}`);
   }
 }
 

@@ -1,6 +1,8 @@
 // Shows the schema's documentation: all types, one type, or the results of a search.
 import { elementByID, makeElement } from "./dom.js";
-import { isIntrospectionType } from "./schema.js";
+import { renderMarkdown } from "./markdown.js";
+import { membersOf } from "./schema.js";
+import { searchSchema } from "./schema-search.js";
 
 const maxSearchResults = 100;
 
@@ -22,11 +24,16 @@ export class SchemaPanel {
 
   set schema(schema) {
     this.#schema = schema;
+    elementByID("schema-download").hidden = false;
     this.#path = this.#path.filter((name) => schema.type(name));
     this.#show();
   }
 
-  showMessage(text) { this.#content.replaceChildren(makeElement("p", {}, text)); }
+  /** Shows a text in place of the schema, which cannot be downloaded then. */
+  showMessage(text) {
+    elementByID("schema-download").hidden = true;
+    this.#content.replaceChildren(makeElement("p", {}, text));
+  }
 
   focusSearch() { this.#searchField.focus(); }
 
@@ -36,17 +43,21 @@ export class SchemaPanel {
   }
 
   /** Opens a type, and scrolls to a member if the coordinate has one: `Book`, `Book.title`. */
-  #open(coordinate) {
+  open(coordinate) {
+    if (!this.#schema) return;
     const [typeName, memberName] = coordinate.split(".");
     const index = this.#path.indexOf(typeName);
     this.#path = index >= 0 ? this.#path.slice(0, index + 1) : [...this.#path, typeName];
     this.#clearSearch();
-    this.#content.parentElement.scrollTop = 0;
-    if (memberName) this.#scrollToMember(memberName);
+    this.#content.scrollTop = 0;
+    if (memberName) this.#showMember(memberName);
   }
 
-  #scrollToMember(name) {
-    this.#content.querySelector(`[data-member="${name}"]`)?.scrollIntoView({ block: "center" });
+  /** Scrolls to a member, and highlights it. */
+  #showMember(name) {
+    const entry = this.#content.querySelector(`[data-member="${name}"]`)?.closest("dt");
+    entry?.classList.add("opened");
+    entry?.scrollIntoView({ block: "center" });
   }
 
   #show() {
@@ -70,7 +81,7 @@ export class SchemaPanel {
     };
     const home = makeElement("button", { type: "button", onclick: showOverview }, "Schema");
     return [home, ...this.#path.flatMap((name) => [
-      "›", makeElement("button", { type: "button", onclick: () => this.#open(name) }, name),
+      "›", makeElement("button", { type: "button", onclick: () => this.open(name) }, name),
     ])];
   }
 
@@ -79,55 +90,46 @@ export class SchemaPanel {
   #makeOverview() {
     const { description, rootTypes, ownTypes, directives } = this.#schema;
     const operations = [...rootTypes].map(([kind, type]) =>
-      makeElement("dt", {}, `${kind}: `, this.#makeLink(type.name)));
+      makeElement("li", {}, `${kind}: `, this.#makeLink(type.name)));
     const types = [...ownTypes].sort((first, second) => first.name.localeCompare(second.name));
     return [
-      ...makeParagraph(description),
-      ...makeSection("Operations", operations),
+      makeElement("h2", {}, "Schema"), ...this.#makeDescription(description),
+      ...makeSection("Operations", operations, "ul"),
       ...makeSection("Types", types.flatMap((type) =>
-        makeEntry([this.#makeLink(type.name)], type))),
+        this.#makeEntry([this.#makeLink(type.name)], type))),
       ...makeSection("Directives", directives.flatMap((directive) =>
-        makeEntry([`@${directive.name}`, ...this.#makeArguments(directive.args)], directive))),
+        this.#makeEntry([`@${directive.name}`, ...this.#makeArguments(directive.args)], directive))),
     ];
   }
 
   #makeTypePage(type) {
     const makeLinks = (coordinates) =>
-      coordinates.map((coordinate) => makeElement("dt", {}, this.#makeLink(coordinate)));
+      coordinates.map((coordinate) => makeElement("li", {}, this.#makeLink(coordinate)));
     const typeNames = (types) => (types ?? []).map(({ name }) => name);
     const uses = this.#schema.usesOfType(type.name)
       .map(([user, member]) => `${user.name}.${member.name}`);
     return [
-      makeElement("h3", {}, type.name), makeElement("p", {}, kindText(type)),
-      ...makeParagraph(type.description), ...makeParagraph(type.specifiedByURL),
-      ...makeSection("Implements", makeLinks(typeNames(type.interfaces))),
-      ...makeSection("Is one of", makeLinks(typeNames(type.possibleTypes))),
+      makeElement("h2", { className: "type-name" }, type.name), makeElement("p", {}, kindText(type)),
+      ...this.#makeDescription(type.description), ...this.#makeDescription(type.specifiedByURL),
+      ...makeSection("Implements", makeLinks(typeNames(type.interfaces)), "ul"),
+      ...makeSection("Is one of", makeLinks(typeNames(type.possibleTypes)), "ul"),
       ...makeSection(type.enumValues ? "Values" : "Fields",
         membersOf(type).flatMap((member) => this.#makeMember(member))),
-      ...makeSection("Used by", makeLinks(uses)),
+      ...makeSection("Used by", makeLinks(uses), "ul"),
     ];
   }
 
   #makeSearchResults(searchText) {
-    const results = this.#schema.types.flatMap((type) => this.#makeResultsInType(type, searchText));
-    if (results.length === 0) return [makeElement("p", {}, "No type or field has this name.")];
+    const results = searchSchema(this.#schema, searchText);
+    if (results.length === 0) {
+      return [makeElement("p", {}, "No name and no description contains this text.")];
+    }
     const hiddenCount = results.length - maxSearchResults;
-    return [
-      makeElement("dl", {}, ...results.slice(0, maxSearchResults).flat()),
-      ...makeParagraph(hiddenCount > 0 ? `and ${hiddenCount} more` : null),
-    ];
-  }
-
-  #makeResultsInType(type, searchText) {
-    const coordinateOf = (member) => `${type.name}.${member.name}`;
-    const members = isIntrospectionType(type) ? [] : membersOf(type).filter((member) =>
-      member.name.toLowerCase().includes(searchText)
-        || coordinateOf(member).toLowerCase() === searchText);
-    return [
-      ...(type.name.toLowerCase().includes(searchText)
-        ? [makeEntry([this.#makeLink(type.name)], type)] : []),
-      ...members.map((member) => makeEntry([this.#makeLink(coordinateOf(member))], member)),
-    ];
+    const entries = results.slice(0, maxSearchResults).flatMap(({ coordinate, definition }) =>
+      this.#makeEntry([this.#makeLink(coordinate)], definition));
+    const list = makeElement("dl", {}, ...entries);
+    highlight(list, searchText);
+    return [list, ...(hiddenCount > 0 ? [makeElement("p", {}, `and ${hiddenCount} more`)] : [])];
   }
 
   // Parts of pages
@@ -139,7 +141,7 @@ export class SchemaPanel {
     const type = member.type ? [": ", this.#makeTypeReference(member.type)] : [];
     const defaultValue = member.defaultValue != null ? [` = ${member.defaultValue}`] : [];
     const args = this.#makeArguments(member.args ?? []);
-    return makeEntry([name, ...args, ...type, ...defaultValue], member);
+    return this.#makeEntry([name, ...args, ...type, ...defaultValue], member);
   }
 
   #makeArguments(args) {
@@ -160,32 +162,52 @@ export class SchemaPanel {
 
   #makeLink(coordinate) {
     return makeElement("button", {
-      type: "button", className: "link", onclick: () => this.#open(coordinate),
+      type: "button", className: "link", onclick: () => this.open(coordinate),
     }, coordinate);
   }
-}
 
-const membersOf = ({ fields, inputFields, enumValues }) =>
-  [...(fields ?? []), ...(inputFields ?? []), ...(enumValues ?? [])];
+  /** Makes an entry of a description list with the description and the reason of a deprecation. */
+  #makeEntry(title, { description, isDeprecated, deprecationReason }) {
+    const reason = deprecationReason ?? "no reason given";
+    const texts = [description, isDeprecated ? `**Deprecated:** ${reason}` : null];
+    return [
+      makeElement("dt", {}, ...title),
+      ...texts.filter(Boolean).map((text) => makeElement("dd", {}, ...this.#makeDescription(text))),
+    ];
+  }
+
+  /** Makes the elements of a description. Code that names a part of the schema becomes a link. */
+  #makeDescription(text) {
+    if (!text) return [];
+    return renderMarkdown(text, (code) => (this.#schema.has(code) ? this.#makeLink(code) : null));
+  }
+}
 
 function kindText({ kind, isOneOf }) {
   if (kind === "INPUT_OBJECT") return isOneOf ? "input, exactly one of" : "input";
   return kind.toLowerCase();
 }
 
-const makeParagraph = (text) => (text ? [makeElement("p", {}, text)] : []);
-
-/** Makes a heading and a description list, or nothing for an empty list. */
-function makeSection(heading, entries) {
+/** Makes a heading and a list, or nothing for an empty list. */
+function makeSection(heading, entries, listTag = "dl") {
   if (entries.length === 0) return [];
-  return [makeElement("h4", {}, heading), makeElement("dl", {}, ...entries)];
+  return [makeElement("h3", {}, heading), makeElement(listTag, {}, ...entries)];
 }
 
-/** Makes an entry of a description list with the description and the reason of a deprecation. */
-function makeEntry(title, { description, isDeprecated, deprecationReason }) {
-  const deprecation = isDeprecated ? `Deprecated: ${deprecationReason ?? "no reason given"}` : null;
-  return [
-    makeElement("dt", {}, ...title),
-    ...[description, deprecation].filter(Boolean).map((text) => makeElement("dd", {}, text)),
-  ];
+/** Marks each occurrence of a text in the descriptions of an element. */
+function highlight(element, searchText) {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  for (let node of nodes) {
+    for (;;) {
+      const index = node.data.toLowerCase().indexOf(searchText);
+      if (index < 0) break;
+      const found = node.splitText(index);
+      node = found.splitText(searchText.length);
+      const mark = makeElement("mark");
+      found.replaceWith(mark);
+      mark.append(found);
+    }
+  }
 }

@@ -58,6 +58,14 @@ export class Schema {
     return type?.fields?.find((field) => field.name === name);
   }
 
+  /** Whether a coordinate such as `Book` or `Book.title` exists. */
+  has(coordinate) {
+    const [typeName, memberName] = coordinate.split(".");
+    const type = this.type(typeName);
+    if (!type || memberName == null) return Boolean(type);
+    return membersOf(type).some(({ name }) => name === memberName);
+  }
+
   /** The types of the schema itself, without those of introspection. */
   get ownTypes() { return this.types.filter((type) => !isIntrospectionType(type)); }
 
@@ -77,6 +85,10 @@ export class Schema {
         .map((member) => [type, member]));
   }
 }
+
+/** Returns the fields, input fields, and enum values of a type. */
+export const membersOf = ({ fields, inputFields, enumValues }) =>
+  [...(fields ?? []), ...(inputFields ?? []), ...(enumValues ?? [])];
 
 export const isIntrospectionType = (type) => type.name.startsWith("__");
 

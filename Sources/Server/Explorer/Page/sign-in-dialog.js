@@ -1,10 +1,6 @@
 // Creates a session for any subject, which only development servers allow.
-import { fetchIdentityToken, sendRequest } from "./client.js";
-import { elementByID } from "./dom.js";
-
-const signInMutation = `mutation SignIn($input: SignInInput!) {
-  signIn(input: $input) { accessToken }
-}`;
+import { fetchAudiences } from "./client.js";
+import { elementByID, makeElement } from "./dom.js";
 
 export class SignInDialog {
   #button = elementByID("sign-in");
@@ -13,55 +9,52 @@ export class SignInDialog {
   #audienceField = elementByID("sign-in-audience");
   #errorElement = elementByID("sign-in-error");
   #store;
-  #onSignIn;
+  #session;
 
   /**
    * @param {import("./store.js").Store} store
-   * @param {object} options
-   * @param {Function} options.onSignIn Receives the access token.
+   * @param {import("./session.js").Session} session
    */
-  constructor(store, { onSignIn }) {
+  constructor(store, session) {
     this.#store = store;
-    this.#onSignIn = onSignIn;
+    this.#session = session;
     this.#button.onclick = () => this.#show();
     elementByID("sign-in-form").onsubmit = (event) => {
       if (event.submitter?.value === "cancel") return;
       event.preventDefault();
-      this.#signIn(this.#subjectField.value.trim(), this.#audienceField.value.trim());
+      this.#signIn(this.#subjectField.value.trim(), this.#audienceField.value);
     };
   }
 
   /** Whether the button that opens the dialog is visible. */
   set isAvailable(isAvailable) { this.#button.hidden = !isAvailable; }
 
-  #show() {
+  /** Shows on the button who is signed in. */
+  update() {
+    const { subject } = this.#session;
+    this.#button.textContent = subject ?? "Sign in";
+    this.#button.title = subject ? "The signed-in user. Sign in as another one" : "";
+  }
+
+  async #show() {
     this.#subjectField.value = this.#store.preference("subject", "reader");
-    this.#audienceField.value = this.#store.preference("audience", "dev.bookplate.reader");
     this.#errorElement.textContent = "";
     this.#dialog.showModal();
+    const audiences = await fetchAudiences().catch(() => []);
+    this.#audienceField.replaceChildren(
+      ...audiences.map((audience) => makeElement("option", {}, audience)));
+    if (audiences.length === 0) {
+      this.#errorElement.textContent = "Add a tenant first: bookplate-admin tenant add";
+    }
   }
 
   async #signIn(subject, audience) {
     try {
-      const token = await createSession(subject, audience);
+      await this.#session.signIn(subject, audience);
       this.#store.setPreference("subject", subject);
-      this.#store.setPreference("audience", audience);
       this.#dialog.close();
-      this.#onSignIn(token);
     } catch (error) {
-      this.#errorElement.textContent = `${error.message} Check that a tenant has this audience.`;
+      this.#errorElement.textContent = error.message;
     }
   }
-}
-
-/** Signs in with an identity token of the server's own issuer. Returns the access token. */
-async function createSession(subject, audience) {
-  const identityToken = await fetchIdentityToken(subject, audience);
-  const variables = { input: { apple: { identityToken, displayName: subject } } };
-  const { json } = await sendRequest({ query: signInMutation, variables });
-  const token = json?.data?.signIn?.accessToken;
-  if (!token) {
-    throw new Error(json?.errors?.[0]?.message ?? "The server did not return an access token.");
-  }
-  return token;
 }

@@ -1,15 +1,32 @@
 // Stores tabs, history, saved queries, and preferences in the browser.
 //
-// The access token and the headers may be secrets, so they are kept in sessionStorage, which ends
+// The tokens and the headers may be secrets, so they are kept in sessionStorage, which ends
 // with the window. Everything else is kept in localStorage.
 
 const maxTabs = 20;
 const maxHistoryEntries = 100;
 
-const welcomeQuery = `# Write a query, or select its fields under "Build".
-# Ctrl-Enter or ⌘-Enter runs it. Ctrl-Space completes it. F1 shows all keyboard shortcuts.
-{
-  __typename
+const welcomeQuery = `# Ctrl-Enter or ⌘-Enter runs this query.
+# Point at a name to read what it means.
+query Welcome {
+  me {
+    displayName
+    shelves {
+      name
+      bookCount
+    }
+  }
+  feed(first: 3) {
+    nodes {
+      title
+      authors {
+        name
+      }
+      image {
+        url
+      }
+    }
+  }
 }
 `;
 
@@ -19,7 +36,6 @@ const welcomeQuery = `# Write a query, or select its fields under "Build".
  * @typedef {object} Tab
  * @property {string} query
  * @property {string} variables JSON, or an empty string.
- * @property {object} [response] The last response, which is not stored.
  */
 
 export class Store {
@@ -125,8 +141,9 @@ export class Store {
 
   // Secrets
 
-  get token() { return read("sessionStorage", "token", ""); }
-  set token(text) { write("sessionStorage", "token", text); }
+  /** The tokens of the user, or null before the first ones: see `Session`. */
+  get tokens() { return read("sessionStorage", "tokens", null); }
+  set tokens(tokens) { write("sessionStorage", "tokens", tokens); }
 
   get headers() { return read("sessionStorage", "headers", ""); }
   set headers(text) { write("sessionStorage", "headers", text); }

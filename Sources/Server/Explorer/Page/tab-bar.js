@@ -1,55 +1,57 @@
 // Shows the tabs of requests.
 import { documentTitle } from "./document-tree.js";
 import { elementByID, makeElement } from "./dom.js";
-import { tabIndexAfterKey } from "./tab-list.js";
 
 export class TabBar {
   #bar = elementByID("tabs");
   #store;
+  #isRunning;
   #onSelect;
   #onClose;
 
   /**
    * @param {import("./store.js").Store} store
    * @param {object} options
+   * @param {Function} options.isRunning Returns whether the request of a tab is running.
    * @param {Function} options.onSelect Receives the index of the tab to select.
    * @param {Function} options.onClose Receives the index of the tab to close.
    */
-  constructor(store, { onSelect, onClose }) {
+  constructor(store, { isRunning, onSelect, onClose }) {
     this.#store = store;
+    this.#isRunning = isRunning;
     this.#onSelect = onSelect;
     this.#onClose = onClose;
   }
 
   update() {
-    const tabs = this.#store.tabs.map((tab, index) => this.#makeTab(tab, index));
-    this.#bar.replaceChildren(...tabs);
+    this.#bar.replaceChildren(...this.#store.tabs.map((tab, index) => this.#makeTab(tab, index)));
+    this.#bar.children[this.#store.activeIndex].scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  /** Shows which requests are running. */
+  updateRuns() {
+    this.#store.tabs.forEach((tab, index) => {
+      this.#bar.children[index].classList.toggle("running", this.#isRunning(tab));
+    });
   }
 
   /** Shows the title of the active tab after a change of its query. */
-  updateTitle() { this.#activeButton.textContent = documentTitle(this.#store.activeTab.query); }
+  updateTitle() {
+    const { activeIndex, activeTab } = this.#store;
+    this.#bar.children[activeIndex].firstChild.textContent = documentTitle(activeTab.query);
+  }
 
-  #makeTab({ query }, index) {
+  #makeTab(tab, index) {
     const isActive = index === this.#store.activeIndex;
-    const title = documentTitle(query);
-    const tabIndex = isActive ? 0 : -1;
-    return makeElement("div", { className: isActive ? "tab active" : "tab", role: "presentation" },
+    const title = documentTitle(tab.query);
+    const classes = ["tab", isActive && "active", this.#isRunning(tab) && "running"];
+    return makeElement("li", { className: classes.filter(Boolean).join(" ") },
       makeElement("button", {
-        type: "button", role: "tab", "aria-selected": String(isActive), tabIndex,
-        onclick: () => this.#onSelect(index), onkeydown: ({ key }) => this.#moveFocus(key),
+        type: "button", "aria-current": String(isActive), onclick: () => this.#onSelect(index),
       }, title),
       makeElement("button", {
-        type: "button", className: "close", "aria-label": `Close ${title}`, tabIndex,
+        type: "button", className: "close", "aria-label": `Close ${title}`,
         onclick: () => this.#onClose(index),
       }, "×"));
   }
-
-  #moveFocus(key) {
-    const index = tabIndexAfterKey(key, this.#store.activeIndex, this.#store.tabs.length);
-    if (index == null) return;
-    this.#onSelect(index);
-    this.#activeButton.focus();
-  }
-
-  get #activeButton() { return this.#bar.children[this.#store.activeIndex].firstChild; }
 }

@@ -4,7 +4,7 @@ import { elementByID } from "./dom.js";
 const arrowSteps = { ArrowRight: 1, ArrowLeft: -1 };
 
 /** Returns the index of the tab that an arrow key moves to, or null for any other key. */
-export function tabIndexAfterKey(key, index, count) {
+function tabIndexAfterKey(key, index, count) {
   const step = arrowSteps[key];
   return step ? (index + step + count) % count : null;
 }

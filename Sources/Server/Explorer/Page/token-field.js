@@ -3,28 +3,24 @@ import { elementByID } from "./dom.js";
 
 export class TokenField {
   #field = elementByID("token");
-  #store;
-  #onChange;
 
   /**
-   * @param {import("./store.js").Store} store
+   * @param {import("./session.js").Session} session
    * @param {object} options
-   * @param {Function} options.onChange Is called when the token is changed.
+   * @param {Function} options.onChange Is called when the user has typed a token.
    */
-  constructor(store, { onChange }) {
-    this.#store = store;
-    this.#onChange = onChange;
-    this.#field.value = store.token;
-    this.#field.oninput = () => { store.token = this.#field.value.trim(); };
+  constructor(session, { onChange }) {
+    this.update(session);
+    this.#field.oninput = () => session.useToken(this.#field.value.trim());
     this.#field.onchange = () => onChange();
+    elementByID("token-form").onsubmit = (event) => {
+      event.preventDefault();
+      this.#field.blur();
+    };
     elementByID("show-token").onclick = ({ target }) => this.#toggleVisibility(target);
   }
 
-  set token(token) {
-    this.#store.token = token;
-    this.#field.value = token;
-    this.#onChange();
-  }
+  update({ token }) { this.#field.value = token; }
 
   #toggleVisibility(button) {
     const isHidden = this.#field.type === "password";

@@ -4,12 +4,14 @@ import { curlCommand, linkToQuery, swiftCode } from "./export.js";
 
 export class Toolbar {
   #store;
+  #session;
   #requestPanel;
   #responsePanel;
   #shortcutsDialog = elementByID("shortcuts-dialog");
 
-  constructor({ store, requestPanel, responsePanel }) {
+  constructor({ store, session, requestPanel, responsePanel }) {
     this.#store = store;
+    this.#session = session;
     this.#requestPanel = requestPanel;
     this.#responsePanel = responsePanel;
     this.#showTheme();
@@ -24,7 +26,7 @@ export class Toolbar {
   showShortcuts() { this.#shortcutsDialog.showModal(); }
 
   #copyAs(format) {
-    const { request } = this.#requestPanel;
+    const request = { ...this.#requestPanel.request, token: this.#session.token };
     if (format === "curl") this.#responsePanel.copy(curlCommand(request), "Command");
     if (format === "swift") this.#responsePanel.copy(swiftCode(request), "Swift code");
     if (format === "link") this.#responsePanel.copy(linkToQuery(this.#store.activeTab), "Link");

@@ -24,12 +24,18 @@ extension ConnectionHandler {
         let task = Task(executorPreference: loopContext.executor) {
             let (reader, route, connection) = call.value
             // Setting a task-local value takes time, and few requests belong to a trace.
-            guard let trace = reader.request.headers.traceParent.flatMap(TraceParent.init) else {
-                return await connection.respond(to: reader, with: route)
+            let header = reader.request.headers.traceParent
+            let tracer = connection.loopContext.tracer
+            guard
+                let trace = tracer.map({ $0.trace(of: header) }) ?? header.flatMap(TraceParent.init)
+            else {
+                await connection.respond(to: reader, with: route)
+                return
             }
-            await TraceParent.$current.withValue(trace) {
+            let status = await TraceParent.$current.withValue(trace) {
                 await connection.respond(to: reader, with: route)
             }
+            if trace.isRecorded { tracer?.record(connection.span(trace, reader, route, status)) }
         }
         phase = .responding(task, exchange)
     }
@@ -38,7 +44,27 @@ extension ConnectionHandler {
         loopContext.proxies.client(of: peer, forwardedFor: request.headers.forwardedFor)
     }
 
-    private func respond(to reader: RequestReader, with route: Route) async {
+    /// Returns the span of a request that has ended. It contains the path of the route, because the query and the rest of the path
+    /// may contain secrets.
+    ///
+    /// Spec: https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server
+    private func span(
+        _ trace: TraceParent, _ reader: RequestReader, _ route: Route, _ status: HTTPResponseStatus
+    ) -> TraceSpan {
+        let method = reader.request.method.rawValue
+        let time = NIODeadline.now() - reader.start
+        return TraceSpan(
+            trace, name: "\(method) \(route.path)", duration: .nanoseconds(time.nanoseconds),
+            attributes: [
+                ("http.request.method", .text(method)), ("http.route", .text(route.path)),
+                ("url.scheme", .text("http")),
+                ("http.response.status_code", .number(Int(status.code))),
+                ("bookplate.request_id", .text(reader.request.id)),
+            ], hasFailed: status.code >= 500)
+    }
+
+    @discardableResult
+    private func respond(to reader: RequestReader, with route: Route) async -> HTTPResponseStatus {
         let response = await route.respond(reader.request)
         if let produce = response.stream, let body = beginStream(response, reader) {
             await produce(body)
@@ -46,6 +72,7 @@ extension ConnectionHandler {
         } else if case .responding(_, let exchange) = phase {
             finish(response, exchange)
         }
+        return response.status
     }
 
     /// Writes the response to a request that has been read completely, and continues with the next request.

@@ -22,7 +22,7 @@ extension ConnectionHandler {
                     with:
                         WebSocketConnection(
                             endpoint, handler.loopContext,
-                            isSubprotocolSupported: endpoint.supportsSubprotocol(head),
+                            refusal: endpoint.refusal(of: head),
                             token: request.headers.bearerToken, requestID: request.id,
                             client: handler.client(of: request),
                             app: ClientApp(request.headers)),

@@ -22,6 +22,8 @@ final class LoopContext {
     var head = ByteBuffer()
     let gauges: LiveGauges
     let unread: UnreadBytes
+    /// nil if traces are not exported.
+    let tracer: Tracer?
     /// Whether the server has stopped listening, so that streams and WebSockets are ended.
     private(set) var isDraining = false
     /// Whether each connection is closed after its next response.
@@ -33,7 +35,8 @@ final class LoopContext {
     init(
         _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits,
         proxies: TrustedProxies, logger: Logger, accessLogLevel: Logger.Level = .debug,
-        metrics: Metrics, gauges: LiveGauges, unread: UnreadBytes = UnreadBytes()
+        metrics: Metrics, gauges: LiveGauges, unread: UnreadBytes = UnreadBytes(),
+        tracer: Tracer? = nil
     ) {
         self.executor = executor
         self.routes = routes
@@ -44,6 +47,7 @@ final class LoopContext {
         self.metrics = HTTPMetrics(metrics)
         self.gauges = gauges
         self.unread = unread
+        self.tracer = tracer
     }
 
     func log(_ response: HTTPResponse, _ exchange: Exchange) {

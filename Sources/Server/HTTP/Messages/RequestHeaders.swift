@@ -1,5 +1,12 @@
 import NIOHTTP1
 
+/// The content codings of a request's body.
+enum ContentCoding {
+    case identity, gzip
+    /// Another coding, or several.
+    case unsupported
+}
+
 /// The request headers that this server reads. Other headers are never converted to strings.
 package struct RequestHeaders: Sendable, Equatable {
     /// Several headers are joined with commas (RFC 9110, section 5.3).
@@ -29,8 +36,11 @@ package struct RequestHeaders: Sendable, Equatable {
     var clientVersion: String?
     package var hostCount = 0
     package var hasUpgrade = false
-    /// Whether the body has a content coding other than `identity`.
-    var hasContentCoding = false
+    /// The content coding of the body.
+    private(set) var contentCoding = ContentCoding.identity
+    /// Whether the client accepts gzip, and whether it accepts codings that it does not name; nil if it does not say.
+    private var gzipAcceptance: Bool?
+    private var otherAcceptance: Bool?
     /// Whether the client sent `connection: close`.
     var hasConnectionClose = false
     /// Whether a header that must be unique was sent twice.
@@ -70,6 +80,7 @@ package struct RequestHeaders: Sendable, Equatable {
         case 13 where name.isToken("if-none-match"): ifNoneMatch = value.text
         case 14 where name.isToken("content-length"): try addContentLength(value)
         case 16 where name.isToken("content-encoding"): addContentEncoding(value)
+        case 15 where name.isToken("accept-encoding"): addAcceptEncoding(value)
         case 15 where name.isToken("x-forwarded-for"): forwardedFor = Self.list(forwardedFor, value)
         case 17 where name.isToken("transfer-encoding"): try addTransferEncoding(value)
         default: break
@@ -92,9 +103,32 @@ package struct RequestHeaders: Sendable, Equatable {
 
     private mutating func addContentEncoding(_ value: Span<UInt8>) {
         Self.forEachEntry(of: value) {
-            if !$0.isEmpty, !$0.isToken("identity") { hasContentCoding = true }
+            if $0.isEmpty || $0.isToken("identity") { return }
+            let isGzip = $0.isToken("gzip") || $0.isToken("x-gzip")
+            contentCoding = isGzip && contentCoding == .identity ? .gzip : .unsupported
         }
     }
+
+    private mutating func addAcceptEncoding(_ value: Span<UInt8>) {
+        Self.forEachEntry(of: value) { entry in
+            var end = 0
+            while end < entry.count, entry[end] != UInt8(ascii: ";") { end += 1 }
+            let coding = entry.extracting(entry.trimmed(0..<end))
+            // A weight of zero, such as `;q=0.000`, refuses a coding. Other weights do not matter with one coding.
+            var isAccepted = end == entry.count
+            for index in end..<entry.count where (49...57).contains(entry[index]) {
+                isAccepted = true
+            }
+            if coding.isToken("gzip") || coding.isToken("x-gzip") {
+                gzipAcceptance = isAccepted
+            } else if coding.count == 1, coding[0] == UInt8(ascii: "*") {
+                otherAcceptance = isAccepted
+            }
+        }
+    }
+
+    /// Whether the client accepts responses with the content coding gzip.
+    var acceptsGzip: Bool { gzipAcceptance ?? otherAcceptance ?? false }
 
     /// Calls `body` with each entry of a comma-separated list, without surrounding whitespace.
     private static func forEachEntry(of value: Span<UInt8>, _ body: (Span<UInt8>) -> Void) {

@@ -1,3 +1,4 @@
+import Gzip
 import NIOCore
 import NIOHTTP1
 
@@ -40,6 +41,8 @@ final class RequestReader {
     let route: Route?
     /// Whether a page of another origin may have sent the request and may read the response.
     let isCrossOrigin: Bool
+    /// Whether the body is compressed with gzip.
+    private var isCompressed = false
     /// The head of a WebSocket handshake; nil for other requests.
     private let webSocketHead: HTTPRequestHead?
 
@@ -66,15 +69,18 @@ final class RequestReader {
         }
         self.route = route
         // Without a body the header has no effect.
-        if headers.hasContentCoding, head.framing != .length(0) {
-            self.target = .problem(.unsupportedContentEncoding)
+        let coding = head.framing == .length(0) ? .identity : headers.contentCoding
+        guard coding == .identity || coding == .gzip && route.acceptsGzip else {
+            self.target = .problem(.unsupportedContentEncoding(acceptsGzip: route.acceptsGzip))
             bodyBytesMax = Self.unreadBodyBytesMax
             return
         }
+        isCompressed = coding == .gzip
         switch route.checkHead?(request) ?? .accepted(bodyBytesMax: route.bodyBytesMax) {
         case .accepted(let bytesMax):
             self.target = target
-            bodyBytesMax = bytesMax
+            // Uploads may be larger than other bodies. They contain images, which are compressed already.
+            bodyBytesMax = isCompressed ? min(bytesMax, route.bodyBytesMax) : bytesMax
         case .refused(let problem):
             self.target = .problem(problem)
             bodyBytesMax = Self.unreadBodyBytesMax
@@ -119,13 +125,26 @@ final class RequestReader {
         switch target {
         case .route(let route):
             if let webSocketHead, let endpoint = route.webSocket {
-                .upgrade(webSocketHead, endpoint)
-            } else {
-                .respond(with: route)
+                return .upgrade(webSocketHead, endpoint)
             }
-        case .options(let status, let allow): .respondToOptions(status, allow: allow)
-        case .problem(let problem): .respondWithProblem(problem)
+            do throws(GzipError) {
+                if isCompressed { try decompressBody() }
+                return .respond(with: route)
+            } catch .tooLarge {
+                return .respondWithProblem(.bodyTooLarge(bytesMax: bodyBytesMax))
+            } catch {
+                return .respondWithProblem(
+                    .badRequest("The request's body is not valid gzip data."))
+            }
+        case .options(let status, let allow): return .respondToOptions(status, allow: allow)
+        case .problem(let problem): return .respondWithProblem(problem)
         }
+    }
+
+    /// Replaces the body by its contents, which have the same limit as a body that is not compressed.
+    private func decompressBody() throws(GzipError) {
+        let contents = try gunzip(Array(request.body.readableBytesView), bytesMax: bodyBytesMax)
+        request.body = ByteBuffer(bytes: contents)
     }
 
     private static func target(

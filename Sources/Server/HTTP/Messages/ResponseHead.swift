@@ -71,14 +71,26 @@ extension ByteBuffer {
     /// Writes one header. Control characters in the value become spaces, because a line break would start another
     /// header.
     mutating func write(_ name: String, _ value: String) {
-        writeString(name)
-        writeStaticString(": ")
-        let start = readableBytes
-        writeString(value)
-        withUnsafeMutableReadableBytes { bytes in
-            for index in start..<bytes.count where bytes[index].isControl { bytes[index] = 0x20 }
+        var (name, value) = (name, value)
+        name.withUTF8 { name in
+            value.withUTF8 { value in
+                let byteCount = name.count + value.count + 4
+                writeWithUnsafeMutableBytes(minimumWritableBytes: byteCount) { bytes in
+                    var end = 0
+                    func append(_ byte: UInt8) {
+                        bytes[end] = byte
+                        end += 1
+                    }
+                    name.forEach(append)
+                    append(UInt8(ascii: ":"))
+                    append(0x20)
+                    for byte in value { append(byte.isControl ? 0x20 : byte) }
+                    append(0x0D)
+                    append(0x0A)
+                    return byteCount
+                }
+            }
         }
-        writeStaticString("\r\n")
     }
 
     /// The bytes as one chunk of a body. An empty buffer stays empty, because an empty chunk would end the body.

@@ -48,11 +48,38 @@ import Testing
         #expect(cleared["updateBook", "title"] == "Title")
     }
 
+    @Test func moodsAreReplacedAsAWhole() async throws {
+        let reader = try await Self.app().makeReader()
+        let id = try await reader.makeBook("Title")
+        let one =
+            "mutation($id: ID!, $input: UpdateBookInput!) { updateBook(id: $id, input: $input) { moods } }"
+        let many = """
+            mutation($id: ID!, $input: UpdateBookInput!) {
+              updateBooks(inputs: [{id: $id, input: $input}]) { book { moods } }
+            }
+            """
+        for (input, moods) in [
+            (["dark", " funny ", "dark"], ["dark", "funny"]), (["slow"], ["slow"]), (.null, []),
+        ] as [(Value, Value)] {
+            let arguments: Value = ["id": id, "input": ["moods": input]]
+            let updated = try await reader.requireValue(one, arguments, "updateBook", "moods")
+            #expect(updated == moods)
+            _ = try await reader.requireValue(
+                one, ["id": id, "input": ["moods": ["other"]]], "updateBook")
+            let inBatch = try await reader.requireValue(
+                many, arguments, "updateBooks", 0, "book", "moods")
+            #expect(inBatch == moods)
+        }
+    }
+
     @Test(
         arguments: [
             (["title": .null], "title"), (["title": " "], "title"), (["status": .null], "status"),
             (["currentPage": -1], "currentPage"), (["isbn": "978030640615X"], "isbn"),
             (["author": .string(String(repeating: "x", count: 501))], "author"),
+            (["moods": .list(.init(repeating: "x", count: 21))], "moods"),
+            (["moods": [.string(String(repeating: "x", count: 101))]], "moods"),
+            (["moods": ["dark", " "]], "moods"),
         ] as [(Value, String)])
     func invalidInputIsRejected(input: Value, field: String) async throws {
         let reader = try await Self.app().makeReader()

@@ -160,9 +160,44 @@ import Zip
         #expect(json["ereaderDocuments", 0, "hash"] == "abc")
         #expect(json["ereaderDocuments", 0, "bookId"] == book)
         #expect(json["ereaderPositions", 0, "percent"] == 50)
-        // Other programs read the archive of a new account.
-        let other = try await app.makeReader()
-        #expect(try await imported(other, archive)["failed"] == [])
+    }
+
+    @Test func documentsAndPositionsOfEReadersAreImported() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let kobo = try await EReader(try await app.makeReader())
+        let book = try await kobo.reader.makeBook(["title": "Dune", "isbn": "9780441172719"])
+        _ = await kobo.push("unlinked", 0.25, progress: " /body[1]", metadata: #"{"title":"Emma"}"#)
+        _ = await kobo.push("linked", 0.5)
+        try await kobo.linkLast(to: book)
+        _ = await kobo.put(
+            """
+            {"modified":"2026-01-02T03:04:05Z","device":{"id":"urn:uuid:1","name":"Thorium"},\
+            "progression":0.75,"references":["a","b"]}
+            """, in: try await kobo.reader.makeBook("Emma"))
+        let archive = try await open(app, token(try await link(kobo.reader)))
+
+        // The other library has the book with another id.
+        let other = try await EReader(try await app.makeReader())
+        let same = try await other.reader.makeBook(["title": "Dune", "isbn": "9780441172719"])
+        for _ in 0..<2 { #expect(try await imported(other.reader, archive)["failed"] == []) }
+        let documents = try await other.documents()
+        #expect(documents.map { $0["hash"] } == ["linked", "unlinked"])
+        #expect(documents.map { $0["percent"] } == [50, 25])
+        #expect(documents.map { $0["book", "id"] ?? .null } == [same, .null])
+        #expect(documents[1]["title"] == "Emma")
+        #expect(await other.pull("unlinked").json["progress"] == " /body[1]")
+        let exported = try await open(app, token(try await link(other.reader)))
+        let names = ["modifiedAt", "percent", "deviceId", "deviceName", "references"]
+        func positions(_ archive: [UInt8]) throws -> Set<String> {
+            let json = try parseJSON(try files(archive)["library.json"] ?? [])
+            let positions = json["ereaderPositions"]?.list ?? []
+            return Set(
+                positions.map { position in
+                    names.map { "\(position[$0] ?? .null)" }.joined(separator: "; ")
+                })
+        }
+        #expect(try positions(exported) == positions(archive))
+        #expect(try positions(archive).count == 2)
     }
 
     @Test func exportAndImportLoseNothing() async throws {

@@ -227,6 +227,14 @@ import Testing
         let reviews = try await reader.requireValue(
             "{ me { reviews(first: 100) { nodes { stars book { id } } } } }", .null, "me",
             "reviews", "nodes")
+        #expect(
+            try await reader.app.database.count(
+                """
+                SELECT count(*)
+                FROM reviews r
+                JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
+                WHERE r.is_visible <> (b.status = 'READ')
+                """) == 0)
         let visible = (reviews.list ?? []).filter { $0["stars"]?.number != nil }
         var stars = library.stars
         for review in visible {

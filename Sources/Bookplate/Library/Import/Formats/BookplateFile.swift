@@ -18,13 +18,14 @@ struct BookplateFile {
     }
 
     /// The records of all lists. A record comes after those that it refers to: the profile, shelves, books, progress,
-    /// notes, and swipes. Its `line` is its position in the lists, from 1. The profile, which is in none, has the line 0.
+    /// notes, the documents and positions of e-readers, and swipes. Its `line` is its position in the lists, from 1. The profile, which is in none, has the line 0.
     var records: Records { Records(items) }
 
     struct Records: Sequence, IteratorProtocol {
         private let items: JSONItems
         private var lists: ArraySlice<String> = [
-            "shelves", "books", "progressEntries", "notes", "swipes",
+            "shelves", "books", "progressEntries", "notes", "ereaderDocuments", "ereaderPositions",
+            "swipes",
         ]
         private var list: (name: String, items: JSONItems.Items)?
         private var line = 0
@@ -64,6 +65,8 @@ struct BookplateFile {
                 case "books": .book(try book(members))
                 case "progressEntries": try progress(members)
                 case "notes": .note(try members.note)
+                case "ereaderDocuments": .document(try members.document)
+                case "ereaderPositions": .position(try members.ereaderPosition)
                 default: try swipe(members)
                 }
             return ImportRecord(line: line, content: content, problems: members.problems)

@@ -41,6 +41,16 @@ final class BookplateMembers {
         (member(name)?.list ?? []).compactMap { text($0, name, max: max) }
     }
 
+    /// Returns a text that only devices read, exactly as it is; nil if it is absent or cannot be stored.
+    func exactText(_ name: String, max: Int) -> String? {
+        member(name)?.storableText(charactersMax: max)
+    }
+
+    /// Returns the texts of a list that only devices read; nil if there is no list.
+    func exactTexts(_ name: String, countMax: Int, max: Int) -> [String]? {
+        member(name)?.list?.prefix(countMax).compactMap { $0.storableText(charactersMax: max) }
+    }
+
     func id(_ name: String) -> UUID? {
         guard let value = member(name) else { return nil }
         guard let id = value.string.flatMap({ UUID($0) }) else {
@@ -154,7 +164,6 @@ final class BookplateMembers {
         }
     }
 
-    /// Returns the reads of a list; nil if there is no such list.
     /// The list `readingGoals`. A goal that cannot be used is left out.
     var goals: [ImportedGoal] {
         (member("readingGoals")?.list ?? []).prefix(ReadingGoal.ofReaderMax).compactMap { value in
@@ -170,6 +179,7 @@ final class BookplateMembers {
         }
     }
 
+    /// Returns the reads of a list; nil if there is no such list.
     func reads(of name: String) -> [ImportedRead]? {
         guard let list = member(name)?.list else { return nil }
         return list.prefix(ImportedRead.countMax).compactMap { value -> ImportedRead? in

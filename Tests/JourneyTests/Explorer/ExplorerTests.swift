@@ -1,51 +1,15 @@
-import Glibc
 import GraphQL
 import TestSupport
 import Testing
 
-/// The explorer page in a real browser, with the real server.
-@Suite(.enabled(if: access(Browser.path, X_OK) == 0, "Chromium is not installed"))
-struct ExplorerTests {
-    /// The CodeMirror object of the query editor, as a JavaScript expression.
-    private static let editor = "document.querySelector('#query-editor .CodeMirror').CodeMirror"
-    /// The CodeMirror object that shows the response, as a JavaScript expression.
-    private static let viewer = "document.querySelector('#response-viewer .CodeMirror').CodeMirror"
-
-    /// Starts a server and opens its page. `cover` is the path of an image for uploads.
-    private static func openPage() async throws -> (
-        Browser, RunningServer, url: String, cover: String
-    ) {
-        let installation = try await Installation.ready()
-        let cover = try installation.write(TestImage.png(), to: "cover.png")
-        let server = try await installation.startServer()
-        let url = "http://localhost:\(server.client.port)/graphql"
-        let browser = try await blocking {
-            let browser = try Browser(folder: installation.folder)
-            try browser.open(url)
-            try browser.wait("document.querySelector('#schema-content dl')")
-            return UncheckedBrowser(browser)
-        }
-        return (browser.value, server, url, cover)
-    }
-
-    /// Passes a browser between threads, which use it one after another.
-    private struct UncheckedBrowser: @unchecked Sendable {
-        let value: Browser
-        init(_ value: Browser) { self.value = value }
-    }
-
-    private func withBrowser(
-        _ browser: Browser, _ work: @Sendable @escaping (Browser) throws -> Void
-    )
-        async throws
-    {
-        let browser = UncheckedBrowser(browser)
-        try await blocking { try work(browser.value) }
-    }
+/// The panels of the explorer page in a real browser, with the real server.
+@Suite struct ExplorerTests {
+    private static let editor = ExplorerPage.editor
+    private static let viewer = ExplorerPage.viewer
 
     @Test func everyPanelWorks() async throws {
-        let (browser, server, url, cover) = try await Self.openPage()
-        try await withBrowser(browser) { browser in
+        let page = try await ExplorerPage.open()
+        try await page.use { browser in
             try Self.signIn(browser)
             try Self.completeAndFormat(browser)
             try Self.checkSuggestions(browser)
@@ -53,34 +17,31 @@ struct ExplorerTests {
             try Self.buildQuery(browser)
             try Self.searchSchema(browser)
             try Self.subscribe(browser)
-            try Self.uploadCover(browser, cover)
-            try Self.saveAndShare(browser, url)
-            try Self.changeThemeAndScreen(browser)
+            try Self.uploadCover(browser, page.cover)
+            try Self.saveAndShare(browser, page.url)
+            try Self.changeTheme(browser)
             #expect(browser.errors == [])
             // The page sends requests only to its own server.
             #expect(
                 browser.requestURLs.allSatisfy {
-                    $0.hasPrefix(url.dropLast("/graphql".count)) || $0.hasPrefix("data:")
+                    $0.hasPrefix(page.url.dropLast("/graphql".count)) || $0.hasPrefix("data:")
                 })
         }
-        _ = server
     }
 
     /// Without introspection, queries run. The panels that need the schema show the reason.
     @Test func worksWithoutIntrospection() async throws {
-        let installation = try await Installation.ready(catalog: [])
-        let server = try await installation.startServer(["BOOKPLATE_INTROSPECTION": "off"])
-        let url = "http://localhost:\(server.client.port)/graphql"
-        let browser = try await blocking {
-            UncheckedBrowser(try Browser(folder: installation.folder))
-        }
-        try await withBrowser(browser.value) { browser in
-            try browser.open(url)
+        let page = try await ExplorerPage.open(
+            ["BOOKPLATE_INTROSPECTION": "off"],
+            waitFor: "document.querySelector('#schema-content p')")
+        try await page.use { browser in
             for element in ["#schema-content", "#builder-tree"] {
                 try browser.wait(
                     "document.querySelector('\(element)').textContent.includes('BOOKPLATE_INTROSPECTION')"
                 )
             }
+            #expect(
+                try browser.evaluate("document.querySelector('#schema-download').hidden") == true)
             try browser.evaluate("\(Self.editor).setValue('{ __typename }')")
             try browser.click("#run")
             try browser.wait("\(Self.viewer).getValue().includes('Query')")
@@ -89,14 +50,15 @@ struct ExplorerTests {
     }
 
     private static func signIn(_ browser: Browser) throws {
-        try browser.wait("!document.querySelector('#sign-in').hidden")
+        try browser.wait("document.querySelector('#sign-in').textContent === 'reader'")
         try browser.click("#sign-in")
-        try browser.evaluate(
-            "document.querySelector('#sign-in-audience').value = 'com.example.reader'")
+        try browser.wait(
+            "document.querySelector('#sign-in-audience').value === 'com.example.reader'")
         try browser.evaluate("document.querySelector('#sign-in-subject').value = 'Ada'")
         try browser.click("#sign-in-form .primary")
         try browser.wait("document.querySelector('#token').value.split('.').length === 3")
         try browser.wait("!document.querySelector('#sign-in-dialog').open")
+        try browser.wait("document.querySelector('#sign-in').textContent === 'Ada'")
     }
 
     /// Types a query with the keyboard, accepts a suggestion, makes an error, and formats the query.
@@ -203,7 +165,8 @@ struct ExplorerTests {
             "document.querySelector('#schema-content .link')?.textContent === 'Book.purchaseLinks'"
         )
         try browser.type("\n")
-        try browser.wait("document.querySelector('#schema-content h3')?.textContent === 'Book'")
+        try browser.wait(
+            "document.querySelector('#schema-content .type-name')?.textContent === 'Book'")
         try browser.evaluate(
             "[...document.querySelectorAll('#schema-content .link')].find((one) => one.textContent === 'PurchaseLink').click()"
         )
@@ -232,6 +195,9 @@ struct ExplorerTests {
                 """)
             try browser.wait("document.querySelectorAll('#event-list li').length === \(number)")
         }
+        #expect(
+            try browser.evaluate("document.querySelector('#event-list summary span').textContent")
+                == "2. changes: CREATED Shelf")
         #expect(
             try browser.evaluate("document.querySelector('#event-list pre').textContent").string?
                 .contains(#""typename": "Shelf""#) == true)
@@ -306,29 +272,14 @@ struct ExplorerTests {
         }
     }
 
-    private static func changeThemeAndScreen(_ browser: Browser) throws {
+    private static func changeTheme(_ browser: Browser) throws {
         try browser.wait("document.querySelector('#schema-content dl')")
+        #expect(try browser.evaluate("document.documentElement.dataset.theme") == "light")
         try browser.click("#theme")
-        try browser.screenshot("other-theme")
+        #expect(try browser.evaluate("document.documentElement.dataset.theme") == "dark")
         try browser.click("#theme")
         try browser.press("F1", code: "F1", number: 112)
         try browser.wait("document.querySelector('#shortcuts-dialog').open")
         try browser.click("#shortcuts-dialog .primary")
-        try browser.setScreen(width: 390)
-        try browser.open("about:blank")
-        try browser.evaluate("0")
-        try browser.call(
-            "Page.navigateToHistoryEntry", ["entryId": .int(try Self.lastPageEntryID(browser))])
-        try browser.wait("document.querySelector('#schema-content dl')")
-        // The page fits the width of a phone.
-        #expect(try browser.evaluate("document.documentElement.scrollWidth <= innerWidth") == true)
-        try browser.screenshot("phone")
-        try browser.setScreen(width: nil)
-    }
-
-    private static func lastPageEntryID(_ browser: Browser) throws -> Int {
-        let history = try browser.call("Page.getNavigationHistory")
-        return history["entries"]?.list?.last { $0["url"]?.string?.contains("/graphql") == true }?[
-            "id"]?.int ?? 0
     }
 }

@@ -1,0 +1,85 @@
+/// What is wrong with the values that a loader or a batch has returned. Their field gets an error instead.
+public struct LoaderDefect: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The field, such as `Book.author`.
+    public let field: String
+    /// A clause such as `returned 2 values for 3 objects`.
+    public let problem: String
+
+    init(_ field: SelectedField, _ problem: String) {
+        self.field = "\(field.parentType.name).\(field.name)"
+        self.problem = problem
+    }
+
+    public var description: String { "The loader of \(field) \(problem)." }
+}
+
+extension ExecutionContext {
+    public func error(for defect: LoaderDefect) -> FieldError {
+        FieldError(
+            "An internal error occurred.",
+            extensions: [.init("code", .string("INTERNAL_SERVER_ERROR"))])
+    }
+}
+
+extension Children {
+    /// Returns what is wrong with the values of a field; nil if they can be completed. A list refers to slots of the next
+    /// depth, so the check ends even if a list refers to itself.
+    ///
+    /// - Parameter parents: The number of objects for which the loader was started.
+    func defect(for field: PlannedField, parents: Int) -> LoaderDefect? {
+        guard slots.count >= parents else {
+            return LoaderDefect(
+                field.selected, "returned \(slots.count) values for \(parents) objects")
+        }
+        let selections = field.selected.selections
+        if !selections.isEmpty,
+            let group = groups.first(where: { !selections.indices.contains($0.selection) })
+        {
+            return LoaderDefect(
+                field.selected,
+                "returned objects of the selection \(group.selection) of \(selections.count)")
+        }
+        return problem(
+            in: 0..<parents, depth: 0, listDepth: field.completion.listDepth,
+            isLeaf: selections.isEmpty
+        ).map { LoaderDefect(field.selected, $0) }
+    }
+
+    private func problem(
+        in range: Range<Int>, depth: Int, listDepth: Int, isLeaf: Bool
+    ) -> String? {
+        for slot in slots[range] {
+            switch slot {
+            case .null: break
+            case .error(let index):
+                guard errors.indices.contains(Int(index)) else {
+                    return "returned the error \(index) of \(errors.count)"
+                }
+            case .object(let group, let index):
+                // A batch can write a list of leaves as a whole.
+                guard depth == listDepth || isLeaf else {
+                    return "returned an object in place of a list"
+                }
+                guard groups.indices.contains(Int(group)), index >= 0,
+                    index < groups[Int(group)].batch.count
+                else {
+                    return
+                        "returned the object \(index) of the group \(group), which has no such object"
+                }
+            case .list(let start, let count):
+                guard depth < listDepth else { return "returned a list in place of a value" }
+                guard start >= 0, count >= 0, Int(start) + Int(count) <= slots.count else {
+                    return
+                        "returned a list of \(count) values from \(start) on, but only \(slots.count) values"
+                }
+                let items = Int(start)..<Int(start) + Int(count)
+                if let problem = problem(
+                    in: items, depth: depth + 1, listDepth: listDepth, isLeaf: isLeaf)
+                {
+                    return problem
+                }
+            }
+        }
+        return nil
+    }
+}

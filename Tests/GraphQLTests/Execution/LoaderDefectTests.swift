@@ -1,0 +1,156 @@
+import GraphQL
+import Testing
+
+/// A loader that answers wrongly is an error of its field. It never ends the process, and other fields have their values.
+@Suite struct LoaderDefectTests {
+    /// Returns fixed values for the field `bad` of `Query`.
+    private struct Loader: FieldLoader, PreparedLoad {
+        let load: @Sendable () -> Load
+
+        func prepare(_ field: SelectedField) -> any PreparedLoad { self }
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues,
+            in context: any ExecutionContext
+        ) -> Load { load() }
+    }
+
+    /// Objects whose fields are the text `value`, or nothing at all.
+    private final class Batch: ObjectBatch {
+        let count: Int
+        private let writesNothing: Bool
+
+        init(_ count: Int, writesNothing: Bool = false) {
+            self.count = count
+            self.writesNothing = writesNothing
+        }
+
+        func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
+            if !writesNothing { writer.write("value") }
+            return .value
+        }
+    }
+
+    private struct Resolvers: ResolverSource {
+        let load: @Sendable () -> Load
+
+        func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
+            if type.name == "Query" {
+                let other: @Sendable () -> Load = { .ready(.each(of: Batch(1))) }
+                return .load(Loader(load: field.name == "good" ? other : load))
+            }
+            return .property
+        }
+    }
+
+    private final class Context: ExecutionContext {
+        let needsFlush = false
+        var defects: [String] = []
+
+        func flush() async {}
+
+        func error(for defect: LoaderDefect) -> FieldError {
+            defects.append(defect.description)
+            return FieldError("Defect.")
+        }
+    }
+
+    private func check(
+        _ field: String, _ problem: String, _ load: @escaping @Sendable () -> Load,
+        sourceLocation: Testing.SourceLocation = #_sourceLocation
+    ) async throws {
+        let schema = try buildSchema(
+            Source(
+                """
+                type Query { good: String object: Thing objects: [Thing!] leaf: String }
+                type Thing { text: String }
+                """))
+        let cache = DocumentCache(
+            schema: schema, resolvers: Resolvers(load: load), limits: RequestLimits())
+        let selection = field.hasPrefix("object") ? " { text }" : ""
+        let document = try cache.document(Array("{ \(field)\(selection) good }".utf8))
+        let (plan, variables, _) = try document.plan(operationName: nil, variables: .null)
+        let context = Context()
+        let result = await execute(plan, variables: variables, context: context)
+        let text = String(decoding: result.body, as: UTF8.self)
+        let json = try parseJSON(result.body)
+        #expect(json["errors"]?.list?.count == 1, "\(text)", sourceLocation: sourceLocation)
+        let good = json["data"]?["good"]
+        #expect(good == .string("value"), "\(text)", sourceLocation: sourceLocation)
+        #expect(context.defects == [problem], sourceLocation: sourceLocation)
+    }
+
+    @Test func tooFewValues() async throws {
+        try await check("leaf", "The loader of Query.leaf returned 0 values for 1 objects.") {
+            .ready(Children(slots: [], groups: []))
+        }
+    }
+
+    @Test(arguments: [
+        (Slot.error(0), "returned the error 0 of 0"),
+        (.error(-1), "returned the error -1 of 0"),
+        (
+            .object(group: 1, index: 0),
+            "returned the object 0 of the group 1, which has no such object"
+        ),
+        (
+            .object(group: 0, index: 1),
+            "returned the object 1 of the group 0, which has no such object"
+        ),
+        (
+            .object(group: 0, index: -1),
+            "returned the object -1 of the group 0, which has no such object"
+        ),
+        (.list(start: 0, count: 1), "returned a list in place of a value"),
+    ])
+    func slotThatRefersToNothing(slot: Slot, problem: String) async throws {
+        for field in ["object", "leaf"] {
+            try await check(field, "The loader of Query.\(field) \(problem).") {
+                .ready(Children(slots: [slot], groups: [.init(Batch(1))]))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (Slot.object(group: 0, index: 0), "returned an object in place of a list"),
+        (.list(start: 1, count: 1), "returned a list of 1 values from 1 on, but only 1 values"),
+        (.list(start: -1, count: 1), "returned a list of 1 values from -1 on, but only 1 values"),
+        (
+            .list(start: 0, count: .max),
+            "returned a list of 2147483647 values from 0 on, but only 1 values"
+        ),
+        // A list that contains itself.
+        (.list(start: 0, count: 1), "returned a list in place of a value"),
+    ])
+    func invalidList(slot: Slot, problem: String) async throws {
+        try await check("objects", "The loader of Query.objects \(problem).") {
+            .ready(Children(slots: [slot], groups: [.init(Batch(1))]))
+        }
+    }
+
+    @Test func objectsOfAnUnknownSelection() async throws {
+        try await check(
+            "object", "The loader of Query.object returned objects of the selection 1 of 1."
+        ) {
+            .ready(
+                Children(
+                    slots: [.object(group: 0, index: 0)],
+                    groups: [.init(Batch(1), selection: 1)]))
+        }
+    }
+
+    @Test func needsParentsForLoadedParents() async throws {
+        try await check(
+            "leaf", "The loader of Query.leaf returned `.needsParents` for loaded parents."
+        ) { .needsParents }
+    }
+
+    @Test func leafWithoutOutput() async throws {
+        try await check(
+            "leaf", "The loader of Query.leaf returned a batch that wrote nothing for a value."
+        ) { .ready(.each(of: Batch(1, writesNothing: true))) }
+        try await check(
+            "object", "The loader of Thing.text returned a batch that wrote nothing for a value."
+        ) { .ready(.each(of: Batch(1, writesNothing: true))) }
+    }
+}

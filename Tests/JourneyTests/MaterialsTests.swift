@@ -1,0 +1,44 @@
+import FoundationEssentials
+import GraphQL
+import TestSupport
+import Testing
+import Version
+
+/// The software bill of materials that the container image contains.
+@Suite struct MaterialsTests {
+    @Test func listsSwiftAndDebianPackages() async throws {
+        let script = Program(
+            name: "sbom",
+            environment: ["PATH": "/usr/bin:/bin", "SOURCE_DATE_EPOCH": "1700000000"],
+            folder: try Program.makeFolder(), path: "\(TestCluster.project)/scripts/sbom")
+        let outcome = try await script.run()
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        let document = try parseJSON(Array(outcome.output.utf8))
+        #expect(document["spdxVersion"] == "SPDX-2.3")
+        #expect(document["creationInfo", "created"] == "2023-11-14T22:13:20Z")
+        let packages = document["packages"]?.list ?? []
+        let ids = packages.compactMap { $0["SPDXID"]?.string }
+        #expect(Set(ids).count == packages.count)
+        #expect(ids.allSatisfy { $0.wholeMatch(of: /SPDXRef-[0-9A-Za-z.-]+/) != nil })
+        let versions = Dictionary(
+            packages.map { ($0["name"]?.string ?? "", $0["versionInfo"]?.string ?? "") },
+            uniquingKeysWith: { first, _ in first })
+        #expect(versions["bookplate"] == bookplateVersion)
+        #expect(versions["libc6"]?.isEmpty == false)
+        let resolved = try parseJSON(
+            Array(
+                String(
+                    contentsOfFile: "\(TestCluster.project)/Package.resolved", encoding: .utf8
+                ).utf8))
+        let pins = resolved["pins"]?.list ?? []
+        #expect(!pins.isEmpty)
+        for pin in pins {
+            let name = pin["identity"]?.string ?? ""
+            #expect(versions[name] == pin["state", "version"]?.string, "\(name)")
+        }
+        let related = (document["relationships"]?.list ?? []).compactMap {
+            $0["relatedSpdxElement"]?.string
+        }
+        #expect(Set(related) == Set(ids))
+    }
+}

@@ -1,0 +1,134 @@
+import Gzip
+import Testing
+
+@testable import Server
+
+/// Compressed responses, and compressed bodies of requests.
+@Suite struct CompressionTests {
+    /// The response contains the query, which is longer than `ResponseCompressor.bytesMin`.
+    private static let body = #"{"query":"{\#(String(repeating: "title ", count: 400))}"}"#
+    private static let json = "content-type: application/json\r\n"
+
+    private static func gzip(_ contents: [UInt8]) throws -> [UInt8] {
+        let compressor = try #require(GzipCompressor())
+        var file: [UInt8] = []
+        contents.withUnsafeBufferPointer { compressor.compress($0, isLast: true, to: &file) }
+        return file
+    }
+
+    private static func post(_ body: [UInt8], _ headers: String) -> [UInt8] {
+        Array("POST /graphql HTTP/1.1\r\nhost: test\r\n\(headers)".utf8)
+            + Array("content-length: \(body.count)\r\n\r\n".utf8) + body
+    }
+
+    // MARK: Responses
+
+    @Test(arguments: [
+        ("gzip", true), ("GZIP", true), ("x-gzip", true), ("br, gzip;q=0.001", true), ("*", true),
+        ("gzip ; q=1", true), ("deflate, br", false), ("gzip;q=0", false),
+        ("gzip;q=0.000, *", false),
+        ("*;q=0", false), ("identity", false), ("", false),
+    ])
+    func responsesAreCompressedIfTheClientAcceptsIt(
+        acceptEncoding: String, isCompressed: Bool
+    ) async throws {
+        try await TestServer.run { server in
+            let plain = try await server.post(Self.body)
+            let headers = Self.json + "accept-encoding: \(acceptEncoding)\r\n"
+            // Twice, because the compressor is used again.
+            for _ in 0..<2 {
+                let response = try await server.post(Self.body, headers: headers)
+                #expect(response.headers["content-encoding"] == (isCompressed ? "gzip" : nil))
+                guard isCompressed else {
+                    #expect(response.bytes == plain.bytes)
+                    continue
+                }
+                #expect(response.bytes.count < plain.bytes.count / 4)
+                #expect(try gunzip(response.bytes, bytesMax: 1 << 20) == plain.bytes)
+            }
+        }
+    }
+
+    @Test func smallResponsesAreNotCompressed() async throws {
+        try await TestServer.run { server in
+            let response = try await server.post(
+                #"{"query":"{a}"}"#, headers: Self.json + "accept-encoding: gzip\r\n")
+            #expect(response.headers["content-encoding"] == nil)
+        }
+    }
+
+    /// A large response is compressed in slices, between which other requests run.
+    @Test func largeResponsesAreCompressed() async throws {
+        try await TestServer.run { server in
+            let response = try await server.post(
+                #"{"query":"{huge}"}"#, headers: Self.json + "accept-encoding: gzip\r\n")
+            #expect(response.headers["content-encoding"] == "gzip")
+            let contents = try gunzip(response.bytes, bytesMax: 4 << 20)
+            #expect(contents == Array(repeating: 0x20, count: 4 << 20))
+        }
+    }
+
+    /// Caches must not give a compressed response to a client that does not accept it.
+    @Test func responsesToGETVaryByCoding() async throws {
+        try await TestServer.run { server in
+            let response = try await server.get("/graphql?query=%7Ba%7D")
+            #expect(response.headers["vary"]?.contains("accept-encoding") == true)
+        }
+    }
+
+    // MARK: Requests
+
+    @Test(arguments: ["gzip", "x-gzip", "GZIP", "identity, gzip"])
+    func compressedRequestsAreAccepted(coding: String) async throws {
+        try await TestServer.run { server in
+            let plain = try await server.post(Self.body)
+            let headers = Self.json + "content-encoding: \(coding)\r\n"
+            let request = Self.post(try Self.gzip(Array(Self.body.utf8)), headers)
+            let response = try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(request)
+                return try client.response()
+            }
+            #expect(response.status == 200)
+            #expect(response.bytes == plain.bytes)
+        }
+    }
+
+    /// Compressed contents have the same limit as other bodies, however small the body itself is.
+    @Test(arguments: [(4096, 200), (4097, 413), (1 << 18, 413)])
+    func compressedContentsAreLimited(byteCount: Int, status: Int) async throws {
+        try await TestServer.run(bodyBytesMax: 4096) { server in
+            let start = #"{"query":"{a}","#
+            let end = #""b":1}"#
+            let spaces = String(
+                repeating: " ", count: byteCount - start.utf8.count - end.utf8.count)
+            let contents = Array((start + spaces + end).utf8)
+            let body = try Self.gzip(contents)
+            #expect(body.count < 4096)
+            let request = Self.post(body, Self.json + "content-encoding: gzip\r\n")
+            let response = try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(request)
+                return try client.response()
+            }
+            #expect(response.status == status)
+        }
+    }
+
+    @Test func damagedBodiesAreRefused() async throws {
+        try await TestServer.run { server in
+            let whole = try Self.gzip(Array(Self.body.utf8))
+            var damaged = whole
+            damaged[whole.count / 2] ^= 0xFF
+            for body in [Array(Self.body.utf8), Array(whole.dropLast()), damaged] {
+                let request = Self.post(body, Self.json + "content-encoding: gzip\r\n")
+                let response = try await onThread {
+                    let client = try RawClient(port: server.port)
+                    try client.send(request)
+                    return try client.response()
+                }
+                #expect(response.status == 400)
+            }
+        }
+    }
+}

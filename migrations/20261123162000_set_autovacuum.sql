@@ -1,0 +1,40 @@
+-- Why: by default, PostgreSQL vacuums a table after a fifth of it has changed. With millions of rows that is late: dead rows
+-- and an old visibility map make index-only scans read the table.
+
+-- Large tables: after 1% of the rows, and 5% of new ones. Updates of books are HOT updates, which remove dead rows themselves, so
+-- that only about 2% of the rows are dead at a time.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY[
+        'access_tokens', 'apple_grants', 'books', 'changes', 'collected_signals', 'covers', 'deleted_books',
+        'edition_genres', 'edition_similar', 'editions', 'ereader_documents', 'ereader_positions', 'feed_decks',
+        'import_failures', 'imports', 'notes', 'progress_entries', 'reading_days',
+        'reading_goals', 'reading_tombstones', 'reads', 'removed_covers', 'reviews', 'sessions', 'shelf_books', 'shelves',
+        'swipes', 'users'
+    ] LOOP
+        EXECUTE format(
+            'ALTER TABLE %I SET (
+                autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
+                autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02,
+                autovacuum_analyze_threshold = 1000
+            )',
+            name
+        );
+    END LOOP;
+    -- Queues and counters: few rows, which change all the time.
+    FOREACH name IN ARRAY ARRAY[
+        'books_to_link', 'events', 'jobs', 'leases', 'rate_buckets', 'readers_to_collect', 'source_usage', 'tenant_storage',
+        'work_signals'
+    ] LOOP
+        EXECUTE format(
+            'ALTER TABLE %I SET (
+                autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+                autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000
+            )',
+            name
+        );
+    END LOOP;
+END
+$$;

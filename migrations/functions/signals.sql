@@ -1,0 +1,436 @@
+-- The popularity of books and similar books, from the signals of all readers. The signals are collected incrementally, so the cost
+-- of an update depends on what is new. The tables are explained in the migration collect_signals.
+
+-- MARK: Collecting signals
+
+-- Adds the readers whose library, reviews, or swipes changed since the last call, or all readers, to those whose signals have to
+-- be collected. Returns nothing. Transactions that had started before the last call may have committed after it, so this goes
+-- back another 30 minutes.
+CREATE OR REPLACE FUNCTION find_readers_to_collect(is_everyone boolean) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    since timestamptz;
+BEGIN
+    SELECT collected_at - interval '30 minutes' INTO since
+    FROM feed_state
+    FOR UPDATE;
+    IF is_everyone THEN
+        INSERT INTO readers_to_collect (user_id)
+        SELECT id
+        FROM users
+        ORDER BY id
+        ON CONFLICT DO NOTHING;
+    ELSE
+        INSERT INTO readers_to_collect (user_id)
+        SELECT u.id
+        FROM users u
+        WHERE u.id IN (
+            SELECT user_id
+            FROM changes
+            WHERE at > since AND typename IN ('Book', 'Review')
+            UNION
+            SELECT user_id
+            FROM swipes
+            WHERE recorded_at > since
+            UNION
+            SELECT user_id
+            FROM swipes
+            WHERE undone_at > since
+        )
+        ORDER BY u.id
+        ON CONFLICT DO NOTHING;
+    END IF;
+    UPDATE feed_state
+    SET collected_at = now();
+END
+$$;
+
+-- The readers of an edition whose work becomes another one have signals about other works than before.
+CREATE OR REPLACE FUNCTION collect_signals_of_works() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    editions CONSTANT uuid[] := ARRAY(SELECT edition_id FROM changed_rows);
+BEGIN
+    INSERT INTO readers_to_collect AS r (user_id)
+    SELECT s.user_id
+    FROM swipes s
+    WHERE s.edition_id = ANY(editions)
+    UNION
+    SELECT b.user_id
+    FROM books b
+    WHERE b.edition_id = ANY(editions)
+    ORDER BY user_id
+    -- Also locks a row that is already there, so that it is not collected before this transaction has ended.
+    ON CONFLICT (user_id) DO UPDATE
+    SET changed_at = excluded.changed_at;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER collect_signals_of_new_records
+AFTER INSERT ON work_records
+REFERENCING NEW TABLE AS changed_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION collect_signals_of_works();
+
+CREATE OR REPLACE TRIGGER collect_signals_of_changed_records
+AFTER UPDATE ON work_records
+REFERENCING NEW TABLE AS changed_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION collect_signals_of_works();
+
+CREATE OR REPLACE TRIGGER collect_signals_of_deleted_records
+AFTER DELETE ON work_records
+REFERENCING OLD TABLE AS changed_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION collect_signals_of_works();
+
+-- Returns 2 ^ (days from 2026-01-01 until a time / 14). Times are limited to 30 years before and after, so that the power is in
+-- the range of a float8.
+CREATE OR REPLACE FUNCTION half_life_power(at timestamptz) RETURNS float8
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+    SELECT power(2, greatest(-1e9, least(1e9, extract(epoch FROM at)::float8 - 1767225600)) / 1209600)
+$$;
+
+-- Returns what a signal adds to `work_signals.recent`. It is rounded, so that a sum does not depend on the order.
+CREATE OR REPLACE FUNCTION recent_voice(voice int, at timestamptz) RETURNS numeric
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+    SELECT round((voice * half_life_power(at))::numeric, 6)
+$$;
+
+-- Adds to the sums of works. The arrays have one element for each work, in ascending order of the numbers, so that two transactions
+-- do not wait for each other.
+CREATE OR REPLACE FUNCTION add_work_signals(
+    numbers bigint[], counts int[], voices bigint[], recents numeric[], changes bigint[]
+) RETURNS void
+LANGUAGE sql
+AS $$
+    INSERT INTO work_signals AS w (number, signals, voice, recent, changes)
+    SELECT *
+    FROM unnest(numbers, counts, voices, recents, changes)
+    ON CONFLICT (number) DO UPDATE
+    SET signals = w.signals + excluded.signals,
+        voice = w.voice + excluded.voice,
+        recent = w.recent + excluded.recent,
+        changes = w.changes + excluded.changes
+$$;
+
+-- Collects the signals of the next readers of `readers_to_collect`, and adds the differences to the sums of the works. Returns the
+-- number of readers, where 0 means that none is left.
+--
+-- Relies on this plan: for each reader, their reviews, swipes, and books by the prefix of the keys.
+CREATE OR REPLACE FUNCTION collect_signals(readers_max int) RETURNS int
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    readers uuid[];
+    sums record;
+BEGIN
+    -- Readers who are being deleted are left out, and so are those whose works are changing.
+    readers := ARRAY(
+        SELECT r.user_id
+        FROM readers_to_collect r
+        JOIN users u ON u.id = r.user_id
+        ORDER BY r.user_id
+        LIMIT readers_max
+        FOR KEY SHARE OF u SKIP LOCKED
+        FOR UPDATE OF r SKIP LOCKED
+    );
+    DELETE FROM readers_to_collect
+    WHERE user_id = ANY(readers);
+    WITH new_signals AS MATERIALIZED (
+        SELECT
+            s.user_id,
+            e.number,
+            round(s.weight * 100)::smallint AS weight,
+            round(greatest(s.voice, 0) * 100)::smallint AS voice,
+            s.at
+        FROM unnest(readers) AS r (id)
+        CROSS JOIN LATERAL (
+            SELECT *
+            FROM reader_signals s
+            WHERE s.user_id = r.id AND s.weight > 0
+            OFFSET 0
+        ) s
+        CROSS JOIN LATERAL (SELECT e.number FROM editions e WHERE e.id = s.founder_id OFFSET 0) e
+    ), old_signals AS MATERIALIZED (
+        SELECT c.user_id, s.number, s.weight, s.voice, s.at
+        FROM collected_signals c
+        CROSS JOIN LATERAL unnest(c.works, c.weights, c.voices, c.times) AS s (number, weight, voice, at)
+        WHERE c.user_id = ANY(readers)
+    ), differences AS MATERIALIZED (
+        SELECT
+            number,
+            count(n.weight) - count(o.weight) AS signals,
+            sum(coalesce(n.voice, 0) - coalesce(o.voice, 0)) AS voice,
+            sum(coalesce(recent_voice(n.voice, n.at), 0) - coalesce(recent_voice(o.voice, o.at), 0)) AS recent,
+            count(*) AS changes
+        FROM new_signals n
+        FULL JOIN old_signals o USING (user_id, number)
+        WHERE (n.weight, n.voice, n.at) IS DISTINCT FROM (o.weight, o.voice, o.at)
+        GROUP BY number
+    ), stored AS (
+        INSERT INTO collected_signals AS c (user_id, works, weights, voices, times, newest_at, signal_count)
+        SELECT
+            r.id,
+            coalesce(array_agg(s.number ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(array_agg(s.weight ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(array_agg(s.voice ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(array_agg(s.at ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(max(s.at), '-infinity'),
+            count(s.number)
+        FROM unnest(readers) AS r (id)
+        LEFT JOIN new_signals s ON s.user_id = r.id
+        GROUP BY r.id
+        ON CONFLICT (user_id) DO UPDATE
+        SET works = excluded.works,
+            weights = excluded.weights,
+            voices = excluded.voices,
+            times = excluded.times,
+            newest_at = excluded.newest_at,
+            signal_count = excluded.signal_count
+        WHERE (c.works, c.weights, c.voices, c.times)
+            IS DISTINCT FROM (excluded.works, excluded.weights, excluded.voices, excluded.times)
+    )
+    SELECT
+        array_agg(number ORDER BY number) AS numbers,
+        array_agg(signals::int ORDER BY number) AS counts,
+        array_agg(voice::bigint ORDER BY number) AS voices,
+        array_agg(recent ORDER BY number) AS recents,
+        array_agg(changes ORDER BY number) AS changes
+    INTO sums
+    FROM differences;
+    PERFORM add_work_signals(sums.numbers, sums.counts, sums.voices, sums.recents, sums.changes);
+    RETURN cardinality(readers);
+END
+$$;
+
+-- Subtracts the signals of deleted readers from the sums of the works.
+CREATE OR REPLACE FUNCTION subtract_collected_signals() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    PERFORM add_work_signals(
+        array_agg(number ORDER BY number),
+        array_agg(signals::int ORDER BY number),
+        array_agg(voice::bigint ORDER BY number),
+        array_agg(recent ORDER BY number),
+        array_agg(changes ORDER BY number)
+    )
+    FROM (
+        SELECT
+            s.number,
+            -count(*) AS signals,
+            -sum(s.voice) AS voice,
+            -sum(recent_voice(s.voice, s.at)) AS recent,
+            count(*) AS changes
+        FROM old_rows o
+        CROSS JOIN LATERAL unnest(o.works, o.voices, o.times) AS s (number, voice, at)
+        GROUP BY s.number
+    ) sums;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER subtract_collected_signals
+AFTER DELETE ON collected_signals
+REFERENCING OLD TABLE AS old_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION subtract_collected_signals();
+
+-- MARK: Popularity
+
+-- Updates the popularity of the editions: their ratings in the catalog, and the readers' positive signals about the work.
+-- 5,000 signals weigh as much as the whole catalog, and new ones up to three times as much, with a half-life of 14 days. Small
+-- changes are not written.
+CREATE OR REPLACE FUNCTION refresh_popularity() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    catalog_weight CONSTANT float8 := 5000;
+    catalog_ratings CONSTANT float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
+    today CONSTANT float8 := half_life_power(now());
+BEGIN
+    WITH counted AS (
+        SELECT
+            e.id,
+            e.ratings_count
+                + coalesce((s.voice + 2 * s.recent::float8 / today) / 100, 0) * catalog_ratings / catalog_weight AS popularity
+        FROM editions e
+        LEFT JOIN work_records w ON w.edition_id = e.id
+        LEFT JOIN editions f ON f.id = w.founder_id
+        LEFT JOIN work_signals s ON s.number = coalesce(f.number, e.number)
+    )
+    UPDATE editions e
+    SET popularity = counted.popularity
+    FROM counted
+    WHERE counted.id = e.id AND abs(counted.popularity - e.popularity) > 0.05 * (1 + e.popularity);
+END
+$$;
+
+-- MARK: Learning
+
+-- Returns the signals that similar books are learned from, without the names of the readers: one row for each reader, with the
+-- newest signal first. These are the readers with the newest signals, at most 100,000, and as many as have two million signals
+-- together.
+CREATE OR REPLACE FUNCTION signals_to_learn() RETURNS TABLE (works bigint[], weights smallint[])
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT c.works, c.weights
+    FROM (
+        SELECT
+            user_id,
+            newest_at,
+            signal_count,
+            sum(signal_count) OVER (ORDER BY newest_at DESC, user_id ROWS UNBOUNDED PRECEDING) AS total
+        FROM (
+            SELECT user_id, newest_at, signal_count
+            FROM collected_signals
+            ORDER BY newest_at DESC, user_id
+            LIMIT 100000
+        ) latest
+    ) newest
+    JOIN collected_signals c USING (user_id)
+    WHERE newest.total - newest.signal_count < 2000000 AND newest.signal_count > 0
+    ORDER BY newest.newest_at DESC, user_id
+$$;
+
+-- Returns the works with signals that changed since their similar books were learned. A work is due when 5% of the signals that
+-- it is learned from have changed.
+CREATE OR REPLACE FUNCTION works_to_learn() RETURNS TABLE (number bigint, changes bigint, is_due boolean)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT number, changes, (changes - learned_changes) * 20 >= least(signals, 2000)
+    FROM work_signals
+    WHERE changes > learned_changes
+$$;
+
+-- Stores learned links. `sources` are the editions whose links are replaced as a whole; if it is null, only the links to and
+-- from the `learned` editions are replaced. A link goes from `froms[i]` to `tos[i]` with `scores[i]`. Editions are given by
+-- their numbers. An edition keeps its 50 strongest links.
+CREATE OR REPLACE FUNCTION replace_similar(
+    sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores float8[]
+) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+-- The arrays have very different sizes, so a plan for one of them can be slow for another.
+SET plan_cache_mode = force_custom_plan
+AS $$
+DECLARE
+    relearned CONSTANT uuid[] := ARRAY(SELECT id FROM editions WHERE number = ANY(learned));
+    affected uuid[];
+BEGIN
+    IF sources IS NOT NULL THEN
+        affected := ARRAY(SELECT id FROM editions WHERE number = ANY(sources));
+    ELSE
+        affected := ARRAY(
+            SELECT s.edition_id
+            FROM edition_similar s
+            JOIN editions e ON e.id = s.similar_id
+            WHERE e.number = ANY(learned)
+            UNION
+            SELECT id FROM editions WHERE number = ANY(froms)
+        );
+    END IF;
+    -- A temporary table, because the old links are read before they are deleted.
+    CREATE TEMPORARY TABLE new_links ON COMMIT DROP AS
+        WITH links AS (
+            SELECT edition_id, similar_id, score
+            FROM edition_similar
+            WHERE sources IS NULL AND edition_id = ANY(affected) AND similar_id <> ALL(relearned)
+            UNION ALL
+            SELECT f.id, t.id, l.score
+            FROM unnest(froms, tos, scores) AS l (from_number, to_number, score)
+            JOIN editions f ON f.number = l.from_number
+            JOIN editions t ON t.number = l.to_number
+        ), strongest AS (
+            SELECT
+                *,
+                row_number() OVER (PARTITION BY edition_id ORDER BY abs(score) DESC, similar_id) AS strength
+            FROM links
+        )
+        SELECT
+            edition_id,
+            row_number() OVER (PARTITION BY edition_id ORDER BY score DESC, similar_id) AS rank,
+            similar_id,
+            score
+        FROM strongest
+        WHERE strength <= 50;
+    DELETE FROM edition_similar
+    WHERE edition_id = ANY(affected);
+    INSERT INTO edition_similar (edition_id, rank, similar_id, score)
+    SELECT edition_id, rank, similar_id, score
+    FROM new_links;
+    DROP TABLE new_links;
+END
+$$;
+
+-- Records that the similar books of works were learned: `learned[i]`, with the `changes[i]` that `works_to_learn` had returned.
+-- Enqueues decks for the readers who were active in the last 30 days and have signals
+-- for one of the learned editions. Until a new deck is built, the old ones start scrolls: they only lack what was learned. If
+-- everything was learned, all decks are outdated, so other readers get theirs when they return.
+CREATE OR REPLACE FUNCTION finish_learning(learned bigint[], changes bigint[], is_everything boolean) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    UPDATE work_signals w
+    SET learned_changes = l.changes
+    FROM unnest(learned, finish_learning.changes) AS l (number, changes)
+    WHERE w.number = l.number;
+    UPDATE feed_state
+    SET decks_valid_since = now()
+    WHERE is_everything;
+    WITH active AS MATERIALIZED (
+        SELECT DISTINCT user_id
+        FROM sessions
+        WHERE rotated_at > now() - interval '30 days'
+    ), learned_editions AS MATERIALIZED (
+        SELECT id
+        FROM editions
+        WHERE number = ANY(learned)
+        UNION
+        SELECT w.edition_id
+        FROM editions e
+        JOIN work_records w ON w.founder_id = e.id
+        WHERE e.number = ANY(learned)
+    )
+    -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
+    INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
+    SELECT a.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
+    FROM active a
+    WHERE EXISTS (
+        SELECT
+        FROM swipes s
+        WHERE s.user_id = a.user_id
+            AND s.undone_at IS NULL
+            AND s.edition_id IN (SELECT id FROM learned_editions)
+    ) OR EXISTS (
+        SELECT
+        FROM books b
+        WHERE b.user_id = a.user_id AND b.edition_id IN (SELECT id FROM learned_editions)
+    )
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET again = (j.state = 'RUNNING');
+    SELECT pg_notify('jobs', 'feed.deck');
+$$;
+
+-- MARK: Policies and grants
+
+-- The tables are closed to the server's role.
+DROP POLICY IF EXISTS administration ON readers_to_collect;
+CREATE POLICY administration ON readers_to_collect TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
+DROP POLICY IF EXISTS administration ON collected_signals;
+CREATE POLICY administration ON collected_signals TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
+REVOKE ALL ON FUNCTION collect_signals_of_works, add_work_signals, subtract_collected_signals, refresh_popularity FROM PUBLIC;
+REVOKE ALL ON FUNCTION find_readers_to_collect, collect_signals, signals_to_learn, works_to_learn, replace_similar,
+    finish_learning FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION find_readers_to_collect, collect_signals, signals_to_learn, works_to_learn, replace_similar,
+    finish_learning TO bookplate_app;
