@@ -69,6 +69,7 @@ extension HTTPProblem {
         case .unauthenticated:
             self = .unauthenticated
             return
+        case .forbidden: status = .forbidden
         case .notFound: status = .notFound
         case .badUserInput: status = .badRequest
         case .conflict, .resetRequired: status = .conflict

@@ -3,6 +3,8 @@ import GraphQL
 /// An error that is sent to clients. The codes are stable and are not reused for other errors.
 package enum BookplateError: Error, Equatable {
     case unauthenticated
+    /// The caller is known, but may not do this. `missingScopes` are the scopes that a personal access token lacks.
+    case forbidden(String, missingScopes: [String] = [])
     case notFound(String)
     case badUserInput(field: String, String)
     /// The input conflicts with an existing object. `id` is the ID of that object and `field` the input field that both have
@@ -36,6 +38,7 @@ package enum BookplateError: Error, Equatable {
     package var code: String {
         switch self {
         case .unauthenticated: "UNAUTHENTICATED"
+        case .forbidden: "FORBIDDEN"
         case .notFound: "NOT_FOUND"
         case .badUserInput: "BAD_USER_INPUT"
         case .conflict: "CONFLICT"
@@ -62,7 +65,8 @@ package enum BookplateError: Error, Equatable {
         case .unauthenticated: "Sign in and try again."
         case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _, _),
             .upstreamUnavailable(let message), .payloadTooLarge(let message),
-            .quotaExceeded(let message), .unsupportedImage(let message):
+            .quotaExceeded(let message), .unsupportedImage(let message),
+            .forbidden(let message, _):
             message
         case .resetRequired:
             "The change log does not continue from this cursor. Fetch the whole library again, then continue from extensions.cursor."
@@ -84,6 +88,13 @@ package enum BookplateError: Error, Equatable {
         return nil
     }
 
+    /// The error of a request that is refused before its operation is executed.
+    func requestErrors(requestID: String) -> RequestErrors {
+        RequestErrors([
+            GraphQLError(message, extensions: fieldError(requestID: requestID).extensions)
+        ])
+    }
+
     func fieldError(requestID: String) -> FieldError {
         var extensions = [Value.Member("code", .string(code))]
         switch self {
@@ -92,6 +103,8 @@ package enum BookplateError: Error, Equatable {
         case .conflict(_, let id, let field):
             if let id { extensions.append(.init("id", .string(id))) }
             if let field { extensions.append(.init("field", .string(field))) }
+        case .forbidden(_, let scopes):
+            extensions.append(.init("missingScopes", .list(scopes.map { .string($0) })))
         case .resetRequired(let cursor):
             extensions.append(.init("cursor", .string(cursor)))
         case .rateLimited(let seconds):

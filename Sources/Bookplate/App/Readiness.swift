@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_110_000
+package let schemaVersion: Int64 = 20_261_123_162_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "40ef69e901d6b419d687f71f03f7cbd082128516b25ee8ce7c08666c5ef4dbfb"
+    "e39b1f9b5b4b01a57326d1a7494d295f4aacd523feb15194e5ebe5c57957a976"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

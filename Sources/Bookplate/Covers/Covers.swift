@@ -105,8 +105,9 @@ package final class Covers: Sendable {
         switch error {
         case .internalError, .cancelled, .upstreamUnavailable, .serviceUnavailable(_, .unknown):
             await store.settle(cover.pending)
-        case .unauthenticated, .notFound, .badUserInput, .conflict, .resetRequired, .rateLimited,
-            .payloadTooLarge, .quotaExceeded, .unsupportedImage, .serviceUnavailable(_, .notDone):
+        case .unauthenticated, .forbidden, .notFound, .badUserInput, .conflict, .resetRequired,
+            .rateLimited, .payloadTooLarge, .quotaExceeded, .unsupportedImage,
+            .serviceUnavailable(_, .notDone):
             await store.abandon(cover.pending)
         }
     }

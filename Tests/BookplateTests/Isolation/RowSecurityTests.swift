@@ -74,7 +74,9 @@ import Testing
         "SELECT * FROM leases", "SELECT * FROM timelines", "SELECT * FROM rate_buckets",
         "SELECT * FROM persisted_queries", "SELECT * FROM schema_usage",
         "UPDATE usage_clients SET name = 'x'", "DELETE FROM reading_days",
-        "UPDATE access_tokens SET name = 'x'",
+        "UPDATE access_tokens SET name = 'x'", "SELECT * FROM audit_events",
+        "DELETE FROM audit_events", "UPDATE audit_chain SET first_position = 2",
+        "SELECT record_audit_event('SIGNED_IN', NULL, NULL, NULL, '{}')",
     ])
     func serverRoleHasNoPrivilege(sql: String) async throws {
         let sqlState = try await Self.fixture().database.withConnection(as: TestCluster.app) {

@@ -16,7 +16,8 @@ enum SecurityCheck: String, CaseIterable {
 
     /// Tables on which the server's role has no privileges. It accesses them only through functions.
     static let closed = [
-        "books_to_link", "checkpoints", "jobs", "leases", "persisted_queries", "rate_buckets",
+        "audit_chain", "audit_events", "books_to_link", "checkpoints", "jobs", "leases",
+        "persisted_queries", "rate_buckets",
         "schema_usage", "source_usage", "timelines", "usage_clients",
     ]
     private static let closedList = closed.map { "'\($0)'" }.joined(separator: ", ")

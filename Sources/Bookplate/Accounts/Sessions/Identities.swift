@@ -21,6 +21,7 @@ final class Identities: Sendable {
     private let issuers: [String]
     private let keySets: [String: KeySetCache]
     private let makeKeySet: (@Sendable (String) -> KeySetCache)?
+    private let auditEvents: AuditEvents
     private let logger: Logger
     /// The key sets of tenants' own providers by URL, created on first use.
     private let providerKeySets = Mutex<[String: KeySetCache]>([:])
@@ -33,11 +34,12 @@ final class Identities: Sendable {
     ///   - makeKeySet: Returns the keys at a URL; nil if tenants cannot have their own providers.
     init(
         issuers: [String], keySets: [String: KeySetCache],
-        makeKeySet: (@Sendable (String) -> KeySetCache)?, logger: Logger
+        makeKeySet: (@Sendable (String) -> KeySetCache)?, auditEvents: AuditEvents, logger: Logger
     ) {
         self.issuers = issuers
         self.keySets = keySets
         self.makeKeySet = makeKeySet
+        self.auditEvents = auditEvents
         self.logger = logger
     }
 
@@ -55,6 +57,7 @@ final class Identities: Sendable {
                     "request_id": "\(requestID)",
                     "reason": "\(TokenError.reasonWithoutVerifier(token))",
                 ])
+            auditEvents.add(.signInRefused, reason: TokenError.reasonWithoutVerifier(token))
             throw .unauthenticated
         }
         do throws(TokenError) {
@@ -67,6 +70,7 @@ final class Identities: Sendable {
                     "request_id": "\(requestID)", "tenant": "\(tenant.slug)",
                     "reason": "\(error.reason)",
                 ])
+            auditEvents.add(.signInRefused, reason: error.reason)
             if case .unavailable = error.meaning {
                 throw .upstreamUnavailable(
                     "Signing in is temporarily not possible. Try again in a moment.")
