@@ -232,7 +232,12 @@ let package = Package(
             ]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
-        .testTarget(name: "AdminTests", dependencies: ["Admin", "EmbeddedMigrations", "GraphQL"]),
+        .testTarget(
+            name: "AdminTests",
+            dependencies: [
+                "Admin", "EmbeddedMigrations", "GraphQL",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .testTarget(
             name: "ServerTests",
             dependencies: [

@@ -27,7 +27,11 @@ COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
 -- Name: access_scope; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.access_scope AS ENUM (
-    'PROGRESS'
+    'PROGRESS',
+    'LIBRARY_READ',
+    'LIBRARY_WRITE',
+    'FEED',
+    'ACCOUNT'
 );
 
 -- Name: author_role; Type: TYPE; Schema: public; Owner: -
@@ -487,29 +491,76 @@ CREATE FUNCTION public.audio_length(owner uuid, book uuid) RETURNS integer
     LIMIT 1
 $$;
 
--- Name: authenticate_access_token(bytea, public.access_scope); Type: FUNCTION; Schema: public; Owner: -
+-- Name: audit_credential(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) RETURNS TABLE(user_id uuid, tenant_id uuid, id uuid)
-    LANGUAGE sql SECURITY DEFINER
+CREATE FUNCTION public.audit_credential() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    WITH found AS MATERIALIZED (
-        SELECT t.user_id, u.tenant_id, t.id, t.last_used_at
-        FROM access_tokens t
-        JOIN users u ON u.id = t.user_id
-        WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
-            AND wanted = ANY(t.scopes)
-            AND coalesce(t.expires_at > now(), true)
-    ), used AS (
-        UPDATE access_tokens t
-        SET last_used_at = now()
-        FROM found f
-        WHERE t.user_id = f.user_id
-            AND t.id = f.id
-            AND coalesce(f.last_used_at < now() - interval '10 minutes', true)
+DECLARE
+    credential jsonb := to_jsonb(NEW);
+    account uuid;
+    tenant uuid;
+    detail jsonb := '{}';
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        credential := to_jsonb(OLD);
+    END IF;
+    account := (credential ->> 'user_id')::uuid;
+    IF TG_OP <> 'INSERT' THEN
+        PERFORM pg_notify('session_ended', credential ->> 'id');
+    END IF;
+    SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;
+    -- The tokens of a deleted account disappear with it, which is one event.
+    IF tenant IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF TG_ARGV[0] = 'TOKEN_CREATED' THEN
+        detail := jsonb_build_object(
+            'scopes', credential -> 'scopes', 'expiresAt', credential -> 'expires_at',
+            'documents', credential -> 'documents'
+        );
+    END IF;
+    PERFORM record_audit_event(TG_ARGV[0], tenant, account, (credential ->> 'id')::uuid, detail);
+    RETURN NULL;
+END
+$$;
+
+-- Name: audit_events; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.audit_events (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    kind text NOT NULL,
+    tenant_id uuid,
+    account_id uuid,
+    credential_id uuid,
+    operator text,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL,
+    "position" bigint,
+    hash bytea,
+    CONSTRAINT audit_events_check CHECK ((("position" IS NULL) = (hash IS NULL))),
+    CONSTRAINT audit_events_hash_check CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT audit_events_kind_check CHECK ((kind ~ '^[A-Z_]{1,40}$'::text)),
+    CONSTRAINT audit_events_operator_check CHECK (((char_length(operator) >= 1) AND (char_length(operator) <= 100)))
+);
+
+ALTER TABLE ONLY public.audit_events FORCE ROW LEVEL SECURITY;
+
+-- Name: audit_hash(bytea, public.audit_events); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.audit_hash(previous bytea, event public.audit_events) RETURNS bytea
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT sha256(
+        previous || convert_to(
+            jsonb_build_array(
+                event.position, event.id, (extract(epoch FROM event.at) * 1000000)::bigint, event.kind, event.tenant_id,
+                event.account_id, event.credential_id, event.operator, event.detail
+            )::text, 'UTF8'
+        )
     )
-    SELECT f.user_id, f.tenant_id, f.id
-    FROM found f
 $$;
 
 -- Name: author_id(text); Type: FUNCTION; Schema: public; Owner: -
@@ -773,6 +824,41 @@ CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
         ORDER BY i.position
         LIMIT 6
     )
+$$;
+
+-- Name: chain_audit_events(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    event audit_events;
+BEGIN
+    added := 0;
+    SELECT c.last_position, c.last_hash INTO last_position, last_hash
+    FROM audit_chain c
+    FOR UPDATE;
+    FOR event IN
+        SELECT e.*
+        FROM audit_events e
+        WHERE e.position IS NULL
+        ORDER BY e.id
+        LIMIT events_max
+    LOOP
+        added := added + 1;
+        last_position := last_position + 1;
+        event.position := last_position;
+        last_hash := audit_hash(last_hash, event);
+        UPDATE audit_events e
+        SET position = event.position, hash = chain_audit_events.last_hash
+        WHERE e.id = event.id;
+    END LOOP;
+    IF added > 0 THEN
+        UPDATE audit_chain c
+        SET last_position = chain_audit_events.last_position, last_hash = chain_audit_events.last_hash;
+    END IF;
+END
 $$;
 
 -- Name: change_note(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -1249,14 +1335,29 @@ CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
 $$;
 
--- Name: create_access_token(uuid, uuid, text, public.access_scope[], bytea, bytea, bytea, text, timestamp with time zone, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+-- Name: create_access_token(uuid, uuid, text, public.access_scope[], bytea, bytea, bytea, text, timestamp with time zone, integer, integer, text[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.create_access_token(owner uuid, new_id uuid, new_name text, new_scopes public.access_scope[], new_token_hash bytea, new_kosync_hash bytea, new_seed bytea, new_last_characters text, new_expires_at timestamp with time zone, grace_seconds integer, tokens_max integer, OUT outcome text, OUT stored_hash bytea, OUT stored_seed bytea) RETURNS record
+CREATE FUNCTION public.create_access_token(owner uuid, new_id uuid, new_name text, new_scopes public.access_scope[], new_token_hash bytea, new_kosync_hash bytea, new_seed bytea, new_last_characters text, new_expires_at timestamp with time zone, grace_seconds integer, tokens_max integer, given_documents text[], OUT outcome text, OUT stored_hash bytea, OUT stored_seed bytea) RETURNS record
     LANGUAGE plpgsql
     AS $$
 DECLARE
     kept access_tokens;
+    -- Null if the token is not bound to documents.
+    new_documents text[];
 BEGIN
+    IF given_documents IS NOT NULL THEN
+        SELECT array_agg(DISTINCT d.sha256 ORDER BY d.sha256) INTO new_documents
+        FROM unnest(given_documents) AS given (name)
+        JOIN documents d ON d.id = given.name OR d.sha256 = given.name;
+        IF EXISTS (
+            SELECT
+            FROM unnest(given_documents) AS given (name)
+            WHERE NOT EXISTS (SELECT FROM documents d WHERE d.id = given.name OR d.sha256 = given.name)
+        ) THEN
+            outcome := 'DOCUMENTS';
+            RETURN;
+        END IF;
+    END IF;
     SELECT t.* INTO kept
     FROM access_tokens t
     WHERE t.user_id = owner AND t.id = new_id;
@@ -1264,6 +1365,7 @@ BEGIN
         outcome := 'TAKEN';
         IF (kept.name, kept.scopes) = (new_name, new_scopes)
             AND kept.expires_at IS NOT DISTINCT FROM new_expires_at
+            AND kept.documents IS NOT DISTINCT FROM new_documents
             AND kept.created_at > now() - grace_seconds * interval '1 second'
         THEN
             outcome := 'REPEATED';
@@ -1281,10 +1383,12 @@ BEGIN
         END IF;
     END IF;
     INSERT INTO access_tokens (
-        user_id, id, name, scopes, token_hash, kosync_hash, seed, last_characters, expires_at
+        user_id, id, name, scopes, token_hash, kosync_hash, seed, last_characters, expires_at,
+        documents
     )
     VALUES (
-        owner, new_id, new_name, new_scopes, new_token_hash, new_kosync_hash, new_seed, new_last_characters, new_expires_at
+        owner, new_id, new_name, new_scopes, new_token_hash, new_kosync_hash, new_seed, new_last_characters, new_expires_at,
+        new_documents
     );
     outcome := 'DONE';
     stored_hash := new_token_hash;
@@ -1468,6 +1572,7 @@ CREATE FUNCTION public.delete_changes() RETURNS trigger
 BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
+    PERFORM record_audit_event('ACCOUNT_DELETED', OLD.tenant_id, OLD.id, NULL, '{}');
     RETURN NULL;
 END
 $$;
@@ -1793,6 +1898,13 @@ CREATE FUNCTION public.ended_sessions(users uuid[], ids uuid[]) RETURNS SETOF uu
             AND s.revoked_at IS NULL
             AND s.expires_at > now()
     )
+    AND NOT EXISTS (
+        SELECT
+        FROM access_tokens t
+        WHERE t.user_id = given.user_id
+            AND t.id = given.id
+            AND coalesce(t.expires_at > now(), true)
+    )
 $$;
 
 -- Name: enqueue_cover_searches(text, integer, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -1965,6 +2077,19 @@ CREATE FUNCTION public.feed_tier(language text, main_language text, hook text, h
         WHEN hook IS NULL OR NOT has_genre THEN 2
         ELSE 0
     END
+$$;
+
+-- Name: find_access_token(bytea); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.find_access_token(given_hash bytea) RETURNS TABLE(user_id uuid, tenant_id uuid, id uuid, scopes public.access_scope[], documents text[], expires_at timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
+    FROM access_tokens t
+    JOIN users u ON u.id = t.user_id
+    WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
+        AND coalesce(t.expires_at > now(), true)
 $$;
 
 -- Name: finish_job(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -4842,6 +4967,46 @@ CREATE FUNCTION public.progress_page_of(page integer, percent double precision, 
     )
 $$;
 
+-- Name: prune_audit_events(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_audit_events(kept_days integer, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    chain audit_chain;
+    boundary bigint;
+    deleted bigint;
+BEGIN
+    SELECT c.* INTO chain FROM audit_chain c FOR UPDATE;
+    SELECT max(oldest.position) INTO boundary
+    FROM (
+        SELECT e.position, e.at
+        FROM audit_events e
+        WHERE e.position IS NOT NULL
+        ORDER BY e.position
+        LIMIT rows_max
+    ) oldest
+    WHERE oldest.at < now() - greatest(kept_days, 30) * interval '1 day';
+    IF boundary IS NULL THEN
+        RETURN 0;
+    END IF;
+    UPDATE audit_chain c
+    SET first_position = boundary + 1,
+        previous_hash = (SELECT e.hash FROM audit_events e WHERE e.position = boundary);
+    DELETE FROM audit_events e WHERE e.position <= boundary;
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    PERFORM record_audit_event(
+        'AUDIT_PRUNED', NULL, NULL, NULL,
+        (
+            SELECT jsonb_build_object('through', boundary, 'hash', encode(c.previous_hash, 'hex'))
+            FROM audit_chain c
+        )
+    );
+    RETURN deleted;
+END
+$$;
+
 -- Name: prune_changes(integer, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.prune_changes(older_than_days integer, after_user uuid, users_max integer) RETURNS uuid
@@ -5154,6 +5319,19 @@ CREATE FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, re
     RETURNING t.apple_token_revoked
 $$;
 
+-- Name: record_audit_event(text, uuid, uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_audit_event(event_kind text, tenant_id uuid, account_id uuid, credential_id uuid, detail jsonb) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO audit_events (kind, tenant_id, account_id, credential_id, operator, detail)
+    VALUES (
+        event_kind, record_audit_event.tenant_id, record_audit_event.account_id, record_audit_event.credential_id,
+        nullif(current_setting('app.operator', true), ''), record_audit_event.detail
+    )
+$$;
+
 -- Name: record_covers(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.record_covers() RETURNS trigger
@@ -5254,6 +5432,19 @@ CREATE FUNCTION public.record_missing_edition_cover(id uuid, days integer) RETUR
         WHERE d.id = record_missing_edition_cover.id AND d.cover_version IS NULL
         FOR UPDATE SKIP LOCKED
     )
+$$;
+
+-- Name: record_refusals(text[], text[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_refusals(kinds text[], reasons text[], counts bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT record_audit_event(
+        r.kind, NULL, NULL, NULL, jsonb_build_object('reason', left(r.reason, 200), 'count', r.count)
+    )
+    FROM unnest(kinds, reasons, counts) AS r (kind, reason, count)
+    WHERE r.kind IN ('SIGN_IN_REFUSED', 'TOKEN_REFUSED')
 $$;
 
 -- Name: record_removed_covers(public.covers[]); Type: FUNCTION; Schema: public; Owner: -
@@ -5366,6 +5557,32 @@ CREATE FUNCTION public.record_source_search(query text, seconds integer) RETURNS
     VALUES (search_fold(record_source_search.query), now() + least(seconds, 2592000) * interval '1 second')
     ON CONFLICT (query) DO UPDATE
     SET expires_at = excluded.expires_at
+$$;
+
+-- Name: record_token_uses(uuid[], uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_token_uses(users uuid[], ids uuid[], seconds bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    -- The order prevents deadlocks between two servers.
+    WITH found AS MATERIALIZED (
+        SELECT t.user_id, t.id, t.last_used_at, to_timestamp(used.seconds) AS used_at
+        FROM unnest(users, ids, seconds) AS used (user_id, id, seconds)
+        JOIN access_tokens t ON t.user_id = used.user_id AND t.id = used.id
+        WHERE coalesce(t.last_used_at < to_timestamp(used.seconds) - interval '10 minutes', true)
+        ORDER BY t.user_id, t.id
+        FOR UPDATE OF t
+    ), updated AS (
+        UPDATE access_tokens t
+        SET last_used_at = f.used_at
+        FROM found f
+        WHERE t.user_id = f.user_id AND t.id = f.id
+    )
+    SELECT record_audit_event('TOKEN_USED', u.tenant_id, f.user_id, f.id, '{}')
+    FROM found f
+    JOIN users u ON u.id = f.user_id
+    WHERE (f.last_used_at AT TIME ZONE 'UTC')::date IS DISTINCT FROM (f.used_at AT TIME ZONE 'UTC')::date
 $$;
 
 -- Name: record_unchanged_cover_event(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -7400,6 +7617,8 @@ CREATE TABLE public.access_tokens (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone,
     last_used_at timestamp with time zone,
+    documents text[],
+    CONSTRAINT access_tokens_documents_check CHECK (((cardinality(documents) >= 1) AND (cardinality(documents) <= 100))),
     CONSTRAINT access_tokens_kosync_hash_check CHECK ((octet_length(kosync_hash) = 32)),
     CONSTRAINT access_tokens_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
     CONSTRAINT access_tokens_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 20))),
@@ -7438,6 +7657,32 @@ CREATE TABLE public.apple_notifications (
     id_hash bytea NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT apple_notifications_id_hash_check CHECK ((octet_length(id_hash) = 32))
+);
+
+-- Name: audit_chain; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.audit_chain (
+    id boolean DEFAULT true NOT NULL,
+    first_position bigint NOT NULL,
+    previous_hash bytea NOT NULL,
+    last_position bigint NOT NULL,
+    last_hash bytea NOT NULL,
+    CONSTRAINT audit_chain_id_check CHECK (id),
+    CONSTRAINT audit_chain_last_hash_check CHECK ((octet_length(last_hash) = 32)),
+    CONSTRAINT audit_chain_previous_hash_check CHECK ((octet_length(previous_hash) = 32))
+);
+
+ALTER TABLE ONLY public.audit_chain FORCE ROW LEVEL SECURITY;
+
+-- Name: audit_events_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+
+ALTER TABLE public.audit_events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.audit_events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 -- Name: authors; Type: TABLE; Schema: public; Owner: -
@@ -8489,6 +8734,21 @@ ALTER TABLE ONLY public.apple_grants
 ALTER TABLE ONLY public.apple_notifications
     ADD CONSTRAINT apple_notifications_pkey PRIMARY KEY (id_hash);
 
+-- Name: audit_chain audit_chain_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.audit_chain
+    ADD CONSTRAINT audit_chain_pkey PRIMARY KEY (id);
+
+-- Name: audit_events audit_events_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.audit_events
+    ADD CONSTRAINT audit_events_pkey PRIMARY KEY (id);
+
+-- Name: audit_events audit_events_position_key; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.audit_events
+    ADD CONSTRAINT audit_events_position_key UNIQUE ("position");
+
 -- Name: authors authors_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.authors
@@ -8849,6 +9109,18 @@ CREATE INDEX account_tombstones_user_hash ON public.account_tombstones USING btr
 
 CREATE INDEX apple_notifications_expires_at ON public.apple_notifications USING btree (expires_at);
 
+-- Name: audit_events_account_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX audit_events_account_id ON public.audit_events USING btree (account_id, id) WHERE (account_id IS NOT NULL);
+
+-- Name: audit_events_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX audit_events_at ON public.audit_events USING btree (at);
+
+-- Name: audit_events_unchained; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX audit_events_unchained ON public.audit_events USING btree (id) WHERE ("position" IS NULL);
+
 -- Name: books_added_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_added_at ON public.books USING btree (user_id, added_at, id);
@@ -9113,6 +9385,14 @@ CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions 
 
 CREATE INDEX work_records_work ON public.work_records USING btree (founder_id, rank) INCLUDE (edition_id);
 
+-- Name: sessions audit_sign_in; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER audit_sign_in AFTER INSERT ON public.sessions FOR EACH ROW EXECUTE FUNCTION public.audit_credential('SIGNED_IN');
+
+-- Name: access_tokens audit_token_creation; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER audit_token_creation AFTER INSERT ON public.access_tokens FOR EACH ROW EXECUTE FUNCTION public.audit_credential('TOKEN_CREATED');
+
 -- Name: reads copy_book_facts; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER copy_book_facts BEFORE INSERT ON public.reads FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.copy_book_facts();
@@ -9187,7 +9467,11 @@ CREATE TRIGGER notify_session_ended_on_delete AFTER DELETE ON public.sessions FO
 
 -- Name: sessions notify_session_ended_on_update; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER notify_session_ended_on_update AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.notify_session_ended();
+CREATE TRIGGER notify_session_ended_on_update AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION public.audit_credential('SESSION_REVOKED');
+
+-- Name: access_tokens notify_token_ended; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER notify_token_ended AFTER DELETE ON public.access_tokens FOR EACH ROW EXECUTE FUNCTION public.audit_credential('TOKEN_REVOKED');
 
 -- Name: covers record_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -9448,6 +9732,14 @@ CREATE POLICY administration ON public.access_tokens TO bookplate_owner USING (t
 
 CREATE POLICY administration ON public.apple_grants TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: audit_chain administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.audit_chain TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: audit_events administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.audit_events TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: books administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.books TO bookplate_owner USING (true) WITH CHECK (true);
@@ -9583,6 +9875,14 @@ CREATE POLICY administration ON public.users TO bookplate_owner USING (true) WIT
 -- Name: apple_grants; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.apple_grants ENABLE ROW LEVEL SECURITY;
+
+-- Name: audit_chain; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.audit_chain ENABLE ROW LEVEL SECURITY;
+
+-- Name: audit_events; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.audit_events ENABLE ROW LEVEL SECURITY;
 
 -- Name: books; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -9837,15 +10137,23 @@ REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kin
 
 REVOKE ALL ON FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
 
--- Name: FUNCTION authenticate_access_token(given_hash bytea, wanted public.access_scope); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION audit_credential(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.authenticate_access_token(given_hash bytea, wanted public.access_scope) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.audit_credential() FROM PUBLIC;
+
+-- Name: FUNCTION audit_hash(previous bytea, event public.audit_events); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.audit_hash(previous bytea, event public.audit_events) FROM PUBLIC;
 
 -- Name: FUNCTION begin_job(id uuid, fence integer, read_only boolean); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) TO bookplate_app;
+
+-- Name: FUNCTION chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea) TO bookplate_app;
 
 -- Name: FUNCTION claim_edition_without_cover(isbn13 text); Type: ACL; Schema: public; Owner: -
 
@@ -9957,6 +10265,11 @@ GRANT ALL ON FUNCTION public.expired_removed_covers(count integer) TO bookplate_
 
 REVOKE ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms bigint) TO bookplate_app;
+
+-- Name: FUNCTION find_access_token(given_hash bytea); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.find_access_token(given_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_access_token(given_hash bytea) TO bookplate_app;
 
 -- Name: FUNCTION finish_job(id uuid, fence integer); Type: ACL; Schema: public; Owner: -
 
@@ -10089,6 +10402,11 @@ GRANT ALL ON FUNCTION public.postpone_edition_cover(id uuid, delay_ms bigint) TO
 REVOKE ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) TO bookplate_app;
 
+-- Name: FUNCTION prune_audit_events(kept_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_audit_events(kept_days integer, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_audit_events(kept_days integer, rows_max integer) TO bookplate_app;
+
 -- Name: FUNCTION prune_changes(older_than_days integer, after_user uuid, users_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.prune_changes(older_than_days integer, after_user uuid, users_max integer) FROM PUBLIC;
@@ -10143,6 +10461,10 @@ REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) TO bookplate_app;
 
+-- Name: FUNCTION record_audit_event(event_kind text, tenant_id uuid, account_id uuid, credential_id uuid, detail jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_audit_event(event_kind text, tenant_id uuid, account_id uuid, credential_id uuid, detail jsonb) FROM PUBLIC;
+
 -- Name: FUNCTION record_covers(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_covers() FROM PUBLIC;
@@ -10155,6 +10477,11 @@ REVOKE ALL ON FUNCTION public.record_deleted_covers() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) TO bookplate_app;
+
+-- Name: FUNCTION record_refusals(kinds text[], reasons text[], counts bigint[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_refusals(kinds text[], reasons text[], counts bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_refusals(kinds text[], reasons text[], counts bigint[]) TO bookplate_app;
 
 -- Name: FUNCTION record_removed_covers(lost public.covers[]); Type: ACL; Schema: public; Owner: -
 
@@ -10174,6 +10501,11 @@ GRANT ALL ON FUNCTION public.record_source_misses(sources text[], isbns text[], 
 
 REVOKE ALL ON FUNCTION public.record_source_search(query text, seconds integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_source_search(query text, seconds integer) TO bookplate_app;
+
+-- Name: FUNCTION record_token_uses(users uuid[], ids uuid[], seconds bigint[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_token_uses(users uuid[], ids uuid[], seconds bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.record_token_uses(users uuid[], ids uuid[], seconds bigint[]) TO bookplate_app;
 
 -- Name: FUNCTION recount_reading_days(); Type: ACL; Schema: public; Owner: -
 

@@ -26,7 +26,7 @@ struct AdminCommand: AsyncParsableCommand {
         version: "bookplate-admin \(bookplateVersion)",
         subcommands: [
             Migrate.self, Tenant.self, Account.self, Catalog.self, Readers.self, Backfill.self,
-            Session.self, Jobs.self,
+            Session.self, Audit.self, Jobs.self,
             Documents.self, Storage.self, Keys.self, Token.self, SchemaCommand.self, Doctor.self,
             Completions.self, Manual.self,
         ])
@@ -34,14 +34,21 @@ struct AdminCommand: AsyncParsableCommand {
     static func main() async {
         // If the reader of the output exits early, such as `head`, the command still completes its work.
         signal(SIGPIPE, SIG_IGN)
+        var parsed: (any ParsableCommand)?
         do {
             var command = try parse()
+            parsed = command
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
+            recordInAuditLog(command, succeeded: true)
         } catch {
+            if let parsed {
+                // A command that throws an exit code has completed, and found something.
+                recordInAuditLog(parsed, succeeded: error is ExitCode)
+            }
             guard let failure = Failure(error) else { exit(withError: error) }
             printError("bookplate-admin: \(failure.message)")
             Glibc.exit(failure.status.rawValue)

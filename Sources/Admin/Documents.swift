@@ -13,7 +13,7 @@ struct Documents: ParsableCommand {
             Clients refer to a document by ID (documentId) or by hash (persistedQuery), or send its exact text. With \
             BOOKPLATE_DOCUMENTS=only-known, the server executes no other documents. With BOOKPLATE_DOCUMENTS=logged, it \
             executes and logs them.
-            """, subcommands: [Sync.self, List.self, Prune.self])
+            """, subcommands: [Sync.self, List.self, Prune.self, Scopes.self])
 
     struct Sync: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -3,7 +3,8 @@ import Logging
 import Postgres
 import ServiceLifecycle
 
-/// Stores the counts of used elements of the schema once per minute, and when the server stops.
+/// Stores once per minute, and when the server stops, what requests have counted in memory: used elements of the schema, uses
+/// of personal access tokens, and refused sign-ins.
 struct UsageService: Service {
     private static let interval = Duration.seconds(60)
 
@@ -30,9 +31,11 @@ struct UsageService: Service {
     private func store() async {
         do throws(PostgresError) {
             try await services.usage.store(in: database)
+            try await services.tokenUses.store(in: database)
+            try await services.accounts.auditEvents.store(in: database)
         } catch {
             logger.warning(
-                "the usage of the schema could not be stored; the counts are kept",
+                "the usage of the schema and of tokens could not be stored; the counts are kept",
                 metadata: ["error": "\(error)"])
         }
     }

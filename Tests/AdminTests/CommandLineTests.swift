@@ -1,3 +1,4 @@
+import ArgumentParser
 import GraphQL
 import Testing
 
@@ -91,5 +92,29 @@ import Testing
     ])
     func findsURLsOfThisMachine(url: String, isLocal: Bool) {
         #expect(AddressCheck.isLocal(url) == isLocal)
+    }
+}
+
+@Suite struct AuditedCommandTests {
+    private static func leaves(
+        _ command: any ParsableCommand.Type, _ path: [String]
+    ) -> [(path: [String], type: any ParsableCommand.Type)] {
+        let subcommands = command.configuration.subcommands
+        let path = path + [command._commandName]
+        return subcommands.isEmpty ? [(path, command)] : subcommands.flatMap { leaves($0, path) }
+    }
+
+    /// Each command that changes the database or a key has `--dry-run`.
+    @Test func everyCommandWithADryRunIsAudited() {
+        var missing: [String] = []
+        for (path, type) in Self.leaves(AdminCommand.self, []) {
+            // It writes only a file of the source code.
+            if path.suffix(2) == ["migrate", "new"] { continue }
+            let hasDryRun = type.helpMessage().contains("--dry-run")
+            if hasDryRun != (type is any AuditedCommand.Type), path.last != "export" {
+                missing.append(path.joined(separator: " "))
+            }
+        }
+        #expect(missing == [])
     }
 }

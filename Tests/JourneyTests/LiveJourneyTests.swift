@@ -154,6 +154,83 @@ import Testing
         #expect(refused == 4403)
     }
 
+    /// Creates a personal access token and returns its id and its secret.
+    private static func makeToken(
+        _ server: RunningServer, _ session: String?
+    ) async throws -> (id: Value, secret: String) {
+        let created = try await server.client.execute(
+            """
+            mutation {
+              createAccessToken(input: {name: "script", scopes: [LIBRARY_READ, PROGRESS]}) {
+                secret token { id }
+              }
+            }
+            """, token: session)
+        let payload = try #require(created["data", "createAccessToken"], "\(created)")
+        return (payload["token", "id"] ?? .null, payload["secret"]?.string ?? "")
+    }
+
+    @Test(arguments: [
+        "mutation($id: ID!) { revokeAccessToken(id: $id) { id } }",
+        "mutation { signOut(everywhere: true) { endedSessions } }",
+    ])
+    func revokedTokenEndsItsStreamsOnAllServers(mutation: String) async throws {
+        let installation = try await Self.installation()
+        let (first, second) = (
+            try await installation.startServer(), try await installation.startServer()
+        )
+        let session = try await first.signIn("revokes a token \(mutation.count)")["accessToken"]?
+            .string
+        let token = try await Self.makeToken(first, session)
+        let socket = try await blocking {
+            let socket = try Self.connect(second, token.secret)
+            try socket.send(Self.subscribe("s", Self.changes))
+            try Self.waitForSubscriptions(socket)
+            return socket
+        }
+        let stream = try await blocking {
+            let stream = try StreamClient(port: second.client.port)
+            try stream.send(
+                "POST", "/graphql",
+                headers: [
+                    "content-type": "application/json", "accept": "text/event-stream",
+                    "authorization": "Bearer \(token.secret)",
+                ], body: HTTPClient.operations("subscription { changes { id } }", .null))
+            try stream.receive(until: "text/event-stream")
+            return stream
+        }
+        let start = ContinuousClock.now
+        let variables: Value = mutation.contains("$id") ? ["id": token.id] : .null
+        let response = try await first.client.execute(mutation, variables, token: session)
+        #expect(response["errors"] == nil)
+        #expect(try await blocking { try socket.closeCode() } == 4403)
+        let text = try await blocking { try stream.receive(until: "event: complete") }
+        #expect(text.contains("UNAUTHENTICATED"))
+        // A second, and another one because the machine may be busy. Polling would take up to 10 seconds.
+        #expect(ContinuousClock.now - start < .seconds(2))
+        #expect(
+            try await second.client.execute("{ me { id } }", token: token.secret)[
+                "errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
+    }
+
+    @Test func expiredTokenEndsItsStreams() async throws {
+        let installation = try await Self.installation()
+        let server = try await installation.startServer()
+        let session = try await server.signIn("has a token that expires")["accessToken"]?.string
+        let token = try await Self.makeToken(server, session)
+        try await installation.database.execute(
+            "UPDATE access_tokens SET expires_at = now() + interval '3 s' WHERE id = '\(token.id.string ?? "")'"
+        )
+        let start = ContinuousClock.now
+        let socket = try await blocking {
+            let socket = try Self.connect(server, token.secret)
+            try socket.send(Self.subscribe("s", Self.changes))
+            return socket
+        }
+        #expect(try await blocking { try socket.closeCode() } == 4403)
+        #expect(ContinuousClock.now - start < .seconds(5))
+    }
+
     @Test func stoppingClosesWebSocketsAndExitsWith0() async throws {
         let server = try await Self.installation().startServer()
         let token = try await server.signIn("stops")["accessToken"]?.string

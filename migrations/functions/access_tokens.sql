@@ -1,31 +1,44 @@
--- requires: accounts
+-- requires: accounts, audit
 -- Personal access tokens: creation, and requests that are sent with one.
 
--- Returns the id, the user, and the tenant of the token with a hash. Returns no row if there is no such token, if it has expired,
--- or if it does not have the scope. Records the use of the token. The caller is not known yet, so row-level security cannot apply.
+-- Returns the token with a hash, and no row if there is no such token or if it has expired. The caller is not known yet, so
+-- row-level security cannot apply. It changes nothing, so that replicas can run it.
 --
 -- Relies on this plan: the indexes of both hashes.
-CREATE OR REPLACE FUNCTION authenticate_access_token(given_hash bytea, wanted access_scope)
-RETURNS TABLE (user_id uuid, tenant_id uuid, id uuid)
+CREATE OR REPLACE FUNCTION find_access_token(given_hash bytea)
+RETURNS TABLE (user_id uuid, tenant_id uuid, id uuid, scopes access_scope[], documents text[], expires_at timestamptz)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
+    FROM access_tokens t
+    JOIN users u ON u.id = t.user_id
+    WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
+        AND coalesce(t.expires_at > now(), true)
+$$;
+
+-- Records the times at which tokens were used, in seconds since the Unix epoch, if they are more than ten minutes after the
+-- recorded ones. The first use of a day is an event of the audit log.
+CREATE OR REPLACE FUNCTION record_token_uses(users uuid[], ids uuid[], seconds bigint[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+    -- The order prevents deadlocks between two servers.
     WITH found AS MATERIALIZED (
-        SELECT t.user_id, u.tenant_id, t.id, t.last_used_at
-        FROM access_tokens t
-        JOIN users u ON u.id = t.user_id
-        WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
-            AND wanted = ANY(t.scopes)
-            AND coalesce(t.expires_at > now(), true)
-    ), used AS (
+        SELECT t.user_id, t.id, t.last_used_at, to_timestamp(used.seconds) AS used_at
+        FROM unnest(users, ids, seconds) AS used (user_id, id, seconds)
+        JOIN access_tokens t ON t.user_id = used.user_id AND t.id = used.id
+        WHERE coalesce(t.last_used_at < to_timestamp(used.seconds) - interval '10 minutes', true)
+        ORDER BY t.user_id, t.id
+        FOR UPDATE OF t
+    ), updated AS (
         UPDATE access_tokens t
-        SET last_used_at = now()
+        SET last_used_at = f.used_at
         FROM found f
-        WHERE t.user_id = f.user_id
-            AND t.id = f.id
-            AND coalesce(f.last_used_at < now() - interval '10 minutes', true)
+        WHERE t.user_id = f.user_id AND t.id = f.id
     )
-    SELECT f.user_id, f.tenant_id, f.id
+    SELECT record_audit_event('TOKEN_USED', u.tenant_id, f.user_id, f.id, '{}')
     FROM found f
+    JOIN users u ON u.id = f.user_id
+    WHERE (f.last_used_at AT TIME ZONE 'UTC')::date IS DISTINCT FROM (f.used_at AT TIME ZONE 'UTC')::date
 $$;
 
 -- Does for a request with a personal access token what `begin_request` does for one with a session.
@@ -53,19 +66,36 @@ BEGIN
 END
 $$;
 
--- Stores a new token. The outcome is DONE, FULL if the reader has too many tokens, or TAKEN if there is a token with the id.
+-- Stores a new token. The outcome is DONE, FULL if the reader has too many tokens, TAKEN if there is a token with the id, or
+-- DOCUMENTS if one of `given_documents`, ids or hashes of trusted documents, does not exist.
 -- If the same request has created that token less than `grace_seconds` ago, the outcome is REPEATED, with the stored hash and
 -- seed, because the response may have been lost.
 CREATE OR REPLACE FUNCTION create_access_token(
     owner uuid, new_id uuid, new_name text, new_scopes access_scope[], new_token_hash bytea, new_kosync_hash bytea,
     new_seed bytea, new_last_characters text, new_expires_at timestamptz, grace_seconds int, tokens_max int,
+    given_documents text[],
     OUT outcome text, OUT stored_hash bytea, OUT stored_seed bytea
 )
 LANGUAGE plpgsql
 AS $$
 DECLARE
     kept access_tokens;
+    -- Null if the token is not bound to documents.
+    new_documents text[];
 BEGIN
+    IF given_documents IS NOT NULL THEN
+        SELECT array_agg(DISTINCT d.sha256 ORDER BY d.sha256) INTO new_documents
+        FROM unnest(given_documents) AS given (name)
+        JOIN documents d ON d.id = given.name OR d.sha256 = given.name;
+        IF EXISTS (
+            SELECT
+            FROM unnest(given_documents) AS given (name)
+            WHERE NOT EXISTS (SELECT FROM documents d WHERE d.id = given.name OR d.sha256 = given.name)
+        ) THEN
+            outcome := 'DOCUMENTS';
+            RETURN;
+        END IF;
+    END IF;
     SELECT t.* INTO kept
     FROM access_tokens t
     WHERE t.user_id = owner AND t.id = new_id;
@@ -73,6 +103,7 @@ BEGIN
         outcome := 'TAKEN';
         IF (kept.name, kept.scopes) = (new_name, new_scopes)
             AND kept.expires_at IS NOT DISTINCT FROM new_expires_at
+            AND kept.documents IS NOT DISTINCT FROM new_documents
             AND kept.created_at > now() - grace_seconds * interval '1 second'
         THEN
             outcome := 'REPEATED';
@@ -90,10 +121,12 @@ BEGIN
         END IF;
     END IF;
     INSERT INTO access_tokens (
-        user_id, id, name, scopes, token_hash, kosync_hash, seed, last_characters, expires_at
+        user_id, id, name, scopes, token_hash, kosync_hash, seed, last_characters, expires_at,
+        documents
     )
     VALUES (
-        owner, new_id, new_name, new_scopes, new_token_hash, new_kosync_hash, new_seed, new_last_characters, new_expires_at
+        owner, new_id, new_name, new_scopes, new_token_hash, new_kosync_hash, new_seed, new_last_characters, new_expires_at,
+        new_documents
     );
     outcome := 'DONE';
     stored_hash := new_token_hash;
@@ -112,8 +145,8 @@ CREATE POLICY administration ON access_tokens TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
--- A token never changes; only `authenticate_access_token` records its use.
+-- A token never changes; only `record_token_uses` records its use.
 GRANT SELECT, INSERT, DELETE ON access_tokens TO bookplate_app;
 
-REVOKE ALL ON FUNCTION authenticate_access_token FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION authenticate_access_token TO bookplate_app;
+REVOKE ALL ON FUNCTION find_access_token, record_token_uses FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION find_access_token, record_token_uses TO bookplate_app;

@@ -155,7 +155,7 @@ BEGIN
 END
 $$;
 
--- Returns the given sessions that have ended. A server checks all sockets of all its users with one call. A caller learns
+-- Returns the given sessions and personal access tokens that have ended. A server checks all sockets of all its users with one call. A caller learns
 -- nothing that it could not find out by using the session.
 CREATE OR REPLACE FUNCTION ended_sessions(users uuid[], ids uuid[]) RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -170,9 +170,16 @@ AS $$
             AND s.revoked_at IS NULL
             AND s.expires_at > now()
     )
+    AND NOT EXISTS (
+        SELECT
+        FROM access_tokens t
+        WHERE t.user_id = given.user_id
+            AND t.id = given.id
+            AND coalesce(t.expires_at > now(), true)
+    )
 $$;
 
--- Notifies all servers at the commit, so that they close the session's sockets. A server that misses the notification
+-- Notifies all servers at the commit, so that they close the sockets of the session or personal access token. A server that misses the notification
 -- finds the session with ended_sessions.
 CREATE OR REPLACE FUNCTION notify_session_ended() RETURNS trigger
 LANGUAGE plpgsql
@@ -182,12 +189,6 @@ BEGIN
     RETURN NULL;
 END
 $$;
-
-CREATE OR REPLACE TRIGGER notify_session_ended_on_update
-AFTER UPDATE OF revoked_at ON sessions
-FOR EACH ROW
-WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL)
-EXECUTE FUNCTION notify_session_ended();
 
 CREATE OR REPLACE TRIGGER notify_session_ended_on_delete
 AFTER DELETE ON sessions

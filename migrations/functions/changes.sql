@@ -1,4 +1,4 @@
--- requires: accounts
+-- requires: accounts, audit
 -- The change log of each library, and the outbox for brokers and live subscriptions.
 
 -- MARK: Appending to the log
@@ -339,6 +339,7 @@ AS $$
 BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
+    PERFORM record_audit_event('ACCOUNT_DELETED', OLD.tenant_id, OLD.id, NULL, '{}');
     RETURN NULL;
 END
 $$;

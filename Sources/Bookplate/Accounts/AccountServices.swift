@@ -8,6 +8,8 @@ package final class AccountServices: Sendable {
     package let keyring: SessionKeyring
     package let tenants = Tenants()
     let identities: Identities
+    let knownTokens = KnownTokens()
+    package let auditEvents = AuditEvents()
     /// The client of Apple's token endpoints; nil if the operator has configured no key for them.
     let apple: AppleClient?
     let guestMetrics: GuestMetrics
@@ -26,7 +28,8 @@ package final class AccountServices: Sendable {
         self.apple = apple
         guestMetrics = GuestMetrics(metrics)
         identities = Identities(
-            issuers: issuers, keySets: keySets, makeKeySet: makeKeySet, logger: logger)
+            issuers: issuers, keySets: keySets, makeKeySet: makeKeySet, auditEvents: auditEvents,
+            logger: logger)
     }
 
     package var sessionKeys: SessionKeys { keyring.keys }

@@ -3,8 +3,8 @@ import GraphQL
 /// An error that is sent to clients. The codes are stable and are not reused for other errors.
 package enum BookplateError: Error, Equatable {
     case unauthenticated
-    /// The caller may not do this.
-    case forbidden(String)
+    /// The caller is known, but may not do this. `missingScopes` are the scopes that a personal access token lacks.
+    case forbidden(String, missingScopes: [String] = [])
     case notFound(String)
     case badUserInput(field: String, String)
     /// The input conflicts with an existing object. `id` is the ID of that object and `field` the input field that both have
@@ -63,10 +63,10 @@ package enum BookplateError: Error, Equatable {
     package var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
-        case .forbidden(let message), .notFound(let message), .badUserInput(_, let message),
-            .conflict(let message, _, _),
+        case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _, _),
             .upstreamUnavailable(let message), .payloadTooLarge(let message),
-            .quotaExceeded(let message), .unsupportedImage(let message):
+            .quotaExceeded(let message), .unsupportedImage(let message),
+            .forbidden(let message, _):
             message
         case .resetRequired:
             "The change log does not continue from this cursor. Fetch the whole library again, then continue from extensions.cursor."
@@ -88,6 +88,13 @@ package enum BookplateError: Error, Equatable {
         return nil
     }
 
+    /// The error of a request that is refused before its operation is executed.
+    func requestErrors(requestID: String) -> RequestErrors {
+        RequestErrors([
+            GraphQLError(message, extensions: fieldError(requestID: requestID).extensions)
+        ])
+    }
+
     func fieldError(requestID: String) -> FieldError {
         var extensions = [Value.Member("code", .string(code))]
         switch self {
@@ -96,6 +103,8 @@ package enum BookplateError: Error, Equatable {
         case .conflict(_, let id, let field):
             if let id { extensions.append(.init("id", .string(id))) }
             if let field { extensions.append(.init("field", .string(field))) }
+        case .forbidden(_, let scopes):
+            extensions.append(.init("missingScopes", .list(scopes.map { .string($0) })))
         case .resetRequired(let cursor):
             extensions.append(.init("cursor", .string(cursor)))
         case .rateLimited(let seconds):

@@ -15,7 +15,7 @@ package struct BookplateSchema: Sendable {
     /// - Throws: every error of the schema; every field without a resolver and resolver without a field.
     package init(sdl: String) throws(RequestErrors) {
         schema = try buildSchema(Source(sdl), scalars: Self.scalars)
-        let table = ResolverTable()
+        let table = ResolverTable(try FieldScopes(schema))
         let problems = table.problems(in: schema)
         guard problems.isEmpty else { throw RequestErrors(problems.map { GraphQLError($0) }) }
         resolvers = table
@@ -46,8 +46,10 @@ package struct BookplateSchema: Sendable {
 /// The resolvers by type and field.
 private struct ResolverTable: ResolverSource {
     private var table: [String: [String: FieldResolver]] = [:]
+    private let fieldScopes: FieldScopes
 
-    init() {
+    init(_ fieldScopes: FieldScopes) {
+        self.fieldScopes = fieldScopes
         let nodes = [
             Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type, Read.type,
             ProgressEntry.type, Work.type, Series.type, Note.type, ReadingGoal.type,
@@ -201,6 +203,10 @@ private struct ResolverTable: ResolverSource {
 
     func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
         table[type.name]?[field.name]
+    }
+
+    func scopes(of field: FieldDefinition, of type: TypeDefinition) -> ScopeSet {
+        fieldScopes.scopes(of: field, of: type)
     }
 
     /// Fields without a resolver, and resolvers without a field.

@@ -21,8 +21,8 @@ final class Explanation {
     ///
     /// - Parameter body: A response object without extensions.
     func added(
-        to body: [UInt8], isKnown: Bool, document: CachedDocument, planning: Duration,
-        execution: Duration
+        to body: [UInt8], isKnown: Bool, document: CachedDocument, scopes: ScopeSet,
+        planning: Duration, execution: Duration
     ) -> [UInt8] {
         guard body.last == UInt8(ascii: "}") else { return body }
         let phases = [
@@ -33,6 +33,8 @@ final class Explanation {
         writer.write(
             .object([
                 .init("documentWasKnown", .boolean(isKnown)),
+                .init("scopes", .list(AccessScope.names(in: scopes).map { .string($0) })),
+                .init("isSessionOnly", .boolean(scopes.contains(.sessionOnly))),
                 .init(
                     "microseconds",
                     .object(phases.map { .init($0.0, Self.microseconds($0.1)) })),

@@ -7,7 +7,7 @@ package enum JobHandlers {
         let search = CoverSearch(
             services.coverSources, covers: services.covers, metrics: services.metrics)
         return [
-            PurgeDeadJobs(), PruneChanges(), PruneImports(),
+            PurgeDeadJobs(), PruneChanges(), PruneImports(), ChainAuditEvents(),
             CompleteBook(sources: services.bookSources),
             LinkBooks(),
             ImportLibrary(covers: services.covers, canSearch: !services.coverSources.isEmpty),

@@ -64,14 +64,16 @@ package final class Replica: Sendable {
     }
 
     /// Returns the connection pool of the replica if it has replayed all changes that concern the caller; nil otherwise.
-    func pool(for viewer: Viewer, beside primary: ConnectionPool) -> ConnectionPool? {
+    ///
+    /// - Parameter viewer: The caller; nil if it is not known yet, and the replica may lack recent changes.
+    func pool(for viewer: Viewer?, beside primary: ConnectionPool) -> ConnectionPool? {
         guard let pool = pools[primary.loopID] else { return nil }
         let isComplete = state.withLock { state in
             guard state.isHubConnected, let until = state.completeUntil, until >= state.barrier,
                 .now - until < Self.delayMax
             else { return false }
-            return state.changed.isEmpty
-                || state.changed[viewer.userID] == nil && state.changed[viewer.sessionID] == nil
+            guard let viewer, !state.changed.isEmpty else { return true }
+            return state.changed[viewer.userID] == nil && state.changed[viewer.sessionID] == nil
         }
         guard isComplete else { return nil }
         readCount.increment()

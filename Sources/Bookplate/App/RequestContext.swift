@@ -60,7 +60,7 @@ package final class RequestContext: RowContext {
     /// Whether a pipeline may have changed something.
     private var hasWritten = false
 
-    private let database: ConnectionPool
+    let database: ConnectionPool
     /// The pool for reads: the replica until the request writes, or the primary. nil before the first read.
     private var readPool: ConnectionPool?
     /// The caller whose session an earlier pipeline of this request has checked.

@@ -36,11 +36,21 @@ package final class RequestRunner: GraphQLService {
     }
 
     package func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
-        let viewer = viewer(of: request.bearerToken, request.requestID)
-        var gate = RateGate(services, viewer, request.client.map { RateKey($0) })
+        let address = request.client.map { RateKey($0) }
+        var token: KnownToken?
+        if let text = request.bearerToken, PersonalToken.isOne(text) {
+            do throws(BookplateError) {
+                token = try await personalToken(text, address, request.requestID)
+            } catch {
+                return .response(
+                    refused(.request(error.requestErrors(requestID: request.requestID)), request))
+            }
+        }
+        let viewer = token?.viewer ?? self.viewer(of: request.bearerToken, request.requestID)
+        var gate = RateGate(services, viewer, address)
         var response: GraphQLResponse
         do throws(DocumentTexts.Refusal) {
-            let planned = try await plan(request, &gate)
+            let planned = try await plan(request, token, &gate)
             if planned.plan.kind == .subscription {
                 guard !request.expectsSingleResponse else {
                     throw .request(RequestErrors([.subscriptionNeedsStream]))
@@ -56,17 +66,27 @@ package final class RequestRunner: GraphQLService {
     }
 
     package func accepts(bearerToken: String, requestID: String) -> Bool {
-        user(of: bearerToken, requestID: requestID) != nil
+        if PersonalToken.isOne(bearerToken) {
+            return PersonalToken(bearerToken).map(services.mayUpload) ?? false
+        }
+        return user(of: bearerToken, requestID: requestID) != nil
+    }
+
+    /// Finds a personal access token.
+    private func personalToken(
+        _ text: String, _ address: RateKey?, _ requestID: String
+    ) async throws(BookplateError) -> KnownToken {
+        let context = RequestContext(
+            viewer: nil, database: database, services: services, requestID: requestID,
+            address: address)
+        return try await context.token(TokenCredential(bearer: text))
     }
 
     package func authenticateConnection(
         _ bearerToken: String, for kind: ConnectionKind,
         onSessionEnd: @escaping @Sendable () -> Void
     ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
-        let verified = verification(of: bearerToken, "")
-        if case .socket(let client) = kind { try charge(verified, client) }
-        guard case .success(let claims) = verified else { throw .unauthenticated }
-        let viewer = Viewer(claims)
+        let (viewer, tokenLifetime) = try await connectionCaller(bearerToken, kind)
         // Watch the session before checking it, so that no end of the session is missed in between.
         let watch = services.hub.watch(
             session: viewer.sessionID, of: viewer.userID, onEnd: onSessionEnd)
@@ -78,21 +98,48 @@ package final class RequestRunner: GraphQLService {
             throw error == .unauthenticated ? .unauthenticated : .unavailable
         }
         return AuthenticatedConnection(
-            tokenLifetime: .seconds(claims.expiresAt - unixSecondsNow()),
-            session: viewer.sessionID.description, watch: watch)
+            tokenLifetime: tokenLifetime, session: viewer.sessionID.description, watch: watch)
+    }
+
+    /// The longest time for which a connection is open without a new token.
+    private static let tokenLifetimeMax = Duration.seconds(365 * 86_400)
+
+    /// Returns the caller of a long-lived connection, and the time until the token expires.
+    private func connectionCaller(
+        _ bearerToken: String, _ kind: ConnectionKind
+    ) async throws(ConnectionAuthenticationError) -> (Viewer, Duration) {
+        var address: RateKey?
+        if case .socket(let client) = kind { address = client.map { RateKey($0) } }
+        if PersonalToken.isOne(bearerToken) {
+            do throws(BookplateError) {
+                let token = try await personalToken(bearerToken, address, "")
+                if case .socket = kind { try charge(token.viewer, address) }
+                let lifetime = token.lifetime ?? Self.tokenLifetimeMax
+                return (token.viewer, min(lifetime, Self.tokenLifetimeMax))
+            } catch {
+                throw ConnectionAuthenticationError(error)
+            }
+        }
+        let verified = verification(of: bearerToken, "")
+        if case .socket = kind {
+            do throws(BookplateError) {
+                try charge((try? verified.get()).map { Viewer($0) }, address)
+            } catch {
+                // An expired token stays invalid, so the client need not wait.
+                if case .failure(.expired) = verified { throw .unauthenticated }
+                throw ConnectionAuthenticationError(error)
+            }
+        }
+        guard case .success(let claims) = verified else { throw .unauthenticated }
+        return (Viewer(claims), .seconds(claims.expiresAt - unixSecondsNow()))
     }
 
     /// Charges the authentication of a WebSocket to the user if the token is valid, and to the address otherwise.
-    private func charge(
-        _ token: Result<AccessClaims, TokenError>, _ client: ClientAddress?
-    ) throws(ConnectionAuthenticationError) {
-        var gate = RateGate(
-            services, (try? token.get()).map { Viewer($0) }, client.map { RateKey($0) })
+    private func charge(_ viewer: Viewer?, _ address: RateKey?) throws(BookplateError) {
+        var gate = RateGate(services, viewer, address)
         do throws(RequestErrors) {
             try gate.admit(1)
         } catch {
-            // An expired token stays invalid, so the client need not wait.
-            if case .failure(.expired) = token { throw .unauthenticated }
             throw .rateLimited(retryAfterSeconds: gate.state?.waitSeconds ?? 1)
         }
     }
@@ -109,17 +156,22 @@ package final class RequestRunner: GraphQLService {
     }
 
     private func plan(
-        _ request: GraphQLRequest, _ gate: inout RateGate
+        _ request: GraphQLRequest, _ token: KnownToken?, _ gate: inout RateGate
     ) async throws(DocumentTexts.Refusal) -> Planned {
         // Charge one unit before the document is read, and the rest when the cost of the operation is known.
         do throws(RequestErrors) { try gate.admit(1) } catch { throw .request(error) }
-        if let token = request.bearerToken, PersonalToken.isOne(token) {
-            throw .request(RequestErrors([.personalTokenRefused]))
-        }
         let text = try await texts.text(
             of: RequestedDocument(
                 query: request.query, documentID: request.documentID,
                 persistedQuery: request.extensions?["persistedQuery"]))
+        if let documents = token?.documents {
+            guard try await texts.isTrusted(text, among: documents) else {
+                throw .request(
+                    BookplateError.forbidden(
+                        "The personal access token is bound to trusted documents. This is not one of them."
+                    ).requestErrors(requestID: request.requestID))
+            }
+        }
         let start = ContinuousClock.now
         let missesBefore = documents.missCount
         let document: CachedDocument
@@ -134,6 +186,11 @@ package final class RequestRunner: GraphQLService {
             try gate.admit(cost / RateLimits.objectsPerUnit)
         } catch {
             throw .request(error)
+        }
+        do throws(BookplateError) {
+            try token?.check(plan.scopes)
+        } catch {
+            throw .request(error.requestErrors(requestID: request.requestID))
         }
         if text.isTrusted == false {
             services.logger.notice(
@@ -223,7 +280,7 @@ package final class RequestRunner: GraphQLService {
         telemetry.finished(finished, isAbandoned: Task.isCancelled && !request.hasTimedOut())
         let body = context.explanation?.added(
             to: result.body, isKnown: planned.isKnown, document: planned.document,
-            planning: finished.planning, execution: finished.execution)
+            scopes: planned.plan.scopes, planning: finished.planning, execution: finished.execution)
         var response = GraphQLResponse(
             body: body ?? result.body, refusal: GraphQLResponse.Refusal(result.errors))
         response.isPublic =
@@ -337,10 +394,6 @@ package final class RequestRunner: GraphQLService {
 }
 
 extension GraphQLError {
-    fileprivate static let personalTokenRefused = GraphQLError(
-        "This is a personal access token, which opens only the protocols of its scopes. "
-            + "Sign in, and send the access token of the session.",
-        extensions: [.init("code", .string(BookplateError.unauthenticated.code))])
     fileprivate static let subscriptionNeedsStream = GraphQLError(
         "A subscription returns several responses. Accept text/event-stream or "
             + "multipart/mixed;subscriptionSpec=\"1.0\", or use a WebSocket.",
@@ -352,6 +405,17 @@ extension Viewer {
         self.init(
             userID: claims.userID, tenantID: claims.tenantID,
             sessionID: claims.sessionID)
+    }
+}
+
+extension ConnectionAuthenticationError {
+    fileprivate init(_ error: BookplateError) {
+        self =
+            switch error {
+            case .unauthenticated: .unauthenticated
+            case .rateLimited(let seconds): .rateLimited(retryAfterSeconds: seconds)
+            default: .unavailable
+            }
     }
 }
 

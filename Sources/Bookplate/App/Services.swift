@@ -14,6 +14,7 @@ package final class Services: Sendable {
     package let covers: Covers
     let genres = Genres()
     package let usage = SchemaUsage()
+    package let tokenUses = TokenUses()
     /// Wakes subscriptions, and reports changes to the replica.
     let hub: Hub
     /// The replica for reads; nil if all reads go to the primary.
@@ -62,6 +63,7 @@ package final class Services: Sendable {
                 logger.notice(
                     "refused a sign-in",
                     metadata: ["request_id": "\(requestID)", "reason": "\(server.message)"])
+                accounts.auditEvents.add(.signInRefused, reason: server.message)
             }
             return known
         }

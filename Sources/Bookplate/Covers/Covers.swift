@@ -106,8 +106,8 @@ package final class Covers: Sendable {
         case .internalError, .cancelled, .upstreamUnavailable, .serviceUnavailable(_, .unknown):
             await store.settle(cover.pending)
         case .unauthenticated, .forbidden, .notFound, .badUserInput, .conflict, .resetRequired,
-            .rateLimited,
-            .payloadTooLarge, .quotaExceeded, .unsupportedImage, .serviceUnavailable(_, .notDone):
+            .rateLimited, .payloadTooLarge, .quotaExceeded, .unsupportedImage,
+            .serviceUnavailable(_, .notDone):
             await store.abandon(cover.pending)
         }
     }

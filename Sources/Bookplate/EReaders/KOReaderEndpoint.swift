@@ -23,8 +23,10 @@ package final class KOReaderEndpoint {
         switch request.path.dropFirst().map(String.init) {
         case ["healthcheck"]: .json(200, [.init("state", .string("OK"))])
         case ["users", "auth"]:
-            await respond(request) { _ throws(BookplateError) in
-                .json(200, [.init("authorized", .string("OK"))])
+            await respond(request) { context throws(BookplateError) in
+                // This checks that the token was not revoked.
+                try await context.read { _, _ in }
+                return .json(200, [.init("authorized", .string("OK"))])
             }
         case let path where path.count == 3 && path.starts(with: ["syncs", "progress"]):
             await respond(request) { context throws(BookplateError) in

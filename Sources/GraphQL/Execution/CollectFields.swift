@@ -8,14 +8,14 @@ struct FieldCollector {
     let schema: Schema
     let fragments: FragmentTable
     /// The values of the variables in `@skip` and `@include`. A variable whose value is null is
-    /// absent.
-    let conditions: [String: Bool]
+    /// absent. Nil if the directives are ignored.
+    let conditions: [String: Bool]?
     private let source: Source
     private let tree: SyntaxTree
     private var keys = NameSet()
     private var visitedFragments = NameSet()
 
-    init(_ document: Document, schema: Schema, conditions: [String: Bool]) {
+    init(_ document: Document, schema: Schema, conditions: [String: Bool]?) {
         source = document.source
         tree = document.tree
         fragments = FragmentTable(document)
@@ -91,19 +91,21 @@ struct FieldCollector {
     private func isIncluded(
         _ directives: NodeList<Directive>
     ) throws(GraphQLError) -> Bool {
-        if directives.isEmpty { return true }
+        guard let conditions, !directives.isEmpty else { return true }
         if let skip = directives.first(where: { $0.name.value == "skip" }),
-            try condition(of: skip) == true
+            try condition(of: skip, conditions) == true
         {
             return false
         }
         guard let include = directives.first(where: { $0.name.value == "include" }) else {
             return true
         }
-        return try condition(of: include) != false
+        return try condition(of: include, conditions) != false
     }
 
-    private func condition(of directive: Directive) throws(GraphQLError) -> Bool? {
+    private func condition(
+        of directive: Directive, _ conditions: [String: Bool]
+    ) throws(GraphQLError) -> Bool? {
         guard let value = directive.arguments.first(where: { $0.name.value == "if" })?.value else {
             return nil
         }

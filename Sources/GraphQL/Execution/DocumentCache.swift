@@ -177,6 +177,25 @@ public final class CachedDocument {
         }
     }
 
+    /// Returns the scopes that each operation needs, whatever the values of its variables are, in
+    /// the order of the document.
+    public func scopes() throws(RequestErrors) -> [(
+        operation: OperationDefinition, scopes: ScopeSet
+    )] {
+        var found: [(operation: OperationDefinition, scopes: ScopeSet)] = []
+        for case .operation(let operation) in document.definitions {
+            do throws(GraphQLError) {
+                let plan = try planOperation(
+                    operation, of: document, schema: schema, resolvers: resolvers,
+                    conditions: nil, fieldsMax: limits.plannedFieldsMax)
+                found.append((operation, plan.scopes))
+            } catch {
+                throw RequestErrors([error])
+            }
+        }
+        return found
+    }
+
     private func operation(
         named name: String?
     ) throws(RequestErrors) -> (OperationDefinition, OperationVariables) {

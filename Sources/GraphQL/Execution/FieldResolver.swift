@@ -67,6 +67,22 @@ public protocol ResolverSource: Sendable {
     /// Returns the resolver of a field, or nil if there is none. Planning an operation that selects
     /// a field without a resolver fails.
     func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver?
+
+    /// Returns the scopes that a caller needs in order to select a field. `field` may be
+    /// `__typename`, which every type has. Called once for each field of a plan. By default, no
+    /// field needs a scope.
+    func scopes(of field: FieldDefinition, of type: TypeDefinition) -> ScopeSet
+}
+
+extension ResolverSource {
+    public func scopes(of field: FieldDefinition, of type: TypeDefinition) -> ScopeSet { [] }
+}
+
+/// Scopes of access. Each bit is a scope; the product decides which.
+public struct ScopeSet: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// The resolver of a field whose value has to be loaded or computed.

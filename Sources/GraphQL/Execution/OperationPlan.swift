@@ -10,6 +10,8 @@ public final class OperationPlan: Sendable {
     public let variables: NodeList<VariableDefinition>
     public let schema: Schema
     public let source: Source
+    /// The scopes that a caller needs in order to run the operation: those of all planned fields.
+    public let scopes: ScopeSet
     /// The elements of the schema that the document uses, apart from the values of variables.
     private let elements: SchemaElementSet
     /// The variables whose types are input objects or enums, or lists of them, with the index of the
@@ -24,7 +26,7 @@ public final class OperationPlan: Sendable {
     ///   - selections: the root selection and its descendants, each before its own descendants.
     ///   - elements: the elements in the selections.
     init(
-        operation: OperationDefinition, selections: [PlannedSelection],
+        operation: OperationDefinition, selections: [PlannedSelection], scopes: ScopeSet,
         elements: SchemaElementSet, schema: Schema, source: Source
     ) {
         var elements = elements
@@ -38,6 +40,7 @@ public final class OperationPlan: Sendable {
                 schema.elements.mark(value, of: input, in: &elements)
             }
         }
+        self.scopes = scopes
         self.elements = elements
         self.inputVariables = inputVariables
         kind = operation.kind

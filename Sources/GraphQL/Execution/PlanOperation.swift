@@ -1,14 +1,15 @@
 /// Creates the plan of an operation. The document must be valid.
 ///
 /// - Parameters:
-///   - conditions: the values of `document.conditionVariables()`.
+///   - conditions: the values of `document.conditionVariables()`; nil to ignore `@skip` and
+///     `@include`, and plan all fields.
 ///   - fieldsMax: the maximum number of planned fields. A field of an abstract type is counted once
 ///     for each possible type.
 /// - Throws: an error with the code `OPERATION_TOO_COMPLEX` if the plan exceeds `fieldsMax`, or
 ///   `BAD_USER_INPUT` if the condition of an evaluated `@skip` or `@include` is null.
 func planOperation(
     _ operation: OperationDefinition, of document: Document, schema: Schema,
-    resolvers: any ResolverSource, conditions: [String: Bool], fieldsMax: Int
+    resolvers: any ResolverSource, conditions: [String: Bool]?, fieldsMax: Int
 ) throws(GraphQLError) -> OperationPlan {
     guard let rootType = schema.rootType(of: operation.kind) else {
         throw GraphQLError("Schema is not configured to execute \(operation.kind) operation.")
@@ -18,7 +19,7 @@ func planOperation(
         source: document.source, resolvers: resolvers, fieldsMax: fieldsMax)
     try planner.plan([operation.selectionSet], for: rootType)
     return OperationPlan(
-        operation: operation, selections: planner.finished.reversed(),
+        operation: operation, selections: planner.finished.reversed(), scopes: planner.scopes,
         elements: planner.elements, schema: schema, source: document.source)
 }
 
@@ -36,6 +37,8 @@ private struct Planner {
     private(set) var finished: [PlannedSelection] = []
     /// The elements of the schema that the finished and the open selections use.
     private(set) var elements: SchemaElementSet
+    /// The scopes of the planned fields.
+    private(set) var scopes: ScopeSet = []
 
     struct SelectionKey: Hashable {
         let type: ObjectIdentifier
@@ -143,6 +146,7 @@ private struct Planner {
                 ])
         }
         markUse(of: definition, group, in: owner)
+        scopes.formUnion(resolvers.scopes(of: definition, of: type))
         var possibleTypes: [TypeDefinition] = []
         if let named = schema.type(named: definition.namedType), named.isComposite {
             possibleTypes = schema.possibleTypes(of: named)

@@ -72,7 +72,8 @@ import Testing
             return
         }
         let errors: [BookplateError] = [
-            .unauthenticated, .notFound(""), .badUserInput(field: "", ""), .conflict(""),
+            .unauthenticated, .forbidden(""), .notFound(""), .badUserInput(field: "", ""),
+            .conflict(""),
             .rateLimited(retryAfterSeconds: 1), .payloadTooLarge(""), .unsupportedImage(""),
             .resetRequired(cursor: ""), .upstreamUnavailable(""), .internalError,
             .quotaExceeded(""), .serviceUnavailable(retryAfterSeconds: 1),
@@ -85,12 +86,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("type Query {", "type Query {\n  invented: Int", "Query.invented has no resolver."),
+        ("type Query {", "type Query {\n  invented: Int @scope", "Query.invented has no resolver."),
         (
             removed("hook: String"), "", "The schema has no field FeedCard.hook."
         ),
         (
-            removed("exportLibrary: ExportLibraryPayload!"), "",
+            removed(
+                "exportLibrary: ExportLibraryPayload! @scope(name: LIBRARY_READ) @scope(name: PROGRESS) @scope(name: FEED) @scope(name: ACCOUNT)"
+            ), "",
             "The schema has no field Mutation.exportLibrary."
         ),
     ])

@@ -77,6 +77,9 @@ import Testing
         "UPDATE usage_clients SET name = 'x'", "DELETE FROM reading_days",
         "UPDATE access_tokens SET name = 'x'", "UPDATE identities SET subject = 'x'",
         "INSERT INTO moving_covers SELECT FROM users", "SELECT merge_guest(NULL, NULL)",
+        "SELECT * FROM audit_events",
+        "DELETE FROM audit_events", "UPDATE audit_chain SET first_position = 2",
+        "SELECT record_audit_event('SIGNED_IN', NULL, NULL, NULL, '{}')",
     ])
     func serverRoleHasNoPrivilege(sql: String) async throws {
         let sqlState = try await Self.fixture().database.withConnection(as: TestCluster.app) {

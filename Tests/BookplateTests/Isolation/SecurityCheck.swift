@@ -16,9 +16,9 @@ enum SecurityCheck: String, CaseIterable {
 
     /// Tables on which the server's role has no privileges. It accesses them only through functions.
     static let closed = [
-        "books_to_link", "checkpoints", "collected_signals", "jobs", "leases", "persisted_queries",
-        "rate_buckets", "readers_to_collect", "schema_usage", "source_usage", "timelines",
-        "usage_clients",
+        "audit_chain", "audit_events", "books_to_link", "checkpoints", "collected_signals", "jobs",
+        "leases", "persisted_queries", "rate_buckets", "readers_to_collect", "schema_usage",
+        "source_usage", "timelines", "usage_clients",
     ]
     private static let closedList = closed.map { "'\($0)'" }.joined(separator: ", ")
 

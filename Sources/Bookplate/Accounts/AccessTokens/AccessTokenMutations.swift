@@ -9,6 +9,8 @@ enum PersonalAccessToken {
     static let nameCharactersMax = 100
     /// The maximum number of tokens of a reader.
     static let ofUserMax = 100
+    /// The maximum number of documents to which a token can be bound.
+    static let documentsMax = 100
     private static let seedBytes = 16
     private static let id = Column("t.id", .uuid)
 
@@ -18,6 +20,7 @@ enum PersonalAccessToken {
             "id": .column(id),
             "name": .column(Column("t.name", .text)),
             "scopes": .column(Column("t.scopes", .texts)),
+            "documents": .column(Column("t.documents", .texts)),
             "lastCharacters": .column(Column("t.last_characters", .text)),
             "createdAt": .column(Column("t.created_at", .timestamp)),
             "expiresAt": .column(Column("t.expires_at", .timestamp)),
@@ -78,6 +81,8 @@ enum PersonalAccessToken {
         let id: UUID
         let name: String
         let scopes: [String]
+        /// The ids or hashes of trusted documents; nil if the token is not bound to documents.
+        let documents: [String]?
         /// In microseconds since the Unix epoch; nil for a token that does not expire.
         let expiresAt: Int64?
 
@@ -94,6 +99,14 @@ enum PersonalAccessToken {
                 throw .badUserInput(field: "scopes", "A token needs at least one scope.")
             }
             self.scopes = scopes.sorted()
+            documents = input["documents"]?.list?.compactMap(\.string)
+            if let documents, documents.isEmpty || documents.count > documentsMax {
+                throw .badUserInput(
+                    field: "documents", "Name between 1 and \(documentsMax) documents.")
+            }
+            if let documents, documents.contains(where: { $0.utf8.contains(0) }) {
+                throw Outcome.noDocument
+            }
             expiresAt = input.text("expiresAt").flatMap { Instant($0) }?.microseconds
             if let expiresAt, expiresAt <= unixSecondsNow() * 1_000_000 {
                 throw .badUserInput(
@@ -104,7 +117,8 @@ enum PersonalAccessToken {
         init(name: String, scopes: [AccessScope]) {
             id = .version7()
             self.name = name
-            self.scopes = scopes.map(\.rawValue)
+            self.scopes = scopes.map(\.rawValue).sorted()
+            documents = nil
             expiresAt = nil
         }
 
@@ -118,6 +132,11 @@ enum PersonalAccessToken {
             parameters.append(text: token.lastCharacters)
             parameters.append(timestamptz: expiresAt)
             parameters.append(int32: Int32(ofUserMax))
+            if let documents {
+                parameters.append(texts: documents)
+            } else {
+                parameters.appendNull(.text.array)
+            }
             return parameters
         }
     }
@@ -132,11 +151,17 @@ enum PersonalAccessToken {
             "A token with this ID was created before. Its secret is shown only once. Choose a new UUID.",
             field: "id")
 
+        static let noDocument = BookplateError.badUserInput(
+            field: "documents",
+            "The list contains a text that is not the id or hash of a trusted document. The operator registers documents."
+        )
+
         init?(_ row: inout RowReader) {
             error =
                 switch row.text() {
                 case "DONE", "REPEATED": nil
                 case "TAKEN": Self.isTaken
+                case "DOCUMENTS": Self.noDocument
                 case "FULL":
                     .badUserInput(
                         field: "input",
@@ -151,7 +176,7 @@ enum PersonalAccessToken {
             """
             SELECT outcome, stored_hash, stored_seed
             FROM create_access_token(
-                $1, $2, $3, $4::text[]::access_scope[], $5, $6, $7, $8, $9, \(Sessions.graceSeconds), $10
+                $1, $2, $3, $4::text[]::access_scope[], $5, $6, $7, $8, $9, \(Sessions.graceSeconds), $10, $11
             )
             """)
     }

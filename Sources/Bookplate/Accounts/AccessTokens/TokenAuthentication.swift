@@ -1,19 +1,13 @@
+import GraphQL
+import Identity
 import Logging
 import Postgres
 
-/// A part of the server that a personal access token opens: the enum `AccessScope`.
-enum AccessScope: String {
-    case progress = "PROGRESS"
-}
-
 extension RequestContext {
-    /// Makes the owner of a token the caller of this request.
+    /// Makes the owner of a token the caller of this request, which is not a GraphQL request.
     ///
-    /// Failed attempts are limited by address, like sign-ins. Each attempt takes a unit, so that concurrent attempts are
-    /// counted, and a successful one returns it.
-    ///
-    /// - Throws: `.unauthenticated` for every token that does not exist, has expired, or does not have the scope.
-    ///   `.rateLimited` after too many of them, or too many requests.
+    /// - Throws: `.unauthenticated` for every token that does not exist, has expired, does not have the scope, or is bound
+    ///   to documents. `.rateLimited` after too many of them, or too many requests.
     func authenticate(
         _ credential: TokenCredential?, for scope: AccessScope
     ) async throws(BookplateError) {
@@ -23,49 +17,112 @@ extension RequestContext {
             }
             throw .unauthenticated
         }
+        let token = try await token(credential)
+        guard token.scopes.isSuperset(of: scope.set), token.documents == nil else {
+            throw refusedToken("it does not open this protocol")
+        }
+        viewer = token.viewer
+        try charge(1)
+    }
+
+    /// Finds a personal access token.
+    ///
+    /// A token that this process has not seen yet is looked up in the database. These attempts are limited by address, like
+    /// sign-ins. Each takes a unit, so that concurrent attempts are counted, and a successful one returns it.
+    ///
+    /// - Throws: `.unauthenticated` for every token that does not exist or has expired, and `.rateLimited`.
+    func token(_ credential: TokenCredential) async throws(BookplateError) -> KnownToken {
+        let known = services.accounts.knownTokens
+        if let hash = credential.hash, let token = known.token(hash) {
+            return try used(token)
+        }
         try services.rates.takeSignIn(from: address)
         guard let hash = credential.hash else {
             throw refusedToken("it does not have the form of a token")
         }
-        let found: [TokenOwner]
+        let found: KnownToken?
         do throws(BookplateError) {
-            found = try await anonymous { pipeline in
-                var parameters = Parameters()
-                parameters.append(bytea: hash)
-                parameters.append(text: scope.rawValue, as: .inferred)
-                return pipeline.append(TokenOwner.find, parameters)
-            }
+            found = try await find(hash)
         } catch {
             services.rates.putBackSignIn(from: address)
             throw error
         }
-        guard let owner = found.first else {
-            throw refusedToken("there is no such token with this scope")
-        }
+        guard let found else { throw refusedToken("there is no such token") }
         services.rates.putBackSignIn(from: address)
-        viewer = owner.viewer
-        try charge(1)
+        known.insert(found, hash)
+        return try used(found)
+    }
+
+    private func used(_ token: KnownToken) throws(BookplateError) -> KnownToken {
+        guard !token.isExpired else { throw refusedToken("it has expired") }
+        services.tokenUses.add(token.viewer)
+        return token
+    }
+
+    /// Looks a token up in the replica if it is available, and then in the primary, because a new token may not have been
+    /// replicated. A token that was revoked in between fails in the request's first pipeline.
+    private func find(_ hash: [UInt8]) async throws(BookplateError) -> KnownToken? {
+        var pipeline = Pipeline(isReadOnly: true, statistics: statistics)
+        var parameters = Parameters()
+        parameters.append(bytea: hash)
+        let key = pipeline.append(KnownToken.find, parameters)
+        if let replica = services.replica?.pool(for: nil, beside: database) {
+            var pipeline = pipeline
+            pipeline.timeout = Replica.timeout
+            if let rows = try? await replica.run(pipeline),
+                let found = PipelineResults(rows)[key].first
+            {
+                return found
+            }
+        }
+        do throws(PostgresError) {
+            return PipelineResults(try await database.run(pipeline))[key].first
+        } catch {
+            throw services.bookplateError(error, requestID, isReadOnly: true)
+        }
     }
 
     private func refusedToken(_ reason: String) -> BookplateError {
         services.logger.info(
             "refused a personal access token",
             metadata: ["request_id": "\(requestID)", "reason": "\(reason)"])
+        services.accounts.auditEvents.add(.tokenRefused, reason: reason)
         return .unauthenticated
     }
 }
 
-/// The owner of a token.
-private struct TokenOwner: RowDecodable {
-    let viewer: Viewer
-
+extension KnownToken: RowDecodable {
     init?(_ row: inout RowReader) {
         guard let user = row.uuid(), let tenant = row.uuid(), let token = row.uuid() else {
             return nil
         }
         viewer = Viewer(userID: user, tenantID: tenant, accessTokenID: token)
+        // A newer server may have created a token with a scope that this one does not know.
+        scopes = AccessScope.granted(
+            by: (row.texts() ?? []).compactMap { AccessScope(rawValue: $0) })
+        documents = row.texts().map { Set($0) }
+        expiresAt = row.timestamptz()
     }
 
     static let find = TypedStatement<Self>(
-        "SELECT user_id, tenant_id, id FROM authenticate_access_token($1, $2)")
+        """
+        SELECT user_id, tenant_id, id, scopes::text[], documents, expires_at
+        FROM find_access_token($1)
+        """)
+}
+
+extension Services {
+    /// Whether the body of an upload is read before its token is looked up.
+    ///
+    /// Everyone can invent a token with a correct checksum. Uploads with tokens that this process has not seen yet are
+    /// therefore limited together, like the sign-ins from one address.
+    func mayUpload(_ token: PersonalToken) -> Bool {
+        if let known = accounts.knownTokens.token(token.hash) { return !known.isExpired }
+        do throws(BookplateError) {
+            try rates.takeSignIn(from: .unknownTokens)
+            return true
+        } catch {
+            return false
+        }
+    }
 }

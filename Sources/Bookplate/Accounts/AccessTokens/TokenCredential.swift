@@ -20,6 +20,9 @@ package struct TokenCredential: Sendable, Unprintable {
         }
     }
 
+    /// - Parameter bearer: The bearer token of a request.
+    init(bearer: String) { hash = PersonalToken(bearer)?.hash }
+
     /// Reads the headers of KOReader. The name may be any.
     ///
     /// - Parameter key: The MD5 of the token in hexadecimal.

@@ -54,8 +54,13 @@ package struct DevelopmentToken: Sendable {
     ) throws(AdministrationError) -> (secret: String, userID: UUID) {
         var known: [AccessScope] = []
         for scope in scopes {
-            guard let value = AccessScope(rawValue: scope.uppercased()) else {
-                throw .refused("there is no scope \(scope); the only one is progress")
+            guard
+                let value = AccessScope(
+                    rawValue: scope.uppercased().replacing("-", with: "_"))
+            else {
+                let names = AccessScope.allCases.map { $0.rawValue.lowercased() }
+                throw .refused(
+                    "there is no scope \(scope): use \(names.joined(separator: ", "))")
             }
             if !known.contains(value) { known.append(value) }
         }

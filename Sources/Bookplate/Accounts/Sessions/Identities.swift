@@ -21,6 +21,7 @@ final class Identities: Sendable {
     private let issuers: [String]
     private let keySets: [String: KeySetCache]
     private let makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)?
+    private let auditEvents: AuditEvents
     private let logger: Logger
     /// The key sets of tenants' own providers, created on first use.
     private let providerKeySets = Mutex<[KeySetCache.Source: KeySetCache]>([:])
@@ -33,11 +34,13 @@ final class Identities: Sendable {
     ///   - makeKeySet: Returns the keys of a provider; nil if tenants cannot have their own providers.
     init(
         issuers: [String], keySets: [String: KeySetCache],
-        makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)?, logger: Logger
+        makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)?, auditEvents: AuditEvents,
+        logger: Logger
     ) {
         self.issuers = issuers
         self.keySets = keySets
         self.makeKeySet = makeKeySet
+        self.auditEvents = auditEvents
         self.logger = logger
     }
 
@@ -61,6 +64,7 @@ final class Identities: Sendable {
                     "request_id": "\(requestID)",
                     "reason": "\(TokenError.reasonWithoutVerifier(token))",
                 ])
+            auditEvents.add(.signInRefused, reason: TokenError.reasonWithoutVerifier(token))
             throw .unauthenticated
         }
         do throws(TokenError) {
@@ -73,6 +77,7 @@ final class Identities: Sendable {
                     "request_id": "\(requestID)", "tenant": "\(tenant.slug)",
                     "reason": "\(error.reason)",
                 ])
+            auditEvents.add(.signInRefused, reason: error.reason)
             if case .unavailable = error.meaning {
                 throw .upstreamUnavailable(
                     "Signing in is temporarily not possible. Try again in a moment.")

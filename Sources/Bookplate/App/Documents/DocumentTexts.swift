@@ -52,6 +52,15 @@ final class DocumentTexts {
         return text
     }
 
+    /// Whether a text is one of the trusted documents with the given hashes.
+    func isTrusted(
+        _ text: DocumentText, among hashes: Set<String>
+    ) async throws(Refusal) -> Bool {
+        let hash = lowercaseHex(sha256(text.bytes))
+        guard hashes.contains(hash) else { return false }
+        return try await trustedText(DocumentName(hash)) != nil
+    }
+
     /// Registers a valid text, so that later requests can contain only its hash.
     func register(_ text: DocumentText) {
         guard let hash = text.newHash else { return }

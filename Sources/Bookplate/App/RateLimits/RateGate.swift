@@ -26,10 +26,8 @@ struct RateGate {
         state = services.rates.take(
             units, viewer: viewer, address: address, tenantMax: tenantMax)
         guard let state, !state.isAllowed else { return }
-        let error = BookplateError.rateLimited(retryAfterSeconds: state.waitSeconds)
-        throw RequestErrors([
-            GraphQLError(error.message, extensions: error.fieldError(requestID: "").extensions)
-        ])
+        throw BookplateError.rateLimited(retryAfterSeconds: state.waitSeconds)
+            .requestErrors(requestID: "")
     }
 }
 

@@ -8,6 +8,9 @@ package struct RateKey: Hashable, Sendable {
 
     init(_ id: UUID) { (high, low) = (id.high, id.low) }
 
+    /// The key of all uploads with personal access tokens that the process has not looked up. No client has this address.
+    static let unknownTokens = RateKey(ClientAddress(high: 0, low: 0))
+
     /// The bits of the key as a UUID, the type of its database column. For an address, the result is not a valid UUID.
     var id: UUID { UUID(high: high, low: low) }
 

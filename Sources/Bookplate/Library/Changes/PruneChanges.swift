@@ -1,7 +1,7 @@
 import JobQueue
 import Postgres
 
-/// Deletes data that is no longer needed: old changes, events, undone swipes, and counts of the schema's usage, books that can
+/// Deletes data that is no longer needed: old changes, events, undone swipes, counts of the schema's usage, and audit events, books that can
 /// no longer be restored, and the sessions that could retry the deletion of their accounts.
 struct PruneChanges: JobHandler {
     static let kind = "change.prune"
@@ -14,6 +14,7 @@ struct PruneChanges: JobHandler {
     static let undoneSwipesKeptDays: Int32 = 30
     /// Longer than a year, so that yearly uses are seen.
     static let usageKeptDays: Int32 = 400
+    static let auditKeptDays: Int32 = 400
     /// The maximum number of rows deleted in one transaction. It is small because writers of these libraries wait for
     /// the transaction.
     private static let rowsMax: Int32 = 5_000
@@ -32,6 +33,7 @@ struct PruneChanges: JobHandler {
     private static let pruneSwipes = TypedStatement<Int64>("SELECT prune_undone_swipes($1, $2)")
     private static let purgeBooks = TypedStatement<Int64>("SELECT purge_deleted_books($1)")
     private static let pruneUsage = TypedStatement<Int64>("SELECT prune_schema_usage($1, $2)")
+    private static let pruneAudit = TypedStatement<Int64>("SELECT prune_audit_events($1, $2)")
     private static let forgetSessions = Statement("SELECT clear_tombstone_sessions()")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
@@ -40,6 +42,7 @@ struct PruneChanges: JobHandler {
         try await prune(Self.pruneSwipes, olderThanDays: Self.undoneSwipesKeptDays, job)
         try await purgeDeletedBooks(job)
         try await prune(Self.pruneUsage, olderThanDays: Self.usageKeptDays, job)
+        try await prune(Self.pruneAudit, olderThanDays: Self.auditKeptDays, job)
         try await job.write { $0.append(Self.forgetSessions) }
     }
 

@@ -12,6 +12,8 @@ package struct ExportLink: Equatable {
     /// The validity of a link in seconds.
     static let secondsMax: Int64 = 600
     private static let purpose = "library export link"
+    /// The purpose of the signature if the caller has sent a personal access token.
+    private static let tokenPurpose = "library export link of a personal access token"
     /// The size of the payload without a part: three ids of 16 bytes and the expiry time of 8 bytes.
     private static let payloadBytes = 56
     /// The size of the signature, which follows the payload.
@@ -61,7 +63,8 @@ package struct ExportLink: Equatable {
         var bytes = viewer.userID.bytes + viewer.tenantID.bytes + viewer.sessionID.bytes
         withUnsafeBytes(of: expiresAt.bigEndian) { bytes.append(contentsOf: $0) }
         bytes += part?.bytes ?? []
-        return Base64URL.encode(bytes + keys.derive(bytes, for: Self.purpose))
+        let purpose = viewer.usesPersonalToken ? Self.tokenPurpose : Self.purpose
+        return Base64URL.encode(bytes + keys.derive(bytes, for: purpose))
     }
 
     init(viewer: Viewer, expiresAt: Int64, part: ExportPart? = nil) {
@@ -77,16 +80,20 @@ package struct ExportLink: Equatable {
                 bytes.count - Self.signatureBytes)
         else { return nil }
         let payload = Array(bytes.dropLast(Self.signatureBytes))
-        guard
-            constantTimeEqual(
-                keys.derive(payload, for: Self.purpose),
-                Array(bytes.suffix(Self.signatureBytes)))
-        else { return nil }
+        let signature = Array(bytes.suffix(Self.signatureBytes))
+        func isSigned(for purpose: String) -> Bool {
+            constantTimeEqual(keys.derive(payload, for: purpose), signature)
+        }
+        let isOfToken = isSigned(for: Self.tokenPurpose)
+        guard isOfToken || isSigned(for: Self.purpose) else { return nil }
         func id(_ start: Int) -> UUID? {
             payload[start..<start + 16].withUnsafeBytes { UUID(bytes: $0) }
         }
         guard let user = id(0), let tenant = id(16), let session = id(32) else { return nil }
-        viewer = Viewer(userID: user, tenantID: tenant, sessionID: session)
+        viewer =
+            isOfToken
+            ? Viewer(userID: user, tenantID: tenant, accessTokenID: session)
+            : Viewer(userID: user, tenantID: tenant, sessionID: session)
         expiresAt = payload[48..<56].reduce(Int64(0)) { $0 << 8 | Int64($1) }
         if payload.count > Self.payloadBytes {
             guard let part = ExportPart(bytes: Array(payload.dropFirst(Self.payloadBytes))) else {

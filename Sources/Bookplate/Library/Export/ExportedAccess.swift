@@ -37,6 +37,7 @@ struct ExportedAccessToken: ExportedJSONItem {
         json = .object([
             .init("id", .id(id)), .init("name", .text(row.text())),
             .init("scopes", .list((row.texts() ?? []).map { .string($0) })),
+            .init("documents", row.texts().map { .list($0.map { .string($0) }) } ?? .null),
             .init("lastCharacters", .text(row.text())),
             .init("createdAt", .instant(row.timestamptz())),
             .init("expiresAt", .instant(row.timestamptz())),
@@ -46,7 +47,8 @@ struct ExportedAccessToken: ExportedJSONItem {
 
     static let page = TypedStatement<Self>(
         """
-        SELECT id, name, scopes::text[], last_characters, created_at, expires_at, last_used_at
+        SELECT
+            id, name, scopes::text[], documents, last_characters, created_at, expires_at, last_used_at
         FROM access_tokens
         WHERE user_id = $1 AND ($2::uuid IS NULL OR id > $2)
         ORDER BY id
