@@ -49,11 +49,7 @@ CREATE TABLE work_signals (
 
 ALTER TABLE feed_state
     -- When the changed readers were last looked for.
-    ADD COLUMN collected_at timestamptz NOT NULL DEFAULT now(),
-    DROP COLUMN similar_at;
+    ADD COLUMN collected_at timestamptz NOT NULL DEFAULT now();
 
 -- The changes of the last hour are read by their time.
 CREATE INDEX changes_at ON changes USING brin (at);
-
-DROP FUNCTION IF EXISTS signals_of_readers(), editions_with_news(), finish_learning(timestamptz, bigint[], boolean),
-    refresh_popularity(float8);

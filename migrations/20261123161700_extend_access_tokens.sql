@@ -10,8 +10,3 @@ ALTER TYPE access_scope ADD VALUE 'ACCOUNT';
 ALTER TABLE access_tokens
     ADD COLUMN documents text[]
         CONSTRAINT access_tokens_documents_check CHECK (cardinality(documents) BETWEEN 1 AND 100);
-
-DROP FUNCTION IF EXISTS authenticate_access_token(bytea, access_scope);
-DROP FUNCTION IF EXISTS create_access_token(
-    uuid, uuid, text, access_scope[], bytea, bytea, bytea, text, timestamptz, int, int
-);

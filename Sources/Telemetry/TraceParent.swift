@@ -52,6 +52,11 @@ package struct TraceParent: Sendable, Equatable {
         TraceParent(traceID: traceID, callerID: parentID, flags: flags)
     }
 
+    /// Returns the same position in a trace whose spans are not recorded.
+    func withoutRecording() -> TraceParent {
+        TraceParent(traceID: traceID, callerID: callerID, flags: "00")
+    }
+
     /// Whether the spans of the trace are recorded.
     package var isRecorded: Bool { (UInt8(flags, radix: 16) ?? 0) & 1 == 1 }
 

@@ -13,8 +13,8 @@ package final class Tracer: Sendable {
     private let recorded: Counter
     private let dropped: Counter
 
-    /// - Parameter share: The share of the traces to record that begin in this process, from 0 to 1. If a caller sends a
-    ///   `traceparent`, its flag decides.
+    /// - Parameter share: The share of the traces to record, from 0 to 1. If a trusted proxy sends a `traceparent`, its flag
+    ///   decides.
     package init(share: Double, metrics: Metrics) {
         self.share = share
         recorded = metrics.counter(
@@ -25,10 +25,14 @@ package final class Tracer: Sendable {
     }
 
     /// Returns the trace of a request: the one of its `traceparent` header or a new one; nil if a new one would not be recorded.
-    package func trace(of header: String?) -> TraceParent? {
-        if let trace = header.flatMap(TraceParent.init) { return trace }
-        guard share > 0, share >= 1 || Double.random(in: 0..<1) < share else { return nil }
-        return TraceParent()
+    ///
+    /// - Parameter isTrusted: Whether a trusted proxy has sent the header. Other clients cannot decide that a trace is recorded.
+    package func trace(of header: String?, isTrusted: Bool) -> TraceParent? {
+        let trace = header.flatMap(TraceParent.init)
+        if let trace, isTrusted || !trace.isRecorded { return trace }
+        let isChosen = share > 0 && (share >= 1 || Double.random(in: 0..<1) < share)
+        if let trace { return isChosen ? trace : trace.withoutRecording() }
+        return isChosen ? TraceParent() : nil
     }
 
     package func record(_ span: TraceSpan) {

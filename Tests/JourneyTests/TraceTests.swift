@@ -68,12 +68,13 @@ import Testing
         #expect(!collector.requests.contains { $0.body.contains("SECRET") })
     }
 
-    /// A caller that does not record a trace decides for the server, too.
+    /// A trusted proxy decides for the server, too.
     @Test func callersDecideWhetherTheirRequestsAreRecorded() async throws {
         let collector = try Self.collector()
         let installation = try await Installation.ready(catalog: [])
         let server = try await installation.startServer([
             "BOOKPLATE_TRACES_URL": collector.url("/v1/traces"), "BOOKPLATE_TRACES_SHARE": "0",
+            "BOOKPLATE_TRUSTED_PROXIES": "127.0.0.1",
         ])
         for flags in ["00", "01"] {
             _ = try await server.client.send(

@@ -28,12 +28,21 @@ import Testing
         let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
         for share in [0.0, 1.0] {
             let tracer = Tracer(share: share, metrics: metrics)
-            #expect((tracer.trace(of: nil) != nil) == (share == 1))
-            #expect((tracer.trace(of: "nonsense") != nil) == (share == 1))
-            #expect(tracer.trace(of: header)?.isRecorded == false)
+            for isTrusted in [false, true] {
+                func trace(_ header: String?) -> TraceParent? {
+                    tracer.trace(of: header, isTrusted: isTrusted)
+                }
+                #expect((trace(nil) != nil) == (share == 1))
+                #expect((trace("nonsense") != nil) == (share == 1))
+                #expect(trace(header)?.isRecorded == false)
+                // A client cannot demand that its traces are recorded.
+                let demanded = trace(String(header.dropLast()) + "1")
+                #expect(demanded?.isRecorded == (isTrusted || share == 1))
+                #expect(demanded?.traceID == trace(header)?.traceID)
+            }
         }
         let tracer = Tracer(share: 0.25, metrics: metrics)
-        let count = (0..<4000).count { _ in tracer.trace(of: nil) != nil }
+        let count = (0..<4000).count { _ in tracer.trace(of: nil, isTrusted: true) != nil }
         #expect((800...1200).contains(count))
     }
 

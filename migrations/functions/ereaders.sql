@@ -288,7 +288,7 @@ $$;
 
 -- Adds documents of an exported library, an array of objects: {"id": "…", "hash": "…", "bookId": "…", "title": "…", "author": "…",
 -- "progress": "…", "percent": 50, "deviceName": "…", "deviceId": "…", "createdAt": "…", "syncedAt": "…"}. Those that the library has
--- stay as they are. Documents beyond 10,000 are left out.
+-- stay as they are. A link to a book that neither exists nor can be restored is left out, and so are documents beyond 10,000.
 CREATE OR REPLACE FUNCTION import_documents(given jsonb) RETURNS void
 LANGUAGE sql
 AS $$
@@ -296,12 +296,14 @@ AS $$
         user_id, id, hash, book_id, title, author, progress, fraction, device_name, device_id, created_at, synced_at
     )
     SELECT
-        app_user_id(), i.id, i.hash, i."bookId", i.title, i.author, i.progress, i.percent / 100, i."deviceName", i."deviceId",
+        app_user_id(), i.id, i.hash, coalesce(b.id, d.id), i.title, i.author, i.progress, i.percent / 100, i."deviceName", i."deviceId",
         coalesce(i."createdAt", now()), least(coalesce(i."syncedAt", now()), now())
     FROM jsonb_to_recordset(given) AS i (
         id uuid, hash text, "bookId" uuid, title text, author text, progress text, percent float8, "deviceName" text,
         "deviceId" text, "createdAt" timestamptz, "syncedAt" timestamptz
     )
+    LEFT JOIN books b ON b.user_id = app_user_id() AND b.id = i."bookId"
+    LEFT JOIN deleted_books d ON d.user_id = app_user_id() AND d.id = i."bookId"
     ORDER BY i."syncedAt" DESC
     LIMIT greatest(10000 - (SELECT count(*) FROM ereader_documents d WHERE d.user_id = app_user_id()), 0)
     ON CONFLICT DO NOTHING

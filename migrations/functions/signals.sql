@@ -5,17 +5,20 @@
 
 -- Adds the readers whose library, reviews, or swipes changed since the last call, or all readers, to those whose signals have to
 -- be collected. Returns nothing. Transactions that had started before the last call may have committed after it, so this goes
--- back another 30 minutes.
+-- back another 30 minutes. If the last call was so long ago that the records of changes may have been pruned, all readers are
+-- added.
+--
+-- The lock is that of catalog imports and decisions about works, which add readers by triggers and then change `feed_state`, too.
 CREATE OR REPLACE FUNCTION find_readers_to_collect(is_everyone boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     since timestamptz;
 BEGIN
+    PERFORM pg_advisory_xact_lock(20261122);
     SELECT collected_at - interval '30 minutes' INTO since
-    FROM feed_state
-    FOR UPDATE;
-    IF is_everyone THEN
+    FROM feed_state;
+    IF is_everyone OR since < now() - interval '20 hours' THEN
         INSERT INTO readers_to_collect (user_id)
         SELECT id
         FROM users
@@ -47,12 +50,9 @@ END
 $$;
 
 -- The readers of an edition whose work becomes another one have signals about other works than before.
-CREATE OR REPLACE FUNCTION collect_signals_of_works() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+CREATE OR REPLACE FUNCTION collect_signals_of_editions(editions uuid[]) RETURNS void
+LANGUAGE sql
 AS $$
-DECLARE
-    editions CONSTANT uuid[] := ARRAY(SELECT edition_id FROM changed_rows);
-BEGIN
     INSERT INTO readers_to_collect AS r (user_id)
     SELECT s.user_id
     FROM swipes s
@@ -64,7 +64,30 @@ BEGIN
     ORDER BY user_id
     -- Also locks a row that is already there, so that it is not collected before this transaction has ended.
     ON CONFLICT (user_id) DO UPDATE
-    SET changed_at = excluded.changed_at;
+    SET changed_at = excluded.changed_at
+$$;
+
+CREATE OR REPLACE FUNCTION collect_signals_of_works() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    PERFORM collect_signals_of_editions(ARRAY(SELECT edition_id FROM changed_rows));
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION collect_signals_of_moved_works() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    PERFORM collect_signals_of_editions(
+        ARRAY(
+            SELECT n.edition_id
+            FROM new_rows n
+            JOIN old_rows o USING (edition_id)
+            WHERE n.founder_id IS DISTINCT FROM o.founder_id
+        )
+    );
     RETURN NULL;
 END
 $$;
@@ -77,9 +100,9 @@ EXECUTE FUNCTION collect_signals_of_works();
 
 CREATE OR REPLACE TRIGGER collect_signals_of_changed_records
 AFTER UPDATE ON work_records
-REFERENCING NEW TABLE AS changed_rows
+REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
 FOR EACH STATEMENT
-EXECUTE FUNCTION collect_signals_of_works();
+EXECUTE FUNCTION collect_signals_of_moved_works();
 
 CREATE OR REPLACE TRIGGER collect_signals_of_deleted_records
 AFTER DELETE ON work_records
@@ -148,7 +171,8 @@ BEGIN
             e.number,
             round(s.weight * 100)::smallint AS weight,
             round(greatest(s.voice, 0) * 100)::smallint AS voice,
-            s.at
+            -- Imported books can have times in the future.
+            least(s.at, now()) AS at
         FROM unnest(readers) AS r (id)
         CROSS JOIN LATERAL (
             SELECT *
@@ -300,11 +324,12 @@ AS $$
 $$;
 
 -- Returns the works with signals that changed since their similar books were learned. A work is due when 5% of the signals that
--- it is learned from have changed.
-CREATE OR REPLACE FUNCTION works_to_learn() RETURNS TABLE (number bigint, changes bigint, is_due boolean)
+-- it is learned from have changed. `is_empty` means that it has lost all signals.
+CREATE OR REPLACE FUNCTION works_to_learn()
+RETURNS TABLE (number bigint, changes bigint, is_due boolean, is_empty boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-    SELECT number, changes, (changes - learned_changes) * 20 >= least(signals, 2000)
+    SELECT number, changes, (changes - learned_changes) * 20 >= least(signals, 2000), signals <= 0
     FROM work_signals
     WHERE changes > learned_changes
 $$;
@@ -429,7 +454,8 @@ CREATE POLICY administration ON collected_signals TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-REVOKE ALL ON FUNCTION collect_signals_of_works, add_work_signals, subtract_collected_signals, refresh_popularity FROM PUBLIC;
+REVOKE ALL ON FUNCTION collect_signals_of_editions, collect_signals_of_works, collect_signals_of_moved_works, add_work_signals,
+    subtract_collected_signals, refresh_popularity FROM PUBLIC;
 REVOKE ALL ON FUNCTION find_readers_to_collect, collect_signals, signals_to_learn, works_to_learn, replace_similar,
     finish_learning FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION find_readers_to_collect, collect_signals, signals_to_learn, works_to_learn, replace_similar,

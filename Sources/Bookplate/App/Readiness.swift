@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_164_300
+package let schemaVersion: Int64 = 20_261_123_173_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "61cd014bb17ed721a6703a389124720990333ad156f3372d0ddef84edda36250"
+    "ea02f20e6d5b6c98e1bc35e33469a136719d814807c437fa189f03087caaad93"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -11,7 +11,7 @@ struct SimilarLearning {
     /// Returns the works with signals that changed since they were last learned. Read it before `signals`, so that the counts
     /// contain no changes that the signals lack.
     static let changedWorks = TypedStatement<ChangedWork>(
-        "SELECT number, changes, is_due FROM works_to_learn()")
+        "SELECT number, changes, is_due, is_empty FROM works_to_learn()")
     /// Returns one row for each reader, without the reader's ID, with two arrays: the works and the weights of the signals.
     static let signals = Statement("SELECT works, weights FROM signals_to_learn()")
     static let replace = Statement("SELECT replace_similar($1, $2, $3, $4, $5)")
@@ -63,6 +63,11 @@ struct SimilarLearning {
                         .init(reader: Int32(row), item: item, weight: Float(weight) / 100))
                 }
             }
+        }
+        // Works that have lost all their signals keep no links.
+        for work in changed where work.isEmpty && itemsByNumber[work.number] == nil {
+            itemsByNumber[work.number] = Int32(numbers.count)
+            numbers.append(work.number)
         }
         let due = changed.filter(\.isDue)
         let dueItems = due.compactMap { itemsByNumber[$0.number] }
@@ -136,13 +141,17 @@ extension SimilarLearning {
         let changes: Int64
         /// Whether enough signals have changed to learn the work again.
         let isDue: Bool
+        /// Whether the work has lost all its signals.
+        let isEmpty: Bool
 
         init?(_ row: inout RowReader) {
-            guard let number = row.int64(), let changes = row.int64(), let isDue = row.bool()
+            guard let number = row.int64(), let changes = row.int64(), let isDue = row.bool(),
+                let isEmpty = row.bool()
             else { return nil }
             self.number = number
             self.changes = changes
             self.isDue = isDue
+            self.isEmpty = isEmpty
         }
     }
 }

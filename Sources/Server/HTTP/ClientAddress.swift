@@ -98,7 +98,7 @@ package struct TrustedProxies: Sendable {
         return client
     }
 
-    private func isTrusted(_ address: ClientAddress) -> Bool {
+    func isTrusted(_ address: ClientAddress) -> Bool {
         blocks.contains { $0.contains(address) }
     }
 }

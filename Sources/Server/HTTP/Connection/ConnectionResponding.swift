@@ -27,7 +27,9 @@ extension ConnectionHandler {
             let header = reader.request.headers.traceParent
             let tracer = connection.loopContext.tracer
             guard
-                let trace = tracer.map({ $0.trace(of: header) }) ?? header.flatMap(TraceParent.init)
+                let trace = tracer.map({
+                    $0.trace(of: header, isTrusted: connection.isPeerTrusted)
+                }) ?? header.flatMap(TraceParent.init)
             else {
                 await connection.respond(to: reader, with: route)
                 return
@@ -39,6 +41,8 @@ extension ConnectionHandler {
         }
         phase = .responding(task, exchange)
     }
+
+    private var isPeerTrusted: Bool { peer.map(loopContext.proxies.isTrusted) ?? false }
 
     func client(of request: HTTPRequest) -> ClientAddress? {
         loopContext.proxies.client(of: peer, forwardedFor: request.headers.forwardedFor)

@@ -108,9 +108,14 @@ final class RequestReader {
         return .sendContinue
     }
 
+    /// The maximum size of a compressed body is this part of that of its contents. Decompression blocks the event loop, and bytes
+    /// that are no contents, such as tables of codes, take as long as contents.
+    private static let compressedShare = 4
+
     func bodyAction(_ part: inout ByteBuffer) -> Action {
-        guard part.readableBytes <= bodyBytesMax - request.body.readableBytes else {
-            return .refuse(.bodyTooLarge(bytesMax: bodyBytesMax))
+        let bytesMax = isCompressed ? bodyBytesMax / Self.compressedShare : bodyBytesMax
+        guard part.readableBytes <= bytesMax - request.body.readableBytes else {
+            return .refuse(.bodyTooLarge(bytesMax: bytesMax))
         }
         if request.body.readableBytes == 0 {
             request.body = part
