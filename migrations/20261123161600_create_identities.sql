@@ -3,7 +3,7 @@
 -- Whether the apps of a tenant may sign in guests, and how many books the library of a guest may have.
 ALTER TABLE tenants
     ADD COLUMN guests boolean NOT NULL DEFAULT false,
-    ADD COLUMN guest_books_max int NOT NULL DEFAULT 200 CHECK (guest_books_max BETWEEN 1 AND 10000);
+    ADD COLUMN guest_books_max int NOT NULL DEFAULT 200 CHECK (guest_books_max BETWEEN 1 AND 1000);
 
 -- A guest is a user without an identity. The first identity makes the guest an account, and the flag is never set again.
 ALTER TABLE users

@@ -31,3 +31,12 @@ DROP FUNCTION IF EXISTS authenticate_access_token(bytea, access_scope);
 DROP FUNCTION IF EXISTS create_access_token(
     uuid, uuid, text, access_scope[], bytea, bytea, bytea, text, timestamptz, int, int
 );
+
+-- Users who signed up with a server of the previous version since the table was created. The lock lasts until the trigger that adds
+-- identities exists.
+LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE;
+INSERT INTO identities (user_id, tenant_id, subject, created_at)
+SELECT u.id, u.tenant_id, u.apple_sub, u.created_at
+FROM users u
+WHERE u.apple_sub IS NOT NULL AND NOT EXISTS (SELECT FROM identities i WHERE i.user_id = u.id)
+ON CONFLICT DO NOTHING;

@@ -379,6 +379,68 @@ BEGIN
 END
 $$;
 
+-- Name: add_work_signals(bigint[], integer[], bigint[], numeric[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.add_work_signals(numbers bigint[], counts integer[], voices bigint[], recents numeric[], changes bigint[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO work_signals AS w (number, signals, voice, recent, changes)
+    SELECT *
+    FROM unnest(numbers, counts, voices, recents, changes)
+    ON CONFLICT (number) DO UPDATE
+    SET signals = w.signals + excluded.signals,
+        voice = w.voice + excluded.voice,
+        recent = w.recent + excluded.recent,
+        changes = w.changes + excluded.changes
+$$;
+
+-- Name: adopt_guest(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+BEGIN
+    -- Always in the order of the ids, so that two requests cannot wait for each other.
+    adopt_guest.user_id := user_of_identity();
+    PERFORM lock_user(least(guest, adopt_guest.user_id));
+    PERFORM lock_user(greatest(guest, adopt_guest.user_id));
+    -- Other transactions lock the row of a user before rows that belong to it.
+    PERFORM
+    FROM users u
+    WHERE u.id IN (guest, adopt_guest.user_id)
+    ORDER BY u.id
+    FOR UPDATE;
+    adopt_guest.user_id := user_of_identity();
+    PERFORM
+    FROM users u
+    WHERE u.id = guest AND u.tenant_id = app_tenant_id() AND u.is_guest
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM
+    FROM sessions s
+    WHERE s.user_id = guest AND s.id = guest_session AND s.revoked_at IS NULL AND s.expires_at > now();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
+    END IF;
+    IF adopt_guest.user_id IS NULL THEN
+        INSERT INTO identities (user_id, tenant_id, subject)
+        VALUES (guest, app_tenant_id(), app_subject());
+        UPDATE users u
+        SET is_guest = false, apple_sub = app_subject(), updated_at = now()
+        WHERE u.id = guest;
+        adopt_guest.user_id := guest;
+        outcome := 'UPGRADED';
+    ELSE
+        PERFORM merge_guest(guest, adopt_guest.user_id);
+        outcome := 'MERGED';
+    END IF;
+END
+$$;
+
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_subject() RETURNS text
@@ -627,6 +689,25 @@ BEGIN
 END
 $$;
 
+-- Name: begin_guest_deletion(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.begin_guest_deletion(guest uuid, days integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    tenant uuid;
+BEGIN
+    PERFORM lock_user(guest);
+    SELECT u.tenant_id INTO tenant
+    FROM users u
+    WHERE u.id = guest AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day';
+    PERFORM
+        set_config('app.user_id', CASE WHEN tenant IS NULL THEN '' ELSE guest::text END, true),
+        set_config('app.tenant_id', coalesce(tenant::text, ''), true);
+END
+$$;
+
 -- Name: begin_job(uuid, integer, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) RETURNS void
@@ -679,7 +760,7 @@ BEGIN
     IF read_only THEN
         ignored := set_config('transaction_read_only', 'on', true);
     ELSE
-        PERFORM lock_user(user_id);
+        ignored := lock_user(user_id);
     END IF;
     PERFORM
     FROM sessions s
@@ -706,7 +787,7 @@ BEGIN
     IF read_only THEN
         ignored := set_config('transaction_read_only', 'on', true);
     ELSE
-        PERFORM lock_user(user_id);
+        ignored := lock_user(user_id);
     END IF;
     PERFORM
     FROM access_tokens t
@@ -1180,6 +1261,146 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
 
+-- Name: collect_signals(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.collect_signals(readers_max integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    readers uuid[];
+    sums record;
+BEGIN
+    -- Readers who are being deleted are left out, and so are those whose works are changing.
+    readers := ARRAY(
+        SELECT r.user_id
+        FROM readers_to_collect r
+        JOIN users u ON u.id = r.user_id
+        ORDER BY r.user_id
+        LIMIT readers_max
+        FOR KEY SHARE OF u SKIP LOCKED
+        FOR UPDATE OF r SKIP LOCKED
+    );
+    DELETE FROM readers_to_collect
+    WHERE user_id = ANY(readers);
+    WITH new_signals AS MATERIALIZED (
+        SELECT
+            s.user_id,
+            e.number,
+            round(s.weight * 100)::smallint AS weight,
+            round(greatest(s.voice, 0) * 100)::smallint AS voice,
+            -- Imported books can have times in the future.
+            least(s.at, now()) AS at
+        FROM unnest(readers) AS r (id)
+        CROSS JOIN LATERAL (
+            SELECT *
+            FROM reader_signals s
+            WHERE s.user_id = r.id AND s.weight > 0
+            OFFSET 0
+        ) s
+        CROSS JOIN LATERAL (SELECT e.number FROM editions e WHERE e.id = s.founder_id OFFSET 0) e
+    ), old_signals AS MATERIALIZED (
+        SELECT c.user_id, s.number, s.weight, s.voice, s.at
+        FROM collected_signals c
+        CROSS JOIN LATERAL unnest(c.works, c.weights, c.voices, c.times) AS s (number, weight, voice, at)
+        WHERE c.user_id = ANY(readers)
+    ), differences AS MATERIALIZED (
+        SELECT
+            number,
+            count(n.weight) - count(o.weight) AS signals,
+            sum(coalesce(n.voice, 0) - coalesce(o.voice, 0)) AS voice,
+            sum(coalesce(recent_voice(n.voice, n.at), 0) - coalesce(recent_voice(o.voice, o.at), 0)) AS recent,
+            count(*) AS changes
+        FROM new_signals n
+        FULL JOIN old_signals o USING (user_id, number)
+        WHERE (n.weight, n.voice, n.at) IS DISTINCT FROM (o.weight, o.voice, o.at)
+        GROUP BY number
+    ), stored AS (
+        INSERT INTO collected_signals AS c (user_id, works, weights, voices, times, newest_at, signal_count)
+        SELECT
+            r.id,
+            coalesce(array_agg(s.number ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(array_agg(s.weight ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(array_agg(s.voice ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(array_agg(s.at ORDER BY s.at DESC, s.number) FILTER (WHERE s.number IS NOT NULL), '{}'),
+            coalesce(max(s.at), '-infinity'),
+            count(s.number)
+        FROM unnest(readers) AS r (id)
+        LEFT JOIN new_signals s ON s.user_id = r.id
+        GROUP BY r.id
+        ON CONFLICT (user_id) DO UPDATE
+        SET works = excluded.works,
+            weights = excluded.weights,
+            voices = excluded.voices,
+            times = excluded.times,
+            newest_at = excluded.newest_at,
+            signal_count = excluded.signal_count
+        WHERE (c.works, c.weights, c.voices, c.times)
+            IS DISTINCT FROM (excluded.works, excluded.weights, excluded.voices, excluded.times)
+    )
+    SELECT
+        array_agg(number ORDER BY number) AS numbers,
+        array_agg(signals::int ORDER BY number) AS counts,
+        array_agg(voice::bigint ORDER BY number) AS voices,
+        array_agg(recent ORDER BY number) AS recents,
+        array_agg(changes ORDER BY number) AS changes
+    INTO sums
+    FROM differences;
+    PERFORM add_work_signals(sums.numbers, sums.counts, sums.voices, sums.recents, sums.changes);
+    RETURN cardinality(readers);
+END
+$$;
+
+-- Name: collect_signals_of_editions(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.collect_signals_of_editions(editions uuid[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO readers_to_collect AS r (user_id)
+    SELECT s.user_id
+    FROM swipes s
+    WHERE s.edition_id = ANY(editions)
+    UNION
+    SELECT b.user_id
+    FROM books b
+    WHERE b.edition_id = ANY(editions)
+    ORDER BY user_id
+    -- Also locks a row that is already there, so that it is not collected before this transaction has ended.
+    ON CONFLICT (user_id) DO UPDATE
+    SET changed_at = excluded.changed_at
+$$;
+
+-- Name: collect_signals_of_moved_works(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.collect_signals_of_moved_works() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM collect_signals_of_editions(
+        ARRAY(
+            SELECT n.edition_id
+            FROM new_rows n
+            JOIN old_rows o USING (edition_id)
+            WHERE n.founder_id IS DISTINCT FROM o.founder_id
+        )
+    );
+    RETURN NULL;
+END
+$$;
+
+-- Name: collect_signals_of_works(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.collect_signals_of_works() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM collect_signals_of_editions(ARRAY(SELECT edition_id FROM changed_rows));
+    RETURN NULL;
+END
+$$;
+
 -- Name: copy_book_facts(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.copy_book_facts() RETURNS trigger
@@ -1222,7 +1443,8 @@ CREATE TABLE public.covers (
     CONSTRAINT covers_height_check CHECK ((height > 0)),
     CONSTRAINT covers_version_check CHECK ((version ~ '^[0-9a-f]{32}$'::text)),
     CONSTRAINT covers_width_check CHECK ((width > 0))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
 
@@ -1278,6 +1500,17 @@ CREATE FUNCTION public.count_genres() RETURNS void
         GROUP BY g.id
     ) counted
     WHERE counted.id = g.id AND (counted.editions, counted.readers) IS DISTINCT FROM (g.editions, g.readers)
+$$;
+
+-- Name: count_guests(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_guests() RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT count(*)
+    FROM users u
+    WHERE u.is_guest
 $$;
 
 -- Name: count_jobs(); Type: FUNCTION; Schema: public; Owner: -
@@ -1759,30 +1992,6 @@ CREATE FUNCTION public.edition_with_id(given uuid) RETURNS uuid
     LIMIT 1
 $$;
 
--- Name: editions_with_news(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.editions_with_news() RETURNS TABLE(edition bigint)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT e.number
-    FROM editions e
-    WHERE e.id IN (
-        SELECT s.founder_id
-        FROM reader_signals s
-        WHERE s.weight > 0 AND s.at > (SELECT similar_at FROM feed_state)
-        UNION ALL
-        SELECT coalesce(w.founder_id, s.edition_id)
-        FROM swipes s
-        LEFT JOIN work_records w ON w.edition_id = s.edition_id
-        WHERE s.action IN ('LIKE', 'BUY')
-            AND (
-                s.recorded_at > (SELECT similar_at FROM feed_state)
-                OR s.undone_at > (SELECT similar_at FROM feed_state)
-            )
-    )
-$$;
-
 -- Name: elapsed_part(integer, date); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.elapsed_part(of_year integer, today date) RETURNS double precision
@@ -2092,6 +2301,49 @@ CREATE FUNCTION public.find_access_token(given_hash bytea) RETURNS TABLE(user_id
         AND coalesce(t.expires_at > now(), true)
 $$;
 
+-- Name: find_readers_to_collect(boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.find_readers_to_collect(is_everyone boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    since timestamptz;
+BEGIN
+    PERFORM pg_advisory_xact_lock(20261122);
+    SELECT collected_at - interval '30 minutes' INTO since
+    FROM feed_state;
+    IF is_everyone OR since < now() - interval '20 hours' THEN
+        INSERT INTO readers_to_collect (user_id)
+        SELECT id
+        FROM users
+        ORDER BY id
+        ON CONFLICT DO NOTHING;
+    ELSE
+        INSERT INTO readers_to_collect (user_id)
+        SELECT u.id
+        FROM users u
+        WHERE u.id IN (
+            SELECT user_id
+            FROM changes
+            WHERE at > since AND typename IN ('Book', 'Review')
+            UNION
+            SELECT user_id
+            FROM swipes
+            WHERE recorded_at > since
+            UNION
+            SELECT user_id
+            FROM swipes
+            WHERE undone_at > since
+        )
+        ORDER BY u.id
+        ON CONFLICT DO NOTHING;
+    END IF;
+    UPDATE feed_state
+    SET collected_at = now();
+END
+$$;
+
 -- Name: finish_job(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.finish_job(id uuid, fence integer) RETURNS boolean
@@ -2123,15 +2375,19 @@ BEGIN
 END
 $$;
 
--- Name: finish_learning(timestamp with time zone, bigint[], boolean); Type: FUNCTION; Schema: public; Owner: -
+-- Name: finish_learning(bigint[], bigint[], boolean); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) RETURNS void
+CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
+    UPDATE work_signals w
+    SET learned_changes = l.changes
+    FROM unnest(learned, finish_learning.changes) AS l (number, changes)
+    WHERE w.number = l.number;
     UPDATE feed_state
-    SET similar_at = greatest(similar_at, learned_at),
-        decks_valid_since = CASE WHEN is_everything THEN now() ELSE decks_valid_since END;
+    SET decks_valid_since = now()
+    WHERE is_everything;
     WITH active AS MATERIALIZED (
         SELECT DISTINCT user_id
         FROM sessions
@@ -2164,6 +2420,67 @@ CREATE FUNCTION public.finish_learning(learned_at timestamp with time zone, lear
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');
     SELECT pg_notify('jobs', 'feed.deck');
+$$;
+
+-- Name: finish_moving_cover(uuid, uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    moved jsonb;
+    tenant tenants;
+    size bigint;
+BEGIN
+    PERFORM lock_user(account);
+    DELETE FROM moving_covers m
+    WHERE m.user_id = account AND m.book_id = account_book AND m.guest_id = guest
+    RETURNING m.cover || jsonb_build_object('user_id', account, 'book_id', account_book, 'version', finish_moving_cover.version)
+    INTO moved;
+    IF moved IS NULL OR finish_moving_cover.version IS NULL THEN
+        RETURN false;
+    END IF;
+    -- Without room for it, the book stays without a cover.
+    SELECT t.* INTO tenant
+    FROM tenants t
+    JOIN users u ON u.tenant_id = t.id
+    WHERE u.id = account;
+    size := cover_bytes((jsonb_populate_record(NULL::covers, moved)).byte_counts);
+    IF size + (
+            SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
+            FROM stored_covers c
+            WHERE c.user_id = account
+        ) > tenant.user_storage_bytes_max
+        OR size + (
+            SELECT coalesce(sum(s.bytes), 0)
+            FROM tenant_storage s
+            WHERE s.tenant_id = tenant.id
+        ) > tenant.storage_bytes_max
+    THEN
+        UPDATE books b
+        SET cover_status = 'NONE', cover_requested_at = NULL
+        WHERE b.user_id = account AND b.id = account_book AND b.cover_status = 'FETCHING';
+        RETURN false;
+    END IF;
+    UPDATE deleted_books d
+    SET cover = moved
+    WHERE d.user_id = account AND d.id = account_book AND d.cover IS NULL;
+    IF FOUND THEN
+        RETURN true;
+    END IF;
+    UPDATE books b
+    SET cover_status = 'READY', cover_requested_at = NULL
+    WHERE b.user_id = account
+        AND b.id = account_book
+        AND NOT b.is_cover_removed
+        AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = account AND c.book_id = account_book);
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM insert_stored_rows('covers', jsonb_build_array(moved));
+    RETURN true;
+END
 $$;
 
 -- Name: first_day(text); Type: FUNCTION; Schema: public; Owner: -
@@ -2293,6 +2610,28 @@ CREATE FUNCTION public.genre_position(tier integer, popularity double precision,
         (tier::bigint << 61)
         | ((536870911 - least(floor(ln(1 + greatest(popularity, 0)) * 16777216), 536870911)::bigint) << 32)
         | number
+$$;
+
+-- Name: guest_last_active(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.guest_last_active(guest uuid) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT greatest(
+        u.created_at,
+        (SELECT max(s.rotated_at) FROM sessions s WHERE s.user_id = guest),
+        (SELECT max(t.last_used_at) FROM access_tokens t WHERE t.user_id = guest)
+    )
+    FROM users u
+    WHERE u.id = guest AND u.is_guest
+$$;
+
+-- Name: half_life_power(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.half_life_power(at timestamp with time zone) RETURNS double precision
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+    SELECT power(2, greatest(-1e9, least(1e9, extract(epoch FROM at)::float8 - 1767225600)) / 1209600)
 $$;
 
 -- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -2460,12 +2799,14 @@ CREATE FUNCTION public.import_documents(given jsonb) RETURNS void
         user_id, id, hash, book_id, title, author, progress, fraction, device_name, device_id, created_at, synced_at
     )
     SELECT
-        app_user_id(), i.id, i.hash, i."bookId", i.title, i.author, i.progress, i.percent / 100, i."deviceName", i."deviceId",
+        app_user_id(), i.id, i.hash, coalesce(b.id, d.id), i.title, i.author, i.progress, i.percent / 100, i."deviceName", i."deviceId",
         coalesce(i."createdAt", now()), least(coalesce(i."syncedAt", now()), now())
     FROM jsonb_to_recordset(given) AS i (
         id uuid, hash text, "bookId" uuid, title text, author text, progress text, percent float8, "deviceName" text,
         "deviceId" text, "createdAt" timestamptz, "syncedAt" timestamptz
     )
+    LEFT JOIN books b ON b.user_id = app_user_id() AND b.id = i."bookId"
+    LEFT JOIN deleted_books d ON d.user_id = app_user_id() AND d.id = i."bookId"
     ORDER BY i."syncedAt" DESC
     LIMIT greatest(10000 - (SELECT count(*) FROM ereader_documents d WHERE d.user_id = app_user_id()), 0)
     ON CONFLICT DO NOTHING
@@ -2662,14 +3003,15 @@ BEGIN
             subject text, "displayName" text, email text, "preferredGenres" text[], "timeZone" text,
             "createdAt" timestamptz
         )
+        WHERE NOT EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = r.subject)
         ON CONFLICT (tenant_id, apple_sub) DO NOTHING
         RETURNING id
     )
     SELECT count(*) INTO readers_created FROM created;
-    SELECT coalesce(jsonb_object_agg(u.apple_sub, u.id), '{}'), coalesce(array_agg(u.id ORDER BY u.id), '{}')
+    SELECT coalesce(jsonb_object_agg(i.subject, i.user_id), '{}'), coalesce(array_agg(DISTINCT i.user_id ORDER BY i.user_id), '{}')
     INTO accounts, owners
-    FROM users u
-    WHERE u.tenant_id = tenant AND u.apple_sub IN (SELECT r ->> 'subject' FROM jsonb_array_elements(given) r);
+    FROM identities i
+    WHERE i.tenant_id = tenant AND i.subject IN (SELECT r ->> 'subject' FROM jsonb_array_elements(given) r);
     -- Always in the same order, so that two imports cannot wait for each other.
     FOREACH owner IN ARRAY owners LOOP
         PERFORM lock_user(owner);
@@ -3341,6 +3683,21 @@ BEGIN
 END
 $$;
 
+-- Name: inactive_guests(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.inactive_guests(days integer, guests_max integer) RETURNS SETOF uuid
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT u.id
+    FROM users u
+    WHERE u.is_guest
+        AND u.created_at < now() - greatest(1, days) * interval '1 day'
+        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
+    ORDER BY u.created_at
+    LIMIT guests_max
+$$;
+
 -- Name: index_changed_editions(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.index_changed_editions() RETURNS trigger
@@ -3491,6 +3848,14 @@ BEGIN
 END
 $_$;
 
+-- Name: is_from_apple(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_from_apple(subject text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT strpos(subject, U&'\001F') = 0
+$$;
+
 -- Name: is_in_order(text, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_in_order(started text, finished text) RETURNS boolean
@@ -3566,6 +3931,16 @@ CREATE FUNCTION public.isbn_key(isbn13 text) RETURNS bigint
     SELECT hashtextextended('isbn ' || isbn13, 0)
 $$;
 
+-- Name: keep_as_notes(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.keep_as_notes(owner uuid, book uuid, kept text) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO notes (user_id, id, book_id, comment)
+    SELECT owner, gen_random_uuid(), book, substr(kept, 10000 * part + 1, 10000)
+    FROM generate_series(0, (char_length(kept) - 1) / 10000) part
+$$;
+
 -- Name: known_last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.known_last_committed_change(owner uuid) RETURNS bigint
@@ -3628,6 +4003,28 @@ CREATE FUNCTION public.library_positions(users uuid[]) RETURNS TABLE(user_id uui
                 0
             )
     FROM unnest(users) AS given (id)
+$$;
+
+-- Name: limit_guest_books(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.limit_guest_books() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    books_max int;
+BEGIN
+    SELECT t.guest_books_max INTO books_max
+    FROM users u
+    JOIN tenants t ON t.id = u.tenant_id
+    WHERE u.id = NEW.user_id AND u.is_guest;
+    IF FOUND
+        AND (SELECT count(*) FROM books b WHERE b.user_id = NEW.user_id) >= books_max
+        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = NEW.user_id AND b.id = NEW.id)
+    THEN
+        RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
+    END IF;
+    RETURN NEW;
+END
 $$;
 
 -- Name: link_books(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: -
@@ -3715,6 +4112,45 @@ BEGIN
     SET book_id = book
     WHERE d.user_id = owner AND d.id = document;
     RETURN 'DONE';
+END
+$$;
+
+-- Name: link_identity(bytea, timestamp with time zone, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+    present uuid := user_of_identity();
+BEGIN
+    IF present = owner THEN
+        RETURN;
+    ELSIF present IS NOT NULL THEN
+        RAISE EXCEPTION 'This identity belongs to another account. Sign in with it to use that account.'
+            USING ERRCODE = 'BP409';
+    ELSIF is_from_apple(app_subject()) AND EXISTS (
+        SELECT FROM identities i WHERE i.user_id = owner AND is_from_apple(i.subject)
+    ) THEN
+        -- An account has one grant of Apple for each app.
+        RAISE EXCEPTION 'The account has an identity of Apple already. Unlink it first.' USING ERRCODE = 'BP409';
+    ELSIF (SELECT count(*) FROM identities i WHERE i.user_id = owner) >= identities_max THEN
+        RAISE EXCEPTION 'An account can have at most % identities.', identities_max USING ERRCODE = 'BP409';
+    END IF;
+    INSERT INTO identity_token_uses (token_hash, expires_at)
+    VALUES (link_identity.token_hash, token_expires_at)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the identity token was used before' USING ERRCODE = 'BP411';
+    END IF;
+    INSERT INTO identities (user_id, tenant_id, subject)
+    SELECT u.id, u.tenant_id, app_subject()
+    FROM users u
+    WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+    UPDATE users u
+    SET is_guest = false
+    WHERE u.id = owner AND u.is_guest;
 END
 $$;
 
@@ -3812,6 +4248,14 @@ BEGIN
     ON CONFLICT (genre_id, position) DO UPDATE
     SET ordinal = excluded.ordinal;
 END
+$$;
+
+-- Name: lock_identity(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.lock_identity() RETURNS void
+    LANGUAGE sql
+    AS $$
+    SELECT pg_advisory_xact_lock(hashtextextended(app_tenant_id() || app_subject(), 1))
 $$;
 
 -- Name: lock_user(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -4476,6 +4920,69 @@ BEGIN
 END
 $$;
 
+-- Name: match_guest_books(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.match_guest_books(guest uuid, account uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    matched jsonb := '{}';
+    used uuid[] := '{}';
+    with_title uuid[] := ARRAY(
+        SELECT g.id
+        FROM books g
+        WHERE g.user_id = guest
+            AND lower(g.title) IN (SELECT lower(k.title) FROM books k WHERE k.user_id = account)
+    );
+    book books;
+    found_id uuid;
+BEGIN
+    FOR pass IN 1..4 LOOP
+        FOR book IN
+            SELECT b.*
+            FROM books b
+            WHERE b.user_id = guest AND NOT matched ? b.id::text AND (pass < 4 OR b.id = ANY(with_title))
+            ORDER BY b.added_at, b.id
+        LOOP
+            found_id := CASE pass
+                WHEN 1 THEN (SELECT k.id FROM books k WHERE k.user_id = account AND k.isbn13 = book.isbn13)
+                WHEN 2 THEN (
+                    SELECT k.id
+                    FROM books k
+                    WHERE k.user_id = account AND k.edition_id = book.edition_id AND k.id <> ALL(used)
+                )
+                WHEN 3 THEN (
+                    SELECT k.id
+                    FROM work_records w
+                    JOIN work_records other USING (founder_id)
+                    JOIN books k ON k.user_id = account AND k.edition_id = other.edition_id
+                    WHERE w.edition_id = book.edition_id AND k.id <> ALL(used)
+                    ORDER BY k.added_at, k.id
+                    LIMIT 1
+                )
+                ELSE (
+                    SELECT k.id
+                    FROM books k
+                    WHERE k.user_id = account
+                        AND lower(k.title) = lower(book.title)
+                        AND (k.authors = '{}' OR book.authors = '{}' OR k.author_ids && book.author_ids)
+                        AND (k.isbn13 IS NULL OR book.isbn13 IS NULL)
+                        AND k.id <> ALL(used)
+                    ORDER BY k.id = book.id DESC, k.added_at, k.id
+                    LIMIT 1
+                )
+            END;
+            IF found_id IS NOT NULL THEN
+                matched := matched || jsonb_build_object(book.id, found_id);
+                used := used || found_id;
+            END IF;
+        END LOOP;
+    END LOOP;
+    RETURN matched;
+END
+$$;
+
 -- Name: match_works(uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.match_works(given uuid[], given_keys bigint[] DEFAULT '{}'::bigint[]) RETURNS void
@@ -4635,6 +5142,505 @@ BEGIN
 END
 $$;
 
+-- Name: merge_books(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_books(guest uuid, account uuid, matched jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    merged jsonb := matched;
+    book books;
+    moved uuid;
+BEGIN
+    PERFORM keep_as_notes(account, k.id, g.private_notes)
+    FROM jsonb_each_text(matched) m
+    JOIN books g ON g.user_id = guest AND g.id = m.key::uuid
+    JOIN books k ON k.user_id = account AND k.id = m.value::uuid
+    WHERE g.private_notes <> k.private_notes;
+    UPDATE books k
+    SET edition_id = coalesce(k.edition_id, free.edition_id),
+        linked_by = CASE WHEN k.edition_id IS NULL AND free.edition_id IS NOT NULL THEN g.linked_by ELSE k.linked_by END,
+        authors = CASE WHEN k.authors = '{}' THEN g.authors ELSE k.authors END,
+        author_roles = CASE WHEN k.authors = '{}' THEN g.author_roles ELSE k.author_roles END,
+        written_author = CASE WHEN k.authors = '{}' THEN g.written_author ELSE k.written_author END,
+        isbn13 = coalesce(k.isbn13, g.isbn13),
+        publisher = coalesce(k.publisher, g.publisher),
+        published_date = coalesce(k.published_date, g.published_date),
+        page_count = coalesce(k.page_count, g.page_count),
+        language = coalesce(k.language, g.language),
+        category = coalesce(k.category, g.category),
+        genre = coalesce(k.genre, g.genre),
+        description = coalesce(k.description, g.description),
+        series = coalesce(k.series, g.series),
+        series_position = CASE WHEN k.series IS NULL THEN g.series_position ELSE k.series_position END,
+        status = CASE WHEN status_rank(g.status) > status_rank(k.status) THEN g.status ELSE k.status END,
+        current_page = coalesce(k.current_page, page_in_edition(g.current_page, g.page_count, k.page_count)),
+        binding = coalesce(k.binding, g.binding),
+        original_year = coalesce(k.original_year, g.original_year),
+        private_notes = coalesce(k.private_notes, g.private_notes),
+        moods = CASE WHEN k.moods = '{}' THEN g.moods ELSE k.moods END,
+        started_at = coalesce(k.started_at, g.started_at),
+        finished_at = coalesce(k.finished_at, g.finished_at),
+        updated_at = now()
+    FROM jsonb_each_text(matched) m
+    JOIN books g ON g.user_id = guest AND g.id = m.key::uuid
+    CROSS JOIN LATERAL (
+        -- Another book of the account may have the edition.
+        SELECT CASE
+            WHEN NOT EXISTS (SELECT FROM books b WHERE b.user_id = account AND b.edition_id = g.edition_id) THEN g.edition_id
+        END AS edition_id
+    ) free
+    WHERE k.user_id = account AND k.id = m.value::uuid;
+    FOR book IN
+        SELECT b.*
+        FROM books b
+        WHERE b.user_id = guest AND NOT matched ? b.id::text
+        ORDER BY b.added_at, b.id
+    LOOP
+        moved := unused_id(account, book.id);
+        IF EXISTS (SELECT FROM books k WHERE k.user_id = account AND k.edition_id = book.edition_id) THEN
+            book.edition_id := NULL;
+            book.linked_by := 'CARD';
+        END IF;
+        PERFORM insert_stored_rows(
+            'books',
+            jsonb_build_array(
+                to_jsonb(book) || jsonb_build_object(
+                    'user_id', account,
+                    'id', moved,
+                    -- The cover follows when its files are copied.
+                    'cover_status', CASE book.cover_status WHEN 'READY' THEN 'NONE' ELSE book.cover_status::text END
+                )
+            )
+        );
+        merged := merged || jsonb_build_object(book.id, moved);
+    END LOOP;
+    INSERT INTO books_to_link (user_id, book_id)
+    SELECT account, (merged ->> l.book_id::text)::uuid
+    FROM books_to_link l
+    WHERE l.user_id = guest AND merged ? l.book_id::text
+    ON CONFLICT DO NOTHING;
+    RETURN merged;
+END
+$$;
+
+-- Name: merge_covers(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_covers(guest uuid, account uuid, merged_books jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    WITH moving AS (
+        INSERT INTO moving_covers (user_id, book_id, guest_id, guest_book_id, cover)
+        SELECT account, b.id, guest, c.book_id, to_jsonb(c)
+        FROM covers c
+        JOIN books b ON b.user_id = account AND b.id = (merged_books ->> c.book_id::text)::uuid
+        WHERE c.user_id = guest
+            AND NOT b.is_cover_removed
+            AND NOT EXISTS (SELECT FROM covers k WHERE k.user_id = account AND k.book_id = b.id)
+        RETURNING book_id
+    )
+    UPDATE books b
+    SET cover_status = 'FETCHING', cover_requested_at = now()
+    FROM moving m
+    WHERE b.user_id = account AND b.id = m.book_id
+$$;
+
+-- Name: merge_deleted_books(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_deleted_books(guest uuid, account uuid, merged_shelves jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    deleted deleted_books;
+    guest_book uuid;
+    members jsonb;
+BEGIN
+    FOR deleted IN SELECT d.* FROM deleted_books d WHERE d.user_id = guest ORDER BY d.deleted_at, d.id LOOP
+        guest_book := deleted.id;
+        deleted.user_id := account;
+        deleted.id := unused_id(account, guest_book);
+        members := jsonb_build_object('user_id', account, 'book_id', deleted.id);
+        deleted.book := deleted.book || jsonb_build_object('user_id', account, 'id', deleted.id);
+        deleted.review := deleted.review || members;
+        deleted.reads := rows_with(deleted.reads, members);
+        deleted.progress_entries := rows_with(deleted.progress_entries, jsonb_build_object('user_id', account));
+        deleted.notes := rows_with(deleted.notes, members);
+        deleted.ereader_position := deleted.ereader_position || members;
+        deleted.shelf_ids := ARRAY(
+            SELECT coalesce((merged_shelves ->> s::text)::uuid, s) FROM unnest(deleted.shelf_ids) s
+        );
+        IF deleted.cover IS NOT NULL THEN
+            INSERT INTO moving_covers (user_id, book_id, guest_id, guest_book_id, cover)
+            VALUES (account, deleted.id, guest, guest_book, deleted.cover);
+            deleted.cover := NULL;
+        END IF;
+        INSERT INTO deleted_books VALUES (deleted.*);
+    END LOOP;
+END
+$$;
+
+-- Name: merge_ereaders(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_ereaders(guest uuid, account uuid, merged_books jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO ereader_documents AS k (
+        user_id, id, hash, book_id, title, author, progress, fraction, device_name, device_id, created_at, synced_at
+    )
+    SELECT
+        account, unused_id(account, d.id), d.hash, coalesce((merged_books ->> d.book_id::text)::uuid, d.book_id), d.title,
+        d.author, d.progress, d.fraction, d.device_name, d.device_id, d.created_at, d.synced_at
+    FROM ereader_documents d
+    WHERE d.user_id = guest
+    ON CONFLICT (user_id, hash) DO UPDATE
+    SET book_id = coalesce(k.book_id, excluded.book_id),
+        title = coalesce(k.title, excluded.title),
+        author = coalesce(k.author, excluded.author),
+        progress = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.progress ELSE k.progress END,
+        fraction = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.fraction ELSE k.fraction END,
+        device_name = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.device_name ELSE k.device_name END,
+        device_id = CASE WHEN excluded.synced_at > k.synced_at THEN excluded.device_id ELSE k.device_id END,
+        synced_at = greatest(k.synced_at, excluded.synced_at);
+    INSERT INTO ereader_positions AS k (
+        user_id, book_id, modified_at, fraction, device_id, device_name, title, place_refs, entry_id, entry_began_at
+    )
+    SELECT
+        account, (merged_books ->> p.book_id::text)::uuid, p.modified_at, p.fraction, p.device_id, p.device_name, p.title,
+        p.place_refs, e.id, CASE WHEN e.id IS NOT NULL THEN p.entry_began_at END
+    FROM ereader_positions p
+    -- An entry that has got another id is not continued.
+    LEFT JOIN progress_entries e ON e.user_id = account AND e.id = p.entry_id
+    WHERE p.user_id = guest
+    ON CONFLICT (user_id, book_id) DO UPDATE
+    SET modified_at = excluded.modified_at,
+        fraction = excluded.fraction,
+        device_id = excluded.device_id,
+        device_name = excluded.device_name,
+        title = excluded.title,
+        place_refs = excluded.place_refs,
+        entry_id = excluded.entry_id,
+        entry_began_at = excluded.entry_began_at
+    WHERE k.modified_at < excluded.modified_at;
+END
+$$;
+
+-- Name: merge_guest(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_guest(guest uuid, account uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    merged_shelves jsonb := merge_shelves(guest, account);
+    merged_books jsonb := merge_books(guest, account, match_guest_books(guest, account));
+BEGIN
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+    SELECT account, (merged_shelves ->> s.shelf_id::text)::uuid, b.id, b.added_at
+    FROM shelf_books s
+    JOIN books b ON b.user_id = account AND b.id = (merged_books ->> s.book_id::text)::uuid
+    WHERE s.user_id = guest
+    ON CONFLICT DO NOTHING;
+    PERFORM merge_reads(guest, account, merged_books);
+    -- After the reads, which determine the status of the books and so whether a review is visible.
+    PERFORM merge_texts(guest, account, merged_books);
+    PERFORM merge_covers(guest, account, merged_books);
+    PERFORM merge_deleted_books(guest, account, merged_shelves);
+    PERFORM merge_ereaders(guest, account, merged_books);
+    PERFORM merge_jobs(guest, account, merged_books);
+    INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, recorded_at, undone_at, saved_book_id)
+    SELECT
+        account, s.edition_id, s.swiped_at, s.action, s.store, s.recorded_at, s.undone_at,
+        coalesce((merged_books ->> s.saved_book_id::text)::uuid, s.saved_book_id)
+    FROM swipes s
+    WHERE s.user_id = guest
+    ON CONFLICT DO NOTHING;
+    INSERT INTO reading_goals (user_id, id, year, unit, target, created_at, updated_at)
+    SELECT account, unused_id(account, g.id), g.year, g.unit, g.target, g.created_at, g.updated_at
+    FROM reading_goals g
+    WHERE g.user_id = guest
+    ON CONFLICT DO NOTHING;
+    UPDATE users a
+    SET display_name = coalesce(a.display_name, g.display_name),
+        preferred_genres = ARRAY(
+            SELECT n.name
+            FROM unnest(a.preferred_genres || g.preferred_genres) WITH ORDINALITY AS n (name, position)
+            GROUP BY n.name
+            ORDER BY min(n.position)
+            LIMIT 50
+        ),
+        time_zone = CASE a.time_zone WHEN 'UTC' THEN g.time_zone ELSE a.time_zone END,
+        signals_version = a.signals_version + 1,
+        updated_at = now()
+    FROM users g
+    WHERE a.id = account AND g.id = guest;
+
+    -- The guest ends like a deleted account. The job also removes the guest's files, after it has copied the covers.
+    INSERT INTO account_tombstones (user_hash, books, reviews, covers, apple_token_revoked)
+    SELECT
+        sha256(uuid_send(guest)),
+        (SELECT count(*) FROM books b WHERE b.user_id = guest),
+        (SELECT count(*) FROM reviews v WHERE v.user_id = guest),
+        (SELECT count(*) FROM covers c WHERE c.user_id = guest),
+        false;
+    PERFORM enqueue_job(
+        NULL, 'account.move_covers', jsonb_build_object('userID', guest), NULL, 0, 0, 100
+    );
+    DELETE FROM users u
+    WHERE u.id = guest;
+    PERFORM pg_notify('jobs', 'account.move_covers'), pg_notify('changes', account::text);
+END
+$$;
+
+-- Name: merge_jobs(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_jobs(guest uuid, account uuid, merged_books jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    import imports;
+    guest_import uuid;
+    new_ids jsonb := merged_books;
+BEGIN
+    FOR import IN SELECT i.* FROM imports i WHERE i.user_id = guest ORDER BY i.created_at, i.id LOOP
+        -- The account imports the same file.
+        CONTINUE WHEN import.state IN ('QUEUED', 'RUNNING') AND EXISTS (
+            SELECT
+            FROM imports i
+            WHERE i.user_id = account
+                AND i.content_hash = import.content_hash
+                AND i.format = import.format
+                AND i.state IN ('QUEUED', 'RUNNING')
+        );
+        guest_import := import.id;
+        import.user_id := account;
+        import.id := unused_id(account, guest_import);
+        import.book_ids := (
+            SELECT coalesce(jsonb_object_agg(b.key, coalesce(merged_books ->> b.value, b.value)), '{}')
+            FROM jsonb_each_text(import.book_ids) b
+        );
+        new_ids := new_ids || jsonb_build_object(guest_import, import.id);
+        INSERT INTO imports VALUES (import.*);
+        INSERT INTO import_failures (user_id, import_id, line, position, field, message)
+        SELECT account, import.id, f.line, f.position, f.field, f.message
+        FROM import_failures f
+        WHERE f.user_id = guest AND f.import_id = guest_import;
+    END LOOP;
+    UPDATE jobs j
+    SET user_id = account,
+        key = moved.key,
+        payload = moved.payload,
+        state = 'READY',
+        fence = j.fence + 1,
+        worker = NULL,
+        lease_until = NULL,
+        again = false,
+        updated_at = now()
+    FROM (
+        SELECT
+            j.id,
+            coalesce(new_ids ->> j.key, j.key) AS key,
+            CASE j.kind
+                WHEN 'library.import' THEN jsonb_build_object('importID', new_ids ->> (j.payload ->> 'importID'))
+                WHEN 'cover.fetch' THEN jsonb_build_object('bookID', new_ids ->> (j.payload ->> 'bookID'))
+                ELSE j.payload
+            END AS payload
+        FROM jobs j
+        WHERE j.user_id = guest
+            AND j.state <> 'DEAD'
+            AND CASE j.kind
+                WHEN 'library.import' THEN new_ids ? (j.payload ->> 'importID')
+                WHEN 'cover.fetch' THEN new_ids ? (j.payload ->> 'bookID')
+                ELSE j.kind = 'book.complete'
+            END
+    ) moved
+    WHERE j.id = moved.id
+        AND NOT EXISTS (
+            SELECT
+            FROM jobs k
+            WHERE k.user_id = account AND k.kind = j.kind AND k.key = moved.key AND k.state <> 'DEAD'
+        );
+END
+$$;
+
+-- Name: merge_reads(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_reads(guest uuid, account uuid, merged_books jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    used uuid[] := '{}';
+    read reads;
+    kept reads;
+    book uuid;
+BEGIN
+    FOR read IN SELECT r.* FROM reads r WHERE r.user_id = guest ORDER BY r.created_at, r.id LOOP
+        book := (merged_books ->> read.book_id::text)::uuid;
+        SELECT k.* INTO kept
+        FROM reads k
+        WHERE k.user_id = account
+            AND k.book_id = book
+            AND k.id <> ALL(used)
+            AND k.outcome = read.outcome
+            AND (
+                k.outcome = 'READING'
+                OR (k.started_on IS NOT DISTINCT FROM read.started_on AND k.finished_on IS NOT DISTINCT FROM read.finished_on)
+            )
+        ORDER BY k.id = read.id DESC, k.created_at, k.id
+        LIMIT 1;
+        IF FOUND THEN
+            UPDATE reads r
+            SET started_on = least(kept.started_on, read.started_on),
+                format = coalesce(kept.format, read.format),
+                length_seconds = coalesce(kept.length_seconds, read.length_seconds),
+                note = coalesce(kept.note, read.note),
+                updated_at = now()
+            WHERE r.user_id = account AND r.id = kept.id;
+            IF kept.note <> read.note THEN
+                PERFORM keep_as_notes(account, book, read.note);
+            END IF;
+        ELSE
+            kept.id := unused_id(account, read.id);
+            PERFORM insert_stored_rows(
+                'reads',
+                jsonb_build_array(
+                    to_jsonb(read) || jsonb_build_object('user_id', account, 'id', kept.id, 'book_id', book)
+                )
+            );
+        END IF;
+        used := used || kept.id;
+        PERFORM insert_stored_rows('progress_entries', e.entries)
+        FROM (
+            SELECT jsonb_agg(
+                to_jsonb(p)
+                    || jsonb_build_object('user_id', account, 'id', unused_id(account, p.id), 'read_id', kept.id)
+                    || CASE
+                        WHEN p.page IS NOT NULL AND g.page_count <> k.page_count
+                            THEN jsonb_build_object('page', NULL, 'percent', least(100 * p.page::float8 / g.page_count, 100))
+                        ELSE '{}'
+                    END
+            ) AS entries
+            FROM progress_entries p
+            JOIN books g ON g.user_id = guest AND g.id = read.book_id
+            JOIN books k ON k.user_id = account AND k.id = book
+            WHERE p.user_id = guest
+                AND p.read_id = read.id
+                AND NOT EXISTS (
+                    SELECT
+                    FROM progress_entries same
+                    WHERE same.user_id = account
+                        AND same.read_id = kept.id
+                        AND same.at = p.at
+                        AND (same.page, same.percent, same.seconds, same.note)
+                            IS NOT DISTINCT FROM (p.page, p.percent, p.seconds, p.note)
+                )
+        ) e
+        WHERE e.entries IS NOT NULL;
+    END LOOP;
+    INSERT INTO reading_tombstones (user_id, id, deleted_at)
+    SELECT account, t.id, t.deleted_at
+    FROM reading_tombstones t
+    WHERE t.user_id = guest
+    ON CONFLICT DO NOTHING;
+    -- A book with an open read is being read, also if it was finished before.
+    UPDATE books b
+    SET status = 'READING',
+        updated_at = now()
+    FROM jsonb_each_text(merged_books) m
+    WHERE b.user_id = account
+        AND b.id = m.value::uuid
+        AND b.status NOT IN ('READING', 'PAUSED')
+        AND EXISTS (SELECT FROM reads r WHERE r.user_id = account AND r.book_id = b.id AND r.outcome = 'READING');
+    PERFORM refresh_read_books(
+        account, ARRAY(SELECT DISTINCT m.value::uuid FROM jsonb_each_text(merged_books) m), false
+    );
+END
+$$;
+
+-- Name: merge_shelves(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_shelves(guest uuid, account uuid) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    merged jsonb := '{}';
+    shelf shelves;
+    kept uuid;
+BEGIN
+    FOR shelf IN SELECT s.* FROM shelves s WHERE s.user_id = guest ORDER BY s.position, s.id LOOP
+        SELECT s.id INTO kept
+        FROM shelves s
+        WHERE s.user_id = account AND lower(s.name) = lower(shelf.name);
+        IF NOT FOUND THEN
+            kept := unused_id(account, shelf.id);
+            INSERT INTO shelves (user_id, id, name, position, created_at, updated_at)
+            SELECT account, kept, shelf.name, coalesce(max(s.position) + 1, 0), shelf.created_at, shelf.updated_at
+            FROM shelves s
+            WHERE s.user_id = account;
+        END IF;
+        merged := merged || jsonb_build_object(shelf.id, kept);
+    END LOOP;
+    RETURN merged;
+END
+$$;
+
+-- Name: merge_texts(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.merge_texts(guest uuid, account uuid, merged_books jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    review reviews;
+    kept reviews;
+    note notes;
+    book uuid;
+BEGIN
+    FOR review IN SELECT v.* FROM reviews v WHERE v.user_id = guest ORDER BY v.created_at, v.id LOOP
+        book := (merged_books ->> review.book_id::text)::uuid;
+        SELECT v.* INTO kept
+        FROM reviews v
+        WHERE v.user_id = account AND v.book_id = book;
+        IF FOUND THEN
+            UPDATE reviews v
+            SET half_stars = coalesce(kept.half_stars, review.half_stars),
+                text = coalesce(kept.text, review.text),
+                has_spoilers = CASE WHEN kept.text IS NULL THEN review.has_spoilers ELSE kept.has_spoilers END,
+                updated_at = now()
+            WHERE v.user_id = account
+                AND v.book_id = book
+                AND ((kept.half_stars IS NULL AND review.half_stars IS NOT NULL) OR (kept.text IS NULL AND review.text IS NOT NULL));
+            IF kept.text <> review.text THEN
+                PERFORM keep_as_notes(account, book, review.text);
+            END IF;
+        ELSE
+            review.id := unused_id(account, review.id);
+            review.user_id := account;
+            review.book_id := book;
+            INSERT INTO reviews VALUES (review.*);
+        END IF;
+    END LOOP;
+    FOR note IN SELECT n.* FROM notes n WHERE n.user_id = guest ORDER BY n.created_at, n.id LOOP
+        book := (merged_books ->> note.book_id::text)::uuid;
+        CONTINUE WHEN EXISTS (
+            SELECT
+            FROM notes k
+            WHERE k.user_id = account
+                AND k.book_id = book
+                AND (k.text, k.comment, k.chapter, k.color, k.page, k.percent, k.seconds)
+                    IS NOT DISTINCT FROM
+                    (note.text, note.comment, note.chapter, note.color, note.page, note.percent, note.seconds)
+        );
+        note.id := unused_id(account, note.id);
+        note.user_id := account;
+        note.book_id := book;
+        INSERT INTO notes VALUES (note.*);
+    END LOOP;
+END
+$$;
+
 -- Name: merge_works(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.merge_works(one uuid, other uuid) RETURNS TABLE(decision bigint, work uuid, editions uuid[])
@@ -4657,6 +5663,19 @@ BEGIN
     work := work_id(coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = first), first));
     RETURN NEXT;
 END
+$$;
+
+-- Name: moving_covers_of(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.moving_covers_of(guest uuid, covers_max integer) RETURNS TABLE(user_id uuid, book_id uuid, guest_book_id uuid, version text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT m.user_id, m.book_id, m.guest_book_id, m.cover ->> 'version'
+    FROM moving_covers m
+    WHERE m.guest_id = guest
+    ORDER BY m.user_id, m.book_id
+    LIMIT covers_max
 $$;
 
 -- Name: next_cover_due(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -4846,6 +5865,17 @@ CREATE FUNCTION public.owned_works_of_series(reader uuid, series uuid) RETURNS T
         WHERE b.user_id = reader AND b.series_id = owned_works_of_series.series
     ) o
     GROUP BY o.work
+$$;
+
+-- Name: page_in_edition(integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.page_in_edition(page integer, page_count integer, other_count integer) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        WHEN page_count > 0 AND other_count > 0 THEN least(round(page::float8 / page_count * other_count)::int, other_count)
+        ELSE page
+    END
 $$;
 
 -- Name: pending_events(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -5282,6 +6312,14 @@ CREATE FUNCTION public.reassign_genres() RETURNS bigint
     SELECT count(*) FROM changed
 $$;
 
+-- Name: recent_voice(integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.recent_voice(voice integer, at timestamp with time zone) RETURNS numeric
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+    SELECT round((voice * half_life_power(at))::numeric, 6)
+$$;
+
 -- Name: record_apple_notification(bytea, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.record_apple_notification(id_hash bytea, expires_at timestamp with time zone) RETURNS void
@@ -5413,6 +6451,19 @@ BEGIN
     IF stored <> '{}' THEN
         PERFORM count_covers(stored, 1);
     END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Name: record_identity(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_identity() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO identities (user_id, tenant_id, subject, created_at)
+    VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
     RETURN NULL;
 END
 $$;
@@ -5683,28 +6734,26 @@ BEGIN
 END
 $$;
 
--- Name: refresh_popularity(double precision); Type: FUNCTION; Schema: public; Owner: -
+-- Name: refresh_popularity(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.refresh_popularity(half_life_days double precision DEFAULT 14) RETURNS void
+CREATE FUNCTION public.refresh_popularity() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
 DECLARE
     catalog_weight CONSTANT float8 := 5000;
     catalog_ratings CONSTANT float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
+    today CONSTANT float8 := half_life_power(now());
 BEGIN
-    WITH own AS MATERIALIZED (
+    WITH counted AS (
         SELECT
-            founder_id,
-            sum(voice * (1 + 2 * power(0.5, extract(epoch FROM now() - at) / 86400 / half_life_days))) AS readers
-        FROM reader_signals
-        WHERE voice > 0
-        GROUP BY founder_id
-    ), counted AS (
-        SELECT e.id, e.ratings_count + coalesce(own.readers, 0) * catalog_ratings / catalog_weight AS popularity
+            e.id,
+            e.ratings_count
+                + coalesce((s.voice + 2 * s.recent::float8 / today) / 100, 0) * catalog_ratings / catalog_weight AS popularity
         FROM editions e
         LEFT JOIN work_records w ON w.edition_id = e.id
-        LEFT JOIN own ON own.founder_id = coalesce(w.founder_id, e.id)
+        LEFT JOIN editions f ON f.id = w.founder_id
+        LEFT JOIN work_signals s ON s.number = coalesce(f.number, e.number)
     )
     UPDATE editions e
     SET popularity = counted.popularity
@@ -5794,6 +6843,35 @@ CREATE FUNCTION public.refuse_session() RETURNS boolean
     AS $$
 BEGIN
     RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
+END
+$$;
+
+-- Name: release_deleted_identity(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.release_deleted_identity() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    owner uuid := app_user_id();
+BEGIN
+    IF owner IS NULL THEN
+        RETURN;
+    END IF;
+    PERFORM lock_user(owner);
+    IF NOT EXISTS (SELECT FROM identities i WHERE i.user_id = owner AND i.subject <> app_subject()) THEN
+        RETURN;
+    END IF;
+    DELETE FROM identities i
+    WHERE i.user_id = owner AND i.subject = app_subject();
+    DELETE FROM apple_grants g
+    WHERE g.user_id = owner;
+    UPDATE users u
+    SET apple_sub = NULL
+    WHERE u.id = owner AND u.apple_sub = app_subject();
+    UPDATE sessions s
+    SET revoked_at = now()
+    WHERE s.user_id = owner AND s.revoked_at IS NULL;
+    PERFORM set_config('app.user_id', '', true);
 END
 $$;
 
@@ -6061,6 +7139,15 @@ BEGIN
 END
 $$;
 
+-- Name: rows_with(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.rows_with(stored jsonb, members jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT jsonb_agg(r || members)
+    FROM jsonb_array_elements(stored) r
+$$;
+
 -- Name: save_author_lookup(uuid, text, text[], text[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.save_author_lookup(id uuid, name text, names text[], keys text[], bios text[]) RETURNS boolean
@@ -6306,7 +7393,7 @@ $$;
 -- Name: search_editions(text, integer, double precision, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.search_editions(folded text, rows_max integer, after_score double precision, after_id uuid) RETURNS TABLE(id uuid, score double precision, is_match boolean)
-    LANGUAGE plpgsql STABLE
+    LANGUAGE plpgsql STABLE ROWS 50
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 DECLARE
@@ -6452,8 +7539,10 @@ BEGIN
                         + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
                         + 0.05 * ln(1 + e.popularity) AS score
                 FROM (SELECT DISTINCT unnest(candidates) AS id) c
-                JOIN editions e ON e.id = c.id
-                LEFT JOIN work_records w ON w.edition_id = e.id
+                CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e
+                LEFT JOIN LATERAL (
+                    SELECT w.founder_id FROM work_records w WHERE w.edition_id = e.id OFFSET 0
+                ) w ON true
             ) scored
             ORDER BY scored.founder_id, scored.score DESC, scored.id DESC
         ) ranked
@@ -6717,6 +7806,21 @@ CREATE FUNCTION public.series_number(position_text text) RETURNS double precisio
     SELECT substring(position_text FROM '^\s*([0-9]{1,6}(?:\.[0-9]{1,3})?)\s*$')::float8
 $_$;
 
+-- Name: set_computed_columns(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.set_computed_columns() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.author := coalesce(NEW.written_author, NEW.authors[1]);
+    NEW.author_ids := public.author_ids(NEW.authors);
+    NEW.series_id := public.series_id(NEW.series);
+    NEW.search_text := public.search_text(NEW.title, NULL, NEW.series, NEW.series_position, NEW.authors);
+    NEW.title_card_version := public.title_card_version(NEW.title, NEW.author, NEW.genre);
+    RETURN NEW;
+END
+$$;
+
 -- Name: set_cover(uuid, uuid, text, public.cover_source, integer, integer, text, text, integer[], bytea[], timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.set_cover(user_id uuid, book_id uuid, version text, source public.cover_source, width integer, height integer, dominant_color text, blur_hash text, byte_counts integer[], hashes bytea[], unless_newer_than timestamp with time zone) RETURNS text
@@ -6959,33 +8063,55 @@ BEGIN
 END
 $$;
 
--- Name: signals_of_readers(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: sign_in(uuid, text, text, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.signals_of_readers() RETURNS TABLE(signals bytea)
+CREATE FUNCTION public.sign_in(new_user uuid, email text, display_name text, guest uuid, guest_session uuid, OUT user_id uuid, OUT guest_outcome text) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    user_id := user_of_identity();
+    IF user_id IS NULL OR guest <> user_id THEN
+        PERFORM lock_identity();
+        IF guest IS NULL THEN
+            user_id := user_of_identity();
+        ELSE
+            SELECT a.user_id, a.outcome INTO user_id, guest_outcome
+            FROM adopt_guest(guest, guest_session) a;
+        END IF;
+        IF user_id IS NULL THEN
+            PERFORM set_config('app.user_id', new_user::text, true);
+            INSERT INTO users (id, tenant_id, apple_sub, email, display_name)
+            VALUES (new_user, app_tenant_id(), app_subject(), sign_in.email, sign_in.display_name);
+            user_id := new_user;
+        END IF;
+    END IF;
+    PERFORM set_config('app.user_id', user_id::text, true);
+END
+$$;
+
+-- Name: signals_to_learn(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.signals_to_learn() RETURNS TABLE(works bigint[], weights smallint[])
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    SELECT string_agg(int8send(number) || int2send(round(weight * 100)::int2), NULL ORDER BY at DESC, number)
+    SELECT c.works, c.weights
     FROM (
         SELECT
             user_id,
-            number,
-            weight,
-            at,
-            row_number() OVER (PARTITION BY user_id ORDER BY at DESC, number) AS of_reader,
-            row_number() OVER (PARTITION BY number ORDER BY at DESC, user_id) AS of_edition
+            newest_at,
+            signal_count,
+            sum(signal_count) OVER (ORDER BY newest_at DESC, user_id ROWS UNBOUNDED PRECEDING) AS total
         FROM (
-            SELECT s.user_id, e.number, s.weight, s.at
-            FROM reader_signals s
-            JOIN editions e ON e.id = s.founder_id
-            WHERE s.weight > 0
-            ORDER BY s.at DESC
-            LIMIT 2000000
-        ) newest
-    ) ranked
-    WHERE of_reader <= 2000 AND of_edition <= 2000
-    GROUP BY user_id
-    ORDER BY user_id
+            SELECT user_id, newest_at, signal_count
+            FROM collected_signals
+            ORDER BY newest_at DESC, user_id
+            LIMIT 100000
+        ) latest
+    ) newest
+    JOIN collected_signals c USING (user_id)
+    WHERE newest.total - newest.signal_count < 2000000 AND newest.signal_count > 0
+    ORDER BY newest.newest_at DESC, user_id
 $$;
 
 -- Name: source_usage_today(); Type: FUNCTION; Schema: public; Owner: -
@@ -7158,7 +8284,7 @@ BEGIN
         SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g."seriesName", g."seriesPosition") AS is_own
     ) own_series;
     RETURN failed;
-EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
+EXCEPTION WHEN integrity_constraint_violation OR data_exception OR SQLSTATE 'BP413' THEN
     IF jsonb_array_length(books) = 1 THEN
         RETURN ARRAY[(books -> 0 ->> 'id')::uuid];
     END IF;
@@ -7205,6 +8331,35 @@ BEGIN
         entry_id = excluded.entry_id,
         entry_began_at = excluded.entry_began_at;
     RETURN 'DONE';
+END
+$$;
+
+-- Name: subtract_collected_signals(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.subtract_collected_signals() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM add_work_signals(
+        array_agg(number ORDER BY number),
+        array_agg(signals::int ORDER BY number),
+        array_agg(voice::bigint ORDER BY number),
+        array_agg(recent ORDER BY number),
+        array_agg(changes ORDER BY number)
+    )
+    FROM (
+        SELECT
+            s.number,
+            -count(*) AS signals,
+            -sum(s.voice) AS voice,
+            -sum(recent_voice(s.voice, s.at)) AS recent,
+            count(*) AS changes
+        FROM old_rows o
+        CROSS JOIN LATERAL unnest(o.works, o.voices, o.times) AS s (number, voice, at)
+        GROUP BY s.number
+    ) sums;
+    RETURN NULL;
 END
 $$;
 
@@ -7304,6 +8459,27 @@ BEGIN
         SELECT *
         FROM pending_events(rows_max);
     END IF;
+END
+$$;
+
+-- Name: title_card_version(text, text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.title_card_version(title text, author text, genre text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+BEGIN
+    RETURN encode(
+        substr(
+            sha256(
+                '\x3100'::bytea || convert_to(title, 'UTF8')
+                    || '\x00'::bytea || convert_to(coalesce(author, ''), 'UTF8')
+                    || '\x00'::bytea || convert_to(coalesce(genre, ''), 'UTF8')
+            ),
+            1,
+            16
+        ),
+        'hex'
+    );
 END
 $$;
 
@@ -7478,6 +8654,71 @@ BEGIN
 END
 $$;
 
+-- Name: unlink_identity(uuid, text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.unlink_identity(identity uuid, revocation_kind text, attempts_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    removed identities;
+BEGIN
+    DELETE FROM identities i
+    WHERE i.user_id = app_user_id() AND i.id = identity
+    RETURNING * INTO removed;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM
+    FROM identities i
+    WHERE i.user_id = app_user_id();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'This is the only identity of the account. Link another one first, or delete the account.'
+            USING ERRCODE = 'BP409';
+    END IF;
+    UPDATE users u
+    SET apple_sub = NULL
+    WHERE u.id = app_user_id() AND u.apple_sub = removed.subject;
+    IF NOT EXISTS (SELECT FROM identities i WHERE i.user_id = app_user_id() AND is_from_apple(i.subject)) THEN
+        PERFORM enqueue_job(
+            NULL, revocation_kind,
+            jsonb_build_object('clientID', g.client_id, 'sealedToken', replace(encode(g.sealed_token, 'base64'), E'\n', '')),
+            NULL, 0, 0, attempts_max
+        )
+        FROM apple_grants g
+        WHERE g.user_id = app_user_id();
+        DELETE FROM apple_grants g
+        WHERE g.user_id = app_user_id();
+    END IF;
+END
+$$;
+
+-- Name: unused_id(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.unused_id(owner uuid, given uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF is_other_object(owner, given)
+        OR EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = given)
+        OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = given)
+        OR EXISTS (SELECT FROM ereader_documents d WHERE d.user_id = owner AND d.id = given)
+    THEN
+        RETURN gen_random_uuid();
+    END IF;
+    RETURN given;
+END
+$$;
+
+-- Name: user_of_identity(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.user_of_identity() RETURNS uuid
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT i.user_id
+    FROM identities i
+    WHERE i.tenant_id = app_tenant_id() AND i.subject = app_subject()
+$$;
+
 -- Name: was_other_record_seen(uuid, uuid, timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.was_other_record_seen(reader uuid, edition uuid, until timestamp with time zone, skipped_after timestamp with time zone DEFAULT '-infinity'::timestamp with time zone) RETURNS boolean
@@ -7582,6 +8823,17 @@ CREATE FUNCTION public.works_of_series(series uuid) RETURNS TABLE(edition_id uui
     ORDER BY coalesce(w.founder_id, e.id), w.rank NULLS FIRST
 $$;
 
+-- Name: works_to_learn(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.works_to_learn() RETURNS TABLE(number bigint, changes bigint, is_due boolean, is_empty boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT number, changes, (changes - learned_changes) * 20 >= least(signals, 2000), signals <= 0
+    FROM work_signals
+    WHERE changes > learned_changes
+$$;
+
 -- Name: written_position(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.written_position() RETURNS TABLE("position" bigint, mark uuid)
@@ -7623,7 +8875,8 @@ CREATE TABLE public.access_tokens (
     CONSTRAINT access_tokens_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
     CONSTRAINT access_tokens_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 20))),
     CONSTRAINT access_tokens_token_hash_check CHECK ((octet_length(token_hash) = 32))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.access_tokens FORCE ROW LEVEL SECURITY;
 
@@ -7647,7 +8900,8 @@ CREATE TABLE public.apple_grants (
     client_id text NOT NULL,
     sealed_token bytea NOT NULL,
     CONSTRAINT apple_grants_client_id_check CHECK (((char_length(client_id) >= 1) AND (char_length(client_id) <= 255)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.apple_grants FORCE ROW LEVEL SECURITY;
 
@@ -7710,8 +8964,8 @@ CREATE TABLE public.books (
     authors public.book_authors DEFAULT '{}'::text[] NOT NULL,
     author_roles public.author_role[] DEFAULT '{}'::public.author_role[] NOT NULL,
     written_author public.book_author,
-    author text GENERATED ALWAYS AS (COALESCE((written_author)::text, authors[1])) STORED,
-    author_ids uuid[] GENERATED ALWAYS AS (public.author_ids((authors)::text[])) STORED,
+    author text,
+    author_ids uuid[],
     isbn13 public.book_isbn13,
     publisher text,
     published_date text,
@@ -7722,7 +8976,7 @@ CREATE TABLE public.books (
     description text,
     series public.book_series,
     series_position public.book_series_position,
-    series_id uuid GENERATED ALWAYS AS (public.series_id((series)::text)) STORED,
+    series_id uuid,
     status public.reading_status DEFAULT 'WANT_TO_READ'::public.reading_status NOT NULL,
     current_page public.book_current_page,
     binding public.book_binding,
@@ -7737,9 +8991,11 @@ CREATE TABLE public.books (
     cover_requested_at timestamp with time zone,
     cover_not_found_at timestamp with time zone,
     is_cover_removed boolean DEFAULT false NOT NULL,
-    search_text text GENERATED ALWAYS AS (public.search_text((title)::text, NULL::text, (series)::text, (series_position)::text, (authors)::text[])) STORED
+    search_text text,
+    title_card_version text
 )
-WITH (fillfactor='85');
+WITH (fillfactor='85', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.books ALTER COLUMN title_card_version SET STATISTICS 0;
 
 ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
 
@@ -7748,7 +9004,8 @@ ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
 CREATE TABLE public.books_to_link (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.books_to_link FORCE ROW LEVEL SECURITY;
 
@@ -7761,7 +9018,8 @@ CREATE TABLE public.changes (
     typename text NOT NULL,
     id uuid NOT NULL,
     at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.changes FORCE ROW LEVEL SECURITY;
 
@@ -7798,6 +9056,21 @@ ALTER TABLE public.cold_start_decks ALTER COLUMN chain ADD GENERATED ALWAYS AS I
     CACHE 1
 );
 
+-- Name: collected_signals; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.collected_signals (
+    user_id uuid NOT NULL,
+    works bigint[] NOT NULL,
+    weights smallint[] NOT NULL,
+    voices smallint[] NOT NULL,
+    times timestamp with time zone[] NOT NULL,
+    newest_at timestamp with time zone NOT NULL,
+    signal_count integer NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+ALTER TABLE ONLY public.collected_signals FORCE ROW LEVEL SECURITY;
+
 -- Name: swipes; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.swipes (
@@ -7810,7 +9083,8 @@ CREATE TABLE public.swipes (
     undone_at timestamp with time zone,
     saved_book_id uuid,
     CONSTRAINT swipes_store_check CHECK (((char_length(store) >= 1) AND (char_length(store) <= 100)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.swipes FORCE ROW LEVEL SECURITY;
 
@@ -7841,7 +9115,8 @@ CREATE TABLE public.deleted_books (
     progress_entries jsonb,
     notes jsonb,
     ereader_position jsonb
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
 
@@ -7867,7 +9142,8 @@ CREATE TABLE public.edition_genres (
     "position" bigint NOT NULL,
     edition_id uuid NOT NULL,
     ordinal smallint NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 -- Name: edition_similar; Type: TABLE; Schema: public; Owner: -
 
@@ -7876,7 +9152,8 @@ CREATE TABLE public.edition_similar (
     rank smallint NOT NULL,
     similar_id uuid NOT NULL,
     score real NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 -- Name: edition_sources; Type: TABLE; Schema: public; Owner: -
 
@@ -7939,6 +9216,7 @@ CREATE TABLE public.editions (
     series_id uuid GENERATED ALWAYS AS (public.series_id(NULLIF(btrim(series), ''::text))) STORED,
     first_author_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
     series_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
+    title_card_version text GENERATED ALWAYS AS (public.title_card_version(title, authors[1], genres[1])) STORED,
     CONSTRAINT editions_average_rating_check CHECK (((average_rating >= (0)::double precision) AND (average_rating <= (5)::double precision))),
     CONSTRAINT editions_cover_dominant_color_check CHECK ((cover_dominant_color ~ '^#[0-9A-F]{6}$'::text)),
     CONSTRAINT editions_cover_height_check CHECK ((cover_height > 0)),
@@ -7951,11 +9229,13 @@ CREATE TABLE public.editions (
     CONSTRAINT editions_page_count_check CHECK ((page_count > 0)),
     CONSTRAINT editions_ratings_count_check CHECK ((ratings_count >= 0)),
     CONSTRAINT editions_title_check CHECK ((title <> ''::text))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 ALTER TABLE ONLY public.editions ALTER COLUMN search_title SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN search_text SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN search_vector SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN author_ids SET STATISTICS 0;
+ALTER TABLE ONLY public.editions ALTER COLUMN title_card_version SET STATISTICS 0;
 
 -- Name: editions_number_seq; Type: SEQUENCE; Schema: public; Owner: -
 
@@ -7990,7 +9270,8 @@ CREATE TABLE public.ereader_documents (
     CONSTRAINT ereader_documents_hash_check CHECK ((hash ~ '^[A-Za-z0-9_]{1,128}$'::text)),
     CONSTRAINT ereader_documents_progress_check CHECK ((char_length(progress) <= 4000)),
     CONSTRAINT ereader_documents_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 500)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.ereader_documents FORCE ROW LEVEL SECURITY;
 
@@ -8011,7 +9292,8 @@ CREATE TABLE public.ereader_positions (
     CONSTRAINT ereader_positions_device_name_check CHECK ((char_length(device_name) <= 200)),
     CONSTRAINT ereader_positions_fraction_check CHECK (((fraction >= (0)::double precision) AND (fraction <= (1)::double precision))),
     CONSTRAINT ereader_positions_title_check CHECK ((char_length(title) <= 500))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.ereader_positions FORCE ROW LEVEL SECURITY;
 
@@ -8025,7 +9307,8 @@ CREATE TABLE public.events (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     delivered_at timestamp with time zone,
     CONSTRAINT events_kind_check CHECK ((kind ~ '^[a-z]+(_[a-z]+)*$'::text))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.events FORCE ROW LEVEL SECURITY;
 
@@ -8059,7 +9342,8 @@ CREATE TABLE public.feed_decks (
     editions uuid[] NOT NULL,
     signals_version bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
 
@@ -8068,8 +9352,8 @@ ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
 CREATE TABLE public.feed_state (
     only_row boolean DEFAULT true NOT NULL,
     main_language text,
-    similar_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     decks_valid_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    collected_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT feed_state_only_row_check CHECK (only_row)
 );
 
@@ -8094,14 +9378,29 @@ CREATE TABLE public.genres (
     CONSTRAINT genres_slug_check CHECK ((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text))
 );
 
+-- Name: identities; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.identities (
+    user_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    subject text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.identities FORCE ROW LEVEL SECURITY;
+
 -- Name: identity_providers; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.identity_providers (
     tenant_id uuid NOT NULL,
     issuer text NOT NULL,
-    jwks_url text NOT NULL,
+    jwks_url text,
+    name text NOT NULL,
+    audiences text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT identity_providers_issuer_check CHECK (((issuer ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(issuer) <= 500))),
-    CONSTRAINT identity_providers_jwks_url_check CHECK (((jwks_url ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(jwks_url) <= 500)))
+    CONSTRAINT identity_providers_jwks_url_check CHECK (((jwks_url ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(jwks_url) <= 500))),
+    CONSTRAINT identity_providers_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 500)))
 );
 
 -- Name: identity_token_uses; Type: TABLE; Schema: public; Owner: -
@@ -8121,7 +9420,8 @@ CREATE TABLE public.import_failures (
     "position" integer DEFAULT 0 NOT NULL,
     field text,
     message text NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.import_failures FORCE ROW LEVEL SECURITY;
 
@@ -8142,7 +9442,8 @@ CREATE TABLE public.imports (
     book_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.imports FORCE ROW LEVEL SECURITY;
 
@@ -8180,7 +9481,8 @@ CREATE TABLE public.jobs (
     CONSTRAINT jobs_every_check CHECK ((every > '00:00:00'::interval)),
     CONSTRAINT jobs_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200))),
     CONSTRAINT jobs_kind_check CHECK ((kind ~ '^[a-z]+(\.[a-z_]+)+$'::text))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.jobs FORCE ROW LEVEL SECURITY;
 
@@ -8190,9 +9492,22 @@ CREATE TABLE public.leases (
     name text NOT NULL,
     holder uuid NOT NULL,
     lease_until timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
+
+-- Name: moving_covers; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.moving_covers (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    guest_id uuid NOT NULL,
+    guest_book_id uuid NOT NULL,
+    cover jsonb NOT NULL
+);
+
+ALTER TABLE ONLY public.moving_covers FORCE ROW LEVEL SECURITY;
 
 -- Name: notes; Type: TABLE; Schema: public; Owner: -
 
@@ -8211,7 +9526,8 @@ CREATE TABLE public.notes (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT notes_content_check CHECK (((text IS NOT NULL) OR (comment IS NOT NULL))),
     CONSTRAINT notes_position_check CHECK ((num_nonnulls(page, percent, seconds) <= 1))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.notes FORCE ROW LEVEL SECURITY;
 
@@ -8243,7 +9559,8 @@ CREATE TABLE public.progress_entries (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT progress_entries_position_check CHECK ((num_nonnulls(page, percent, seconds) = 1))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.progress_entries FORCE ROW LEVEL SECURITY;
 
@@ -8253,7 +9570,8 @@ CREATE UNLOGGED TABLE public.rate_buckets (
     kind smallint NOT NULL,
     key uuid NOT NULL,
     full_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.rate_buckets FORCE ROW LEVEL SECURITY;
 
@@ -8272,7 +9590,8 @@ CREATE TABLE public.reviews (
     CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL))),
     CONSTRAINT reviews_half_stars_check CHECK (((half_stars >= 1) AND (half_stars <= 10))),
     CONSTRAINT reviews_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 100000)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reviews FORCE ROW LEVEL SECURITY;
 
@@ -8349,13 +9668,24 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
              LEFT JOIN public.work_records w ON ((w.edition_id = s.edition_id)))
           ORDER BY s.user_id, COALESCE(w.founder_id, s.edition_id), s.rank, s.at DESC) signals;
 
+-- Name: readers_to_collect; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.readers_to_collect (
+    user_id uuid NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
+
+ALTER TABLE ONLY public.readers_to_collect FORCE ROW LEVEL SECURITY;
+
 -- Name: reading_days; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.reading_days (
     user_id uuid NOT NULL,
     day date NOT NULL,
     entry_count integer NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_days FORCE ROW LEVEL SECURITY;
 
@@ -8371,7 +9701,8 @@ CREATE TABLE public.reading_goals (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT reading_goals_target_check CHECK (((target >= 1) AND (target <= 1000000))),
     CONSTRAINT reading_goals_year_check CHECK (((year >= 1000) AND (year <= 9998)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_goals FORCE ROW LEVEL SECURITY;
 
@@ -8381,7 +9712,8 @@ CREATE TABLE public.reading_tombstones (
     user_id uuid NOT NULL,
     id uuid NOT NULL,
     deleted_at timestamp with time zone DEFAULT now() NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_tombstones FORCE ROW LEVEL SECURITY;
 
@@ -8410,7 +9742,8 @@ CASE
 END) STORED NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT reads_dates_check CHECK (("left"((finished_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))) >= "left"((started_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))))),
     CONSTRAINT reads_open_check CHECK (((outcome <> 'READING'::public.read_outcome) OR (finished_on IS NULL)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reads FORCE ROW LEVEL SECURITY;
 
@@ -8421,7 +9754,8 @@ CREATE TABLE public.removed_covers (
     book_id uuid NOT NULL,
     version text NOT NULL,
     kept_until timestamp with time zone
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.removed_covers FORCE ROW LEVEL SECURITY;
 
@@ -8512,7 +9846,8 @@ CREATE TABLE public.sessions (
     expires_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
     CONSTRAINT sessions_device_name_check CHECK (((char_length(device_name) >= 1) AND (char_length(device_name) <= 100)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.sessions FORCE ROW LEVEL SECURITY;
 
@@ -8523,7 +9858,8 @@ CREATE TABLE public.shelf_books (
     shelf_id uuid NOT NULL,
     book_id uuid NOT NULL,
     added_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.shelf_books FORCE ROW LEVEL SECURITY;
 
@@ -8537,7 +9873,8 @@ CREATE TABLE public.shelves (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT shelves_name_check CHECK (((name = btrim(name)) AND ((char_length(name) >= 1) AND (char_length(name) <= 100))))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.shelves FORCE ROW LEVEL SECURITY;
 
@@ -8569,7 +9906,8 @@ CREATE TABLE public.source_usage (
     CONSTRAINT source_usage_check CHECK (((used_in_background >= 0) AND (used_in_background <= used))),
     CONSTRAINT source_usage_source_check CHECK ((source ~ '^[a-z-]{1,40}$'::text)),
     CONSTRAINT source_usage_used_check CHECK ((used >= 0))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.source_usage FORCE ROW LEVEL SECURITY;
 
@@ -8598,7 +9936,19 @@ UNION ALL
     true AS is_deleted
    FROM (public.deleted_books d
      CROSS JOIN LATERAL jsonb_populate_record(NULL::public.covers, d.cover) c(user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes, updated_at))
-  WHERE (d.cover IS NOT NULL);
+  WHERE (d.cover IS NOT NULL)
+UNION ALL
+ SELECT m.guest_id AS user_id,
+    m.guest_book_id AS book_id,
+    c.tenant_id,
+    c.version,
+    c.width,
+    c.height,
+    c.byte_counts,
+    c.hashes,
+    true AS is_deleted
+   FROM (public.moving_covers m
+     CROSS JOIN LATERAL jsonb_populate_record(NULL::public.covers, m.cover) c(user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes, updated_at));
 
 -- Name: tenant_storage; Type: TABLE; Schema: public; Owner: -
 
@@ -8607,7 +9957,8 @@ CREATE TABLE public.tenant_storage (
     part smallint NOT NULL,
     bytes bigint NOT NULL,
     covers bigint NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 -- Name: tenants; Type: TABLE; Schema: public; Owner: -
 
@@ -8624,8 +9975,11 @@ CREATE TABLE public.tenants (
     requests_per_minute integer,
     half_stars boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    guests boolean DEFAULT false NOT NULL,
+    guest_books_max integer DEFAULT 200 NOT NULL,
     CONSTRAINT tenants_amazon_tag_check CHECK ((amazon_tag ~ '^[A-Za-z0-9-]{1,64}$'::text)),
     CONSTRAINT tenants_bookshop_id_check CHECK ((bookshop_id ~ '^[0-9]{1,10}$'::text)),
+    CONSTRAINT tenants_guest_books_max_check CHECK (((guest_books_max >= 1) AND (guest_books_max <= 1000))),
     CONSTRAINT tenants_name_check CHECK ((name <> ''::text)),
     CONSTRAINT tenants_requests_per_minute_check CHECK ((requests_per_minute > 0)),
     CONSTRAINT tenants_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
@@ -8673,7 +10027,7 @@ ALTER TABLE public.usage_clients ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTIT
 CREATE TABLE public.users (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
-    apple_sub text NOT NULL,
+    apple_sub text,
     email text,
     email_disabled boolean DEFAULT false NOT NULL,
     display_name text,
@@ -8681,9 +10035,10 @@ CREATE TABLE public.users (
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     signals_version bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    is_guest boolean DEFAULT false NOT NULL
 )
-WITH (fillfactor='80');
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
 
@@ -8713,6 +10068,18 @@ ALTER TABLE public.work_decisions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTI
     NO MAXVALUE
     CACHE 1
 );
+
+-- Name: work_signals; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.work_signals (
+    number bigint NOT NULL,
+    signals integer NOT NULL,
+    voice bigint NOT NULL,
+    recent numeric NOT NULL,
+    changes bigint NOT NULL,
+    learned_changes bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 -- Name: access_tokens access_tokens_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -8778,6 +10145,11 @@ ALTER TABLE ONLY public.checkpoints
 
 ALTER TABLE ONLY public.cold_start_decks
     ADD CONSTRAINT cold_start_decks_pkey PRIMARY KEY (chain);
+
+-- Name: collected_signals collected_signals_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.collected_signals
+    ADD CONSTRAINT collected_signals_pkey PRIMARY KEY (user_id);
 
 -- Name: covers covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -8874,6 +10246,11 @@ ALTER TABLE ONLY public.genres
 ALTER TABLE ONLY public.genres
     ADD CONSTRAINT genres_slug_key UNIQUE (slug);
 
+-- Name: identities identities_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.identities
+    ADD CONSTRAINT identities_pkey PRIMARY KEY (user_id, id);
+
 -- Name: identity_providers identity_providers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.identity_providers
@@ -8909,6 +10286,11 @@ ALTER TABLE ONLY public.jobs
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
 
+-- Name: moving_covers moving_covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.moving_covers
+    ADD CONSTRAINT moving_covers_pkey PRIMARY KEY (user_id, book_id, guest_id);
+
 -- Name: notes notes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.notes
@@ -8928,6 +10310,11 @@ ALTER TABLE ONLY public.progress_entries
 
 ALTER TABLE ONLY public.rate_buckets
     ADD CONSTRAINT rate_buckets_pkey PRIMARY KEY (kind, key);
+
+-- Name: readers_to_collect readers_to_collect_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.readers_to_collect
+    ADD CONSTRAINT readers_to_collect_pkey PRIMARY KEY (user_id);
 
 -- Name: reading_days reading_days_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -9089,6 +10476,11 @@ ALTER TABLE ONLY public.work_decisions
 ALTER TABLE ONLY public.work_records
     ADD CONSTRAINT work_records_pkey PRIMARY KEY (edition_id);
 
+-- Name: work_signals work_signals_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.work_signals
+    ADD CONSTRAINT work_signals_pkey PRIMARY KEY (number);
+
 -- Name: access_tokens_kosync_hash; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX access_tokens_kosync_hash ON public.access_tokens USING btree (kosync_hash);
@@ -9148,6 +10540,14 @@ CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (ed
 -- Name: books_series_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) INCLUDE (added_at) WHERE (series_id IS NOT NULL);
+
+-- Name: changes_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX changes_at ON public.changes USING brin (at);
+
+-- Name: collected_signals_newest; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX collected_signals_newest ON public.collected_signals USING btree (newest_at DESC, user_id) INCLUDE (signal_count);
 
 -- Name: deleted_books_deleted_at; Type: INDEX; Schema: public; Owner: -
 
@@ -9249,6 +10649,14 @@ CREATE INDEX feed_decks_created_at ON public.feed_decks USING brin (created_at);
 
 CREATE INDEX feed_decks_start ON public.feed_decks USING btree (user_id, filter, chain DESC) WHERE (number = 0);
 
+-- Name: identities_subject; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX identities_subject ON public.identities USING btree (tenant_id, subject);
+
+-- Name: identity_providers_name; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX identity_providers_name ON public.identity_providers USING btree (tenant_id, name);
+
 -- Name: identity_token_uses_expires_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX identity_token_uses_expires_at ON public.identity_token_uses USING btree (expires_at);
@@ -9276,6 +10684,10 @@ CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state 
 -- Name: jobs_user_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+-- Name: moving_covers_of_guest; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX moving_covers_of_guest ON public.moving_covers USING btree (guest_id);
 
 -- Name: notes_of_book; Type: INDEX; Schema: public; Owner: -
 
@@ -9377,6 +10789,10 @@ CREATE INDEX swipes_recorded_at ON public.swipes USING brin (recorded_at);
 
 CREATE INDEX swipes_undone_at ON public.swipes USING btree (undone_at) WHERE (undone_at IS NOT NULL);
 
+-- Name: users_guests; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX users_guests ON public.users USING btree (tenant_id, created_at) WHERE is_guest;
+
 -- Name: work_decision_editions_edition_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions USING btree (edition_id);
@@ -9392,6 +10808,18 @@ CREATE TRIGGER audit_sign_in AFTER INSERT ON public.sessions FOR EACH ROW EXECUT
 -- Name: access_tokens audit_token_creation; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER audit_token_creation AFTER INSERT ON public.access_tokens FOR EACH ROW EXECUTE FUNCTION public.audit_credential('TOKEN_CREATED');
+
+-- Name: work_records collect_signals_of_changed_records; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER collect_signals_of_changed_records AFTER UPDATE ON public.work_records REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.collect_signals_of_moved_works();
+
+-- Name: work_records collect_signals_of_deleted_records; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER collect_signals_of_deleted_records AFTER DELETE ON public.work_records REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.collect_signals_of_works();
+
+-- Name: work_records collect_signals_of_new_records; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER collect_signals_of_new_records AFTER INSERT ON public.work_records REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.collect_signals_of_works();
 
 -- Name: reads copy_book_facts; Type: TRIGGER; Schema: public; Owner: -
 
@@ -9412,6 +10840,10 @@ CREATE TRIGGER index_deleted_editions AFTER DELETE ON public.editions REFERENCIN
 -- Name: editions index_new_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_new_editions();
+
+-- Name: books limit_guest_books; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER limit_guest_books BEFORE INSERT ON public.books FOR EACH ROW EXECUTE FUNCTION public.limit_guest_books();
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -9481,6 +10913,10 @@ CREATE TRIGGER record_delete AFTER DELETE ON public.covers REFERENCING OLD TABLE
 
 CREATE TRIGGER record_delete AFTER DELETE ON public.deleted_books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
 
+-- Name: users record_identity; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER record_identity AFTER INSERT ON public.users FOR EACH ROW WHEN ((new.apple_sub IS NOT NULL)) EXECUTE FUNCTION public.record_identity();
+
 -- Name: covers record_insert; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER record_insert AFTER INSERT ON public.covers REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_covers();
@@ -9501,9 +10937,17 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OL
 
 CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
 
+-- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, written_author, genre, series, series_position, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
+
 -- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER set_visibility BEFORE INSERT ON public.reviews FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.set_review_visibility();
+
+-- Name: collected_signals subtract_collected_signals; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER subtract_collected_signals AFTER DELETE ON public.collected_signals REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subtract_collected_signals();
 
 -- Name: access_tokens access_tokens_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -9529,6 +10973,11 @@ ALTER TABLE ONLY public.books_to_link
 
 ALTER TABLE ONLY public.books
     ADD CONSTRAINT books_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: collected_signals collected_signals_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.collected_signals
+    ADD CONSTRAINT collected_signals_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: covers covers_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -9600,6 +11049,16 @@ ALTER TABLE ONLY public.feed_decks
 ALTER TABLE ONLY public.genre_aliases
     ADD CONSTRAINT genre_aliases_genre_id_fkey FOREIGN KEY (genre_id) REFERENCES public.genres(id) ON DELETE CASCADE;
 
+-- Name: identities identities_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.identities
+    ADD CONSTRAINT identities_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+-- Name: identities identities_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.identities
+    ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 -- Name: identity_providers identity_providers_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.identity_providers
@@ -9620,6 +11079,11 @@ ALTER TABLE ONLY public.imports
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
+-- Name: moving_covers moving_covers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.moving_covers
+    ADD CONSTRAINT moving_covers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 -- Name: notes notes_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.notes
@@ -9629,6 +11093,11 @@ ALTER TABLE ONLY public.notes
 
 ALTER TABLE ONLY public.progress_entries
     ADD CONSTRAINT progress_entries_user_id_read_id_fkey FOREIGN KEY (user_id, read_id) REFERENCES public.reads(user_id, id) ON DELETE CASCADE;
+
+-- Name: readers_to_collect readers_to_collect_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.readers_to_collect
+    ADD CONSTRAINT readers_to_collect_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: reading_days reading_days_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -9756,6 +11225,10 @@ CREATE POLICY administration ON public.changes TO bookplate_owner USING (true) W
 
 CREATE POLICY administration ON public.checkpoints TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: collected_signals administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.collected_signals TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: covers administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.covers TO bookplate_owner USING (true) WITH CHECK (true);
@@ -9780,6 +11253,10 @@ CREATE POLICY administration ON public.events TO bookplate_owner USING (true) WI
 
 CREATE POLICY administration ON public.feed_decks TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: identities administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.identities TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: import_failures administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.import_failures TO bookplate_owner USING (true) WITH CHECK (true);
@@ -9796,6 +11273,10 @@ CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH
 
 CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: moving_covers administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.moving_covers TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: notes administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.notes TO bookplate_owner USING (true) WITH CHECK (true);
@@ -9811,6 +11292,10 @@ CREATE POLICY administration ON public.progress_entries TO bookplate_owner USING
 -- Name: rate_buckets administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.rate_buckets TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: readers_to_collect administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.readers_to_collect TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: reading_days administration; Type: POLICY; Schema: public; Owner: -
 
@@ -9900,6 +11385,10 @@ ALTER TABLE public.changes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.checkpoints ENABLE ROW LEVEL SECURITY;
 
+-- Name: collected_signals; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.collected_signals ENABLE ROW LEVEL SECURITY;
+
 -- Name: covers; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.covers ENABLE ROW LEVEL SECURITY;
@@ -9924,6 +11413,14 @@ ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.feed_decks ENABLE ROW LEVEL SECURITY;
 
+-- Name: identities; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.identities ENABLE ROW LEVEL SECURITY;
+
+-- Name: identities identity_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY identity_only ON public.identities FOR SELECT TO bookplate_app USING (((tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)) AND (subject = ( SELECT public.app_subject() AS app_subject))));
+
 -- Name: users identity_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY identity_only ON public.users FOR SELECT TO bookplate_app USING (((tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)) AND (apple_sub = ( SELECT public.app_subject() AS app_subject))));
@@ -9943,6 +11440,10 @@ ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 -- Name: leases; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.leases ENABLE ROW LEVEL SECURITY;
+
+-- Name: moving_covers; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.moving_covers ENABLE ROW LEVEL SECURITY;
 
 -- Name: notes; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -9988,6 +11489,10 @@ CREATE POLICY owner_only ON public.events TO bookplate_app USING ((user_id = pub
 
 CREATE POLICY owner_only ON public.feed_decks TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
+-- Name: identities owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.identities TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: import_failures owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -9995,6 +11500,10 @@ CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user
 -- Name: imports owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.imports TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: moving_covers owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.moving_covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: notes owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -10059,6 +11568,10 @@ ALTER TABLE public.progress_entries ENABLE ROW LEVEL SECURITY;
 -- Name: rate_buckets; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.rate_buckets ENABLE ROW LEVEL SECURITY;
+
+-- Name: readers_to_collect; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.readers_to_collect ENABLE ROW LEVEL SECURITY;
 
 -- Name: reading_days; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -10129,6 +11642,15 @@ GRANT USAGE ON SCHEMA public TO bookplate_app;
 REVOKE ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) TO bookplate_app;
 
+-- Name: FUNCTION add_work_signals(numbers bigint[], counts integer[], voices bigint[], recents numeric[], changes bigint[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.add_work_signals(numbers bigint[], counts integer[], voices bigint[], recents numeric[], changes bigint[]) FROM PUBLIC;
+
+-- Name: FUNCTION adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) TO bookplate_app;
+
 -- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid) FROM PUBLIC;
@@ -10144,6 +11666,11 @@ REVOKE ALL ON FUNCTION public.audit_credential() FROM PUBLIC;
 -- Name: FUNCTION audit_hash(previous bytea, event public.audit_events); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.audit_hash(previous bytea, event public.audit_events) FROM PUBLIC;
+
+-- Name: FUNCTION begin_guest_deletion(guest uuid, days integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.begin_guest_deletion(guest uuid, days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.begin_guest_deletion(guest uuid, days integer) TO bookplate_app;
 
 -- Name: FUNCTION begin_job(id uuid, fence integer, read_only boolean); Type: ACL; Schema: public; Owner: -
 
@@ -10175,6 +11702,23 @@ GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], work
 REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
 
+-- Name: FUNCTION collect_signals(readers_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.collect_signals(readers_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.collect_signals(readers_max integer) TO bookplate_app;
+
+-- Name: FUNCTION collect_signals_of_editions(editions uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.collect_signals_of_editions(editions uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION collect_signals_of_moved_works(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.collect_signals_of_moved_works() FROM PUBLIC;
+
+-- Name: FUNCTION collect_signals_of_works(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.collect_signals_of_works() FROM PUBLIC;
+
 -- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
@@ -10186,6 +11730,11 @@ REVOKE ALL ON FUNCTION public.count_covers(stored public.covers[], sign integer)
 -- Name: FUNCTION count_genres(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
+
+-- Name: FUNCTION count_guests(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_guests() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.count_guests() TO bookplate_app;
 
 -- Name: FUNCTION count_jobs(); Type: ACL; Schema: public; Owner: -
 
@@ -10218,11 +11767,6 @@ GRANT ALL ON FUNCTION public.delete_sweep_checkpoint() TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) TO bookplate_app;
-
--- Name: FUNCTION editions_with_news(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.editions_with_news() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.editions_with_news() TO bookplate_app;
 
 -- Name: FUNCTION end_overdue_cover_waits(seconds integer, users_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -10271,19 +11815,34 @@ GRANT ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, dela
 REVOKE ALL ON FUNCTION public.find_access_token(given_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.find_access_token(given_hash bytea) TO bookplate_app;
 
+-- Name: FUNCTION find_readers_to_collect(is_everyone boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.find_readers_to_collect(is_everyone boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_readers_to_collect(is_everyone boolean) TO bookplate_app;
+
 -- Name: FUNCTION finish_job(id uuid, fence integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.finish_job(id uuid, fence integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app;
 
--- Name: FUNCTION finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION finish_learning(learned bigint[], changes bigint[], is_everything boolean); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.finish_learning(learned_at timestamp with time zone, learned bigint[], is_everything boolean) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) TO bookplate_app;
+
+-- Name: FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) TO bookplate_app;
 
 -- Name: FUNCTION import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer) FROM PUBLIC;
+
+-- Name: FUNCTION inactive_guests(days integer, guests_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.inactive_guests(days integer, guests_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inactive_guests(days integer, guests_max integer) TO bookplate_app;
 
 -- Name: FUNCTION index_changed_editions(); Type: ACL; Schema: public; Owner: -
 
@@ -10306,6 +11865,11 @@ GRANT ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, versi
 
 REVOKE ALL ON FUNCTION public.library_positions(users uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.library_positions(users uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) TO bookplate_app;
 
 -- Name: FUNCTION link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -10375,13 +11939,58 @@ GRANT ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]
 REVOKE ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) TO bookplate_app;
 
+-- Name: FUNCTION match_guest_books(guest uuid, account uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.match_guest_books(guest uuid, account uuid) FROM PUBLIC;
+
 -- Name: FUNCTION match_works(given uuid[], given_keys bigint[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.match_works(given uuid[], given_keys bigint[]) FROM PUBLIC;
 
+-- Name: FUNCTION merge_books(guest uuid, account uuid, matched jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_books(guest uuid, account uuid, matched jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_covers(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_covers(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_deleted_books(guest uuid, account uuid, merged_shelves jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_deleted_books(guest uuid, account uuid, merged_shelves jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_ereaders(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_ereaders(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_guest(guest uuid, account uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_guest(guest uuid, account uuid) FROM PUBLIC;
+
+-- Name: FUNCTION merge_jobs(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_jobs(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_reads(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_reads(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
+
+-- Name: FUNCTION merge_shelves(guest uuid, account uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_shelves(guest uuid, account uuid) FROM PUBLIC;
+
+-- Name: FUNCTION merge_texts(guest uuid, account uuid, merged_books jsonb); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.merge_texts(guest uuid, account uuid, merged_books jsonb) FROM PUBLIC;
+
 -- Name: FUNCTION merge_works(one uuid, other uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
+
+-- Name: FUNCTION moving_covers_of(guest uuid, covers_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) TO bookplate_app;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -10473,6 +12082,10 @@ REVOKE ALL ON FUNCTION public.record_covers() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.record_deleted_covers() FROM PUBLIC;
 
+-- Name: FUNCTION record_identity(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.record_identity() FROM PUBLIC;
+
 -- Name: FUNCTION record_missing_edition_cover(id uuid, days integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_missing_edition_cover(id uuid, days integer) FROM PUBLIC;
@@ -10520,9 +12133,9 @@ GRANT ALL ON FUNCTION public.refresh_feed() TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.refresh_genres(is_import boolean) FROM PUBLIC;
 
--- Name: FUNCTION refresh_popularity(half_life_days double precision); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION refresh_popularity(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.refresh_popularity(half_life_days double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.refresh_popularity() FROM PUBLIC;
 
 -- Name: FUNCTION refresh_search_words(); Type: ACL; Schema: public; Owner: -
 
@@ -10601,10 +12214,10 @@ GRANT ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width inte
 REVOKE ALL ON FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) TO bookplate_app;
 
--- Name: FUNCTION signals_of_readers(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION signals_to_learn(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.signals_of_readers() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.signals_of_readers() TO bookplate_app;
+REVOKE ALL ON FUNCTION public.signals_to_learn() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.signals_to_learn() TO bookplate_app;
 
 -- Name: FUNCTION source_usage_today(); Type: ACL; Schema: public; Owner: -
 
@@ -10619,6 +12232,10 @@ REVOKE ALL ON FUNCTION public.split_works(cards uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.store_cold_start_deck(editions uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.store_cold_start_deck(editions uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION subtract_collected_signals(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.subtract_collected_signals() FROM PUBLIC;
 
 -- Name: FUNCTION sweep_checkpoint(); Type: ACL; Schema: public; Owner: -
 
@@ -10638,6 +12255,11 @@ REVOKE ALL ON FUNCTION public.undo_work_decision(decision bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION works_to_learn(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.works_to_learn() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.works_to_learn() TO bookplate_app;
 
 -- Name: FUNCTION written_position(); Type: ACL; Schema: public; Owner: -
 
@@ -10740,6 +12362,10 @@ GRANT SELECT ON TABLE public.genre_aliases TO bookplate_app;
 
 GRANT SELECT ON TABLE public.genres TO bookplate_app;
 
+-- Name: TABLE identities; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,DELETE ON TABLE public.identities TO bookplate_app;
+
 -- Name: TABLE identity_providers; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.identity_providers TO bookplate_app;
@@ -10759,6 +12385,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.imports TO bookplate_app;
 -- Name: TABLE installation; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.installation TO bookplate_app;
+
+-- Name: TABLE moving_covers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.moving_covers TO bookplate_app;
 
 -- Name: TABLE notes; Type: ACL; Schema: public; Owner: -
 

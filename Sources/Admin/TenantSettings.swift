@@ -30,7 +30,7 @@ struct TenantSettings: ParsableArguments {
     @Option(
         help: "Whether apps may sign in guests, who have no identity: on or off. Without it, off.")
     var guests: Switch?
-    @Option(help: "Maximum number of books of each guest, from 1 to 10,000. Without it, 200.")
+    @Option(help: "Maximum number of books of each guest, from 1 to 1,000. Without it, 200.")
     var guestBooks: Int32?
 
     /// - Throws: `.usage` for a value without `=`.

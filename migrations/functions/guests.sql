@@ -46,6 +46,12 @@ BEGIN
     adopt_guest.user_id := user_of_identity();
     PERFORM lock_user(least(guest, adopt_guest.user_id));
     PERFORM lock_user(greatest(guest, adopt_guest.user_id));
+    -- Other transactions lock the row of a user before rows that belong to it.
+    PERFORM
+    FROM users u
+    WHERE u.id IN (guest, adopt_guest.user_id)
+    ORDER BY u.id
+    FOR UPDATE;
     adopt_guest.user_id := user_of_identity();
     PERFORM
     FROM users u
@@ -143,12 +149,14 @@ AS $$
 $$;
 
 -- Gives a copied cover to its book, or to the deleted book. Returns whether the copy is used: the book may have another cover by
--- now, or not exist any more. `version` is that of the copy, or null if there are no files.
+-- now, or not exist any more, or the account or the tenant may have no room for it. `version` is that of the copy, or null if there are no files.
 CREATE OR REPLACE FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     moved jsonb;
+    tenant tenants;
+    size bigint;
 BEGIN
     PERFORM lock_user(account);
     DELETE FROM moving_covers m
@@ -156,6 +164,28 @@ BEGIN
     RETURNING m.cover || jsonb_build_object('user_id', account, 'book_id', account_book, 'version', finish_moving_cover.version)
     INTO moved;
     IF moved IS NULL OR finish_moving_cover.version IS NULL THEN
+        RETURN false;
+    END IF;
+    -- Without room for it, the book stays without a cover.
+    SELECT t.* INTO tenant
+    FROM tenants t
+    JOIN users u ON u.tenant_id = t.id
+    WHERE u.id = account;
+    size := cover_bytes((jsonb_populate_record(NULL::covers, moved)).byte_counts);
+    IF size + (
+            SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
+            FROM stored_covers c
+            WHERE c.user_id = account
+        ) > tenant.user_storage_bytes_max
+        OR size + (
+            SELECT coalesce(sum(s.bytes), 0)
+            FROM tenant_storage s
+            WHERE s.tenant_id = tenant.id
+        ) > tenant.storage_bytes_max
+    THEN
+        UPDATE books b
+        SET cover_status = 'NONE', cover_requested_at = NULL
+        WHERE b.user_id = account AND b.id = account_book AND b.cover_status = 'FETCHING';
         RETURN false;
     END IF;
     UPDATE deleted_books d

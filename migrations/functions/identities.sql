@@ -72,6 +72,13 @@ $$;
 
 -- MARK: Linking
 
+-- Returns whether an identity is one of Apple, or of another issuer of the server's configuration.
+CREATE OR REPLACE FUNCTION is_from_apple(subject text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT strpos(subject, U&'\001F') = 0
+$$;
+
 -- Adds the identity in app.subject to the caller, and makes a guest an account. Fails if another user has the identity, if the caller
 -- has `identities_max`, or if the identity token was used before. A repeated request changes nothing. The caller has called
 -- lock_identity before begin_request.
@@ -87,6 +94,11 @@ BEGIN
     ELSIF present IS NOT NULL THEN
         RAISE EXCEPTION 'This identity belongs to another account. Sign in with it to use that account.'
             USING ERRCODE = 'BP409';
+    ELSIF is_from_apple(app_subject()) AND EXISTS (
+        SELECT FROM identities i WHERE i.user_id = owner AND is_from_apple(i.subject)
+    ) THEN
+        -- An account has one grant of Apple for each app.
+        RAISE EXCEPTION 'The account has an identity of Apple already. Unlink it first.' USING ERRCODE = 'BP409';
     ELSIF (SELECT count(*) FROM identities i WHERE i.user_id = owner) >= identities_max THEN
         RAISE EXCEPTION 'An account can have at most % identities.', identities_max USING ERRCODE = 'BP409';
     END IF;
@@ -130,11 +142,7 @@ BEGIN
     UPDATE users u
     SET apple_sub = NULL
     WHERE u.id = app_user_id() AND u.apple_sub = removed.subject;
-    IF NOT EXISTS (
-        SELECT
-        FROM identities i
-        WHERE i.user_id = app_user_id() AND strpos(i.subject, U&'\001F') = 0
-    ) THEN
+    IF NOT EXISTS (SELECT FROM identities i WHERE i.user_id = app_user_id() AND is_from_apple(i.subject)) THEN
         PERFORM enqueue_job(
             NULL, revocation_kind,
             jsonb_build_object('clientID', g.client_id, 'sealedToken', replace(encode(g.sealed_token, 'base64'), E'\n', '')),
@@ -145,6 +153,35 @@ BEGIN
         DELETE FROM apple_grants g
         WHERE g.user_id = app_user_id();
     END IF;
+END
+$$;
+
+-- Removes the identity in app.subject, which Apple has deleted, if the caller has another one: the account stays. Ends its sessions, and
+-- sets app.user_id to no user. An account without another identity is left to the deletion that follows.
+CREATE OR REPLACE FUNCTION release_deleted_identity() RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    owner uuid := app_user_id();
+BEGIN
+    IF owner IS NULL THEN
+        RETURN;
+    END IF;
+    PERFORM lock_user(owner);
+    IF NOT EXISTS (SELECT FROM identities i WHERE i.user_id = owner AND i.subject <> app_subject()) THEN
+        RETURN;
+    END IF;
+    DELETE FROM identities i
+    WHERE i.user_id = owner AND i.subject = app_subject();
+    DELETE FROM apple_grants g
+    WHERE g.user_id = owner;
+    UPDATE users u
+    SET apple_sub = NULL
+    WHERE u.id = owner AND u.apple_sub = app_subject();
+    UPDATE sessions s
+    SET revoked_at = now()
+    WHERE s.user_id = owner AND s.revoked_at IS NULL;
+    PERFORM set_config('app.user_id', '', true);
 END
 $$;
 

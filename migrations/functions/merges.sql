@@ -102,6 +102,16 @@ BEGIN
 END
 $$;
 
+-- Returns the page of an edition at the same part of the book as a page of another edition. If a length is not known, the page stays.
+CREATE OR REPLACE FUNCTION page_in_edition(page int, page_count int, other_count int) RETURNS int
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN page_count > 0 AND other_count > 0 THEN least(round(page::float8 / page_count * other_count)::int, other_count)
+        ELSE page
+    END
+$$;
+
 -- Moves the shelves of the guest, and returns the shelves of the account by their ids. Shelves with the same name are one.
 CREATE OR REPLACE FUNCTION merge_shelves(guest uuid, account uuid) RETURNS jsonb
 LANGUAGE plpgsql
@@ -161,7 +171,7 @@ BEGIN
         series = coalesce(k.series, g.series),
         series_position = CASE WHEN k.series IS NULL THEN g.series_position ELSE k.series_position END,
         status = CASE WHEN status_rank(g.status) > status_rank(k.status) THEN g.status ELSE k.status END,
-        current_page = coalesce(k.current_page, g.current_page),
+        current_page = coalesce(k.current_page, page_in_edition(g.current_page, g.page_count, k.page_count)),
         binding = coalesce(k.binding, g.binding),
         original_year = coalesce(k.original_year, g.original_year),
         private_notes = coalesce(k.private_notes, g.private_notes),
@@ -212,7 +222,8 @@ END
 $$;
 
 -- Moves the reads of the guest with their progress. A read of the same days with the same outcome is the same read, and so are two
--- open reads of a book. An entry at the same time and position is the same entry.
+-- open reads of a book. An entry at the same time and position is the same entry. A page of an edition with another number of pages
+-- becomes a percentage.
 CREATE OR REPLACE FUNCTION merge_reads(guest uuid, account uuid, merged_books jsonb) RETURNS void
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -261,18 +272,27 @@ BEGIN
         PERFORM insert_stored_rows('progress_entries', e.entries)
         FROM (
             SELECT jsonb_agg(
-                to_jsonb(p) || jsonb_build_object('user_id', account, 'id', unused_id(account, p.id), 'read_id', kept.id)
+                to_jsonb(p)
+                    || jsonb_build_object('user_id', account, 'id', unused_id(account, p.id), 'read_id', kept.id)
+                    || CASE
+                        WHEN p.page IS NOT NULL AND g.page_count <> k.page_count
+                            THEN jsonb_build_object('page', NULL, 'percent', least(100 * p.page::float8 / g.page_count, 100))
+                        ELSE '{}'
+                    END
             ) AS entries
             FROM progress_entries p
+            JOIN books g ON g.user_id = guest AND g.id = read.book_id
+            JOIN books k ON k.user_id = account AND k.id = book
             WHERE p.user_id = guest
                 AND p.read_id = read.id
                 AND NOT EXISTS (
                     SELECT
-                    FROM progress_entries k
-                    WHERE k.user_id = account
-                        AND k.read_id = kept.id
-                        AND k.at = p.at
-                        AND (k.page, k.percent, k.seconds, k.note) IS NOT DISTINCT FROM (p.page, p.percent, p.seconds, p.note)
+                    FROM progress_entries same
+                    WHERE same.user_id = account
+                        AND same.read_id = kept.id
+                        AND same.at = p.at
+                        AND (same.page, same.percent, same.seconds, same.note)
+                            IS NOT DISTINCT FROM (p.page, p.percent, p.seconds, p.note)
                 )
         ) e
         WHERE e.entries IS NOT NULL;
@@ -486,6 +506,7 @@ BEGIN
         deleted.reads := rows_with(deleted.reads, members);
         deleted.progress_entries := rows_with(deleted.progress_entries, jsonb_build_object('user_id', account));
         deleted.notes := rows_with(deleted.notes, members);
+        deleted.ereader_position := deleted.ereader_position || members;
         deleted.shelf_ids := ARRAY(
             SELECT coalesce((merged_shelves ->> s::text)::uuid, s) FROM unnest(deleted.shelf_ids) s
         );
@@ -536,6 +557,7 @@ BEGIN
     WHERE s.user_id = guest
     ON CONFLICT DO NOTHING;
     PERFORM merge_reads(guest, account, merged_books);
+    -- After the reads, which determine the status of the books and so whether a review is visible.
     PERFORM merge_texts(guest, account, merged_books);
     PERFORM merge_covers(guest, account, merged_books);
     PERFORM merge_deleted_books(guest, account, merged_shelves);

@@ -127,7 +127,8 @@ struct OperationTelemetry {
     ///
     /// Spec: https://opentelemetry.io/docs/specs/semconv/graphql/graphql-spans/
     private func trace(_ operation: Finished, _ duration: Duration) {
-        guard let tracer, let trace = TraceParent.current?.makePart() ?? tracer.trace(of: nil),
+        guard let tracer,
+            let trace = TraceParent.current?.makePart() ?? tracer.trace(of: nil, isTrusted: false),
             trace.isRecorded
         else { return }
         var attributes: [(name: String, value: TraceSpan.AttributeValue)] = [

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_173_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "ea02f20e6d5b6c98e1bc35e33469a136719d814807c437fa189f03087caaad93"
+    "e61cba61a529e541da035ad781a0b02b4463214d0ff545981f5f8daaac9211aa"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

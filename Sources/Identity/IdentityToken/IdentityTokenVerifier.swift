@@ -52,7 +52,9 @@ package struct IdentityTokenVerifier: Sendable {
         let times = try claims.times(now: now, ageSecondsMax: ageSecondsMax)
         // The issuer signs its notifications with the same keys, and only notifications have `events`.
         guard claims["events"] == nil else { throw .wrongKind }
-        // Keycloak signs its access and refresh tokens with the same keys, and distinguishes them by this claim.
+        // Many providers sign access tokens with the same keys. Only those have scopes.
+        guard claims["scp"] == nil, claims["scope"] == nil else { throw .wrongKind }
+        // Keycloak distinguishes its access and refresh tokens by this claim.
         if let type = claims["typ"] {
             guard type.bytes?.elementsEqual("ID".utf8) == true else { throw .wrongKind }
         }

@@ -74,6 +74,7 @@ package enum AppleNotifications {
             pipeline.append(deleteAccessTokens)
             pipeline.append(deleteGrants)
         case .accountDeleted:
+            pipeline.append(releaseIdentity)
             deletionKeys = AccountDeletion.append(to: &pipeline)
         case .emailEnabled(let email):
             pipeline.append(setEmail, email: email, isDisabled: false)
@@ -135,6 +136,9 @@ package enum AppleNotifications {
         FROM identities
         WHERE tenant_id = (SELECT app_tenant_id()) AND subject = (SELECT app_subject())
         """)
+
+    /// An account with another identity is not deleted.
+    private static let releaseIdentity = Statement("SELECT release_deleted_identity()")
 
     private static let revokeSessions = Statement(
         """

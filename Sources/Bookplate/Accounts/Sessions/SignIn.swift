@@ -59,6 +59,10 @@ extension Sessions {
             user.append(text: input.displayName)
             user.append(uuid: guest?.userID)
             user.append(uuid: guest?.sessionID)
+            if guest != nil {
+                pipeline.timeout = mergeTimeout
+                pipeline.append(allowLongStatements)
+            }
             let userRow = pipeline.append(findUser, user)
             var profile = Parameters()
             profile.append(text: identity.claims.email)
@@ -119,6 +123,11 @@ extension Sessions {
             guestOutcome = row.text()
         }
     }
+
+    /// Less than the time in which the server responds to every request. The library of a guest is merged in it.
+    private static let mergeTimeout = Duration.seconds(25)
+    private static let allowLongStatements = Statement(
+        "SELECT set_config('statement_timeout', '\(mergeTimeout.components.seconds * 1000)', true)")
 
     private static let findUser = TypedStatement<FoundUser>(
         "SELECT user_id, guest_outcome FROM sign_in($1, $2, $3, $4, $5)")

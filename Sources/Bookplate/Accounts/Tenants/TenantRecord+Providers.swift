@@ -76,7 +76,9 @@ extension TenantRecord {
                 SELECT t.slug
                 FROM tenants t
                 JOIN identity_providers p ON p.tenant_id = t.id
-                WHERE p.issuer = $1 AND p.audiences && $2 AND t.slug <> $3
+                WHERE p.issuer = $1
+                    AND CASE p.audiences WHEN '{}' THEN t.audiences ELSE p.audiences END && $2
+                    AND t.slug <> $3
                 LIMIT 1
                 """, parameters
             ).decode(String.self)
