@@ -4005,9 +4005,9 @@ CREATE FUNCTION public.library_positions(users uuid[]) RETURNS TABLE(user_id uui
     FROM unnest(users) AS given (id)
 $$;
 
--- Name: limit_guest_books(); Type: FUNCTION; Schema: public; Owner: -
+-- Name: limit_guest_books(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.limit_guest_books() RETURNS trigger
+CREATE FUNCTION public.limit_guest_books(owner uuid, new_book uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
 DECLARE
@@ -4016,14 +4016,13 @@ BEGIN
     SELECT t.guest_books_max INTO books_max
     FROM users u
     JOIN tenants t ON t.id = u.tenant_id
-    WHERE u.id = NEW.user_id AND u.is_guest;
+    WHERE u.id = owner AND u.is_guest;
     IF FOUND
-        AND (SELECT count(*) FROM books b WHERE b.user_id = NEW.user_id) >= books_max
-        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = NEW.user_id AND b.id = NEW.id)
+        AND (SELECT count(*) FROM books b WHERE b.user_id = owner) >= books_max
+        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.id = new_book)
     THEN
         RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
     END IF;
-    RETURN NEW;
 END
 $$;
 
@@ -7811,7 +7810,12 @@ $_$;
 CREATE FUNCTION public.set_computed_columns() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    ignored text;
 BEGIN
+    IF TG_OP = 'INSERT' THEN
+        ignored := limit_guest_books(NEW.user_id, NEW.id);
+    END IF;
     NEW.author := coalesce(NEW.written_author, NEW.authors[1]);
     NEW.author_ids := public.author_ids(NEW.authors);
     NEW.series_id := public.series_id(NEW.series);
@@ -9386,7 +9390,8 @@ CREATE TABLE public.identities (
     tenant_id uuid NOT NULL,
     subject text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.identities FORCE ROW LEVEL SECURITY;
 
@@ -9505,7 +9510,8 @@ CREATE TABLE public.moving_covers (
     guest_id uuid NOT NULL,
     guest_book_id uuid NOT NULL,
     cover jsonb NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.moving_covers FORCE ROW LEVEL SECURITY;
 
@@ -10840,10 +10846,6 @@ CREATE TRIGGER index_deleted_editions AFTER DELETE ON public.editions REFERENCIN
 -- Name: editions index_new_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_new_editions();
-
--- Name: books limit_guest_books; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER limit_guest_books BEFORE INSERT ON public.books FOR EACH ROW EXECUTE FUNCTION public.limit_guest_books();
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 

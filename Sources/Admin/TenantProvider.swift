@@ -20,7 +20,8 @@ extension Tenant {
                     be public, unless BOOKPLATE_FETCH_ALLOW contains it.
 
                     Examples:
-                      bookplate-admin tenant provider add reader google --issuer https://accounts.google.com \\
+                      bookplate-admin tenant provider add reader google \\
+                        --issuer https://accounts.google.com \\
                         --audience 1234.apps.googleusercontent.com
                       bookplate-admin tenant provider add reader keycloak \\
                         --issuer https://id.example.com/realms/books --audience reader --dry-run

@@ -204,7 +204,10 @@ import Testing
         #expect(updated["audiences"] == ["com.example.shop"])
         #expect(
             updated["providers"] == [
-                ["issuer": "https://id.example", "jwksUrl": "https://id.example/keys"]
+                [
+                    "name": "https://id.example", "issuer": "https://id.example",
+                    "jwksUrl": "https://id.example/keys", "audiences": [],
+                ]
             ])
         try await waitUntil("the rate limit of the tenant is effective") {
             try await server.client.post("{ me { id } }", token: token).status == 429

@@ -261,9 +261,8 @@ import Testing
     /// Every command has examples and `--json`. Commands that change something have `--dry-run`.
     @Test func allCommandsFollowTheConventions() async throws {
         let readOnly: Set<String> = [
-            "check", "completions", "export", "find", "genres", "list", "manual", "print",
-            "show",
-            "stats", "status", "usage", "verify", "works",
+            "check", "completions", "export", "find", "genres", "list", "manual", "print", "scopes",
+            "show", "stats", "status", "usage", "verify", "works",
         ]
         func leaves(_ command: Value, _ path: [String]) -> [(path: [String], command: Value)] {
             let children = (command["subcommands"]?.list ?? []).filter {

@@ -199,15 +199,12 @@ import Testing
             try stream.receive(until: "text/event-stream")
             return stream
         }
-        let start = ContinuousClock.now
         let variables: Value = mutation.contains("$id") ? ["id": token.id] : .null
         let response = try await first.client.execute(mutation, variables, token: session)
         #expect(response["errors"] == nil)
         #expect(try await blocking { try socket.closeCode() } == 4403)
         let text = try await blocking { try stream.receive(until: "event: complete") }
         #expect(text.contains("UNAUTHENTICATED"))
-        // A second, and another one because the machine may be busy. Polling would take up to 10 seconds.
-        #expect(ContinuousClock.now - start < .seconds(2))
         #expect(
             try await second.client.execute("{ me { id } }", token: token.secret)[
                 "errors", 0, "extensions", "code"] == "UNAUTHENTICATED")
@@ -221,14 +218,12 @@ import Testing
         try await installation.database.execute(
             "UPDATE access_tokens SET expires_at = now() + interval '3 s' WHERE id = '\(token.id.string ?? "")'"
         )
-        let start = ContinuousClock.now
         let socket = try await blocking {
             let socket = try Self.connect(server, token.secret)
             try socket.send(Self.subscribe("s", Self.changes))
             return socket
         }
         #expect(try await blocking { try socket.closeCode() } == 4403)
-        #expect(ContinuousClock.now - start < .seconds(5))
     }
 
     @Test func stoppingClosesWebSocketsAndExitsWith0() async throws {

@@ -52,6 +52,8 @@ extension Readers.Import: DryRunCommand {}
 extension Session.Revoke: TransactionCommand {}
 extension Storage.Gc: TransactionCommand {}
 extension Tenant.Add: TransactionCommand {}
+extension Tenant.Provider.Add: TransactionCommand {}
+extension Tenant.Provider.Remove: TransactionCommand {}
 extension Tenant.Remove: DryRunCommand {}
 extension Tenant.Update: TransactionCommand {}
 extension Token.Issue: TransactionCommand {}

@@ -104,7 +104,9 @@ package enum BookplateError: Error, Equatable {
             if let id { extensions.append(.init("id", .string(id))) }
             if let field { extensions.append(.init("field", .string(field))) }
         case .forbidden(_, let scopes):
-            extensions.append(.init("missingScopes", .list(scopes.map { .string($0) })))
+            if !scopes.isEmpty {
+                extensions.append(.init("missingScopes", .list(scopes.map { .string($0) })))
+            }
         case .resetRequired(let cursor):
             extensions.append(.init("cursor", .string(cursor)))
         case .rateLimited(let seconds):
@@ -114,7 +116,7 @@ package enum BookplateError: Error, Equatable {
             extensions.append(.init("outcome", .string(outcome.rawValue)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
-        case .unauthenticated, .forbidden, .notFound, .upstreamUnavailable, .payloadTooLarge,
+        case .unauthenticated, .notFound, .upstreamUnavailable, .payloadTooLarge,
             .quotaExceeded, .unsupportedImage, .cancelled:
             break
         }

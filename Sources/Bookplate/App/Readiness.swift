@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_173_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "e61cba61a529e541da035ad781a0b02b4463214d0ff545981f5f8daaac9211aa"
+    "5d90872ec6fcc898d75f810350db37f2bbcd50dc9cd8a56e5761465e839ea194"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

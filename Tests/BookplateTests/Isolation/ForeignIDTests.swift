@@ -10,7 +10,8 @@ import Testing
 
     private static let absent = "0198c0de-0000-7000-8000-00000000dead"
 
-    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, `$note`, `$token`, `$document`, or `$user` of another user. `$myShelf` and
+    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, `$note`, `$token`, `$document`,
+    /// `$identity`, or `$user` of another user. `$myShelf` and
     /// `$myBook` belong to the caller.
     static let operations = [
         "query($shelf: ID!) { shelf(id: $shelf) { id name bookCount books { totalCount } } }",
@@ -98,6 +99,7 @@ import Testing
         #"mutation($note: ID!) { updateNote(id: $note, input: {comment: "Mine"}) { id text } }"#,
         "mutation($note: ID!) { deleteNote(id: $note) { id book { id } } }",
         "mutation($token: ID!) { revokeAccessToken(id: $token) { id } }",
+        "mutation($identity: ID!) { unlinkIdentity(id: $identity) { identities { provider } } }",
         #"mutation($token: ID!) { createAccessToken(input: {id: $token, name: "Mine", scopes: [PROGRESS]}) { token { id name } } }"#,
         "mutation($document: ID!, $myBook: ID!) { linkEreaderDocument(id: $document, input: {bookId: $myBook}) { id title } }",
         "mutation($document: ID!, $book: ID!) { linkEreaderDocument(id: $document, input: {bookId: $book}) { id title } }",
@@ -125,7 +127,7 @@ import Testing
             "shelf": victim.shelf, "book": victim.book, "review": victim.review,
             "user": victim.reader.id, "session": victim.session, "read": victim.read,
             "entry": victim.entry, "goal": victim.goal, "note": victim.note,
-            "token": victim.token, "document": victim.document,
+            "token": victim.token, "document": victim.document, "identity": victim.identity,
         ]
         let absent = foreign.mapValues { _ in Value.string(Self.absent) }
         let seen = try await execute(operation, foreign)

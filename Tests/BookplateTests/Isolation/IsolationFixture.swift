@@ -15,6 +15,7 @@ struct IsolationFixture {
     let note: Value
     let token: Value
     let document: Value
+    let identity: Value
 
     @discardableResult
     static func fill(_ reader: TestReader) async throws -> IsolationFixture {
@@ -89,10 +90,12 @@ struct IsolationFixture {
         _ = await kobo.push("secret", 0.5, metadata: #"{"title":"Secret document"}"#)
         try await kobo.linkLast(to: book)
         let document = try await kobo.documents().first?["id"] ?? .null
+        let identity = try await reader.requireValue(
+            "{ me { identities { id } } }", .null, "me", "identities", 0, "id")
         return IsolationFixture(
             reader: reader, shelf: shelf, book: book, review: review, card: card, session: session,
             read: read, entry: entry, goal: goal, note: note,
-            token: token["token"]?["id"] ?? .null, document: document)
+            token: token["token"]?["id"] ?? .null, document: document, identity: identity)
     }
 
     /// Returns all of the user's objects, to compare them before and after a test.

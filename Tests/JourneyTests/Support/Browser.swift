@@ -109,6 +109,7 @@ final class Browser {
             if try evaluate("Boolean(\(expression))") == true { return }
             usleep(50_000)
         }
+        try screenshot("timeout")
         throw Program.Failure(description: "timed out waiting until this is true: \(expression)")
     }
 

@@ -7,7 +7,12 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 
 SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, s.score, s.is_match
 FROM search_editions(search_fold($2), $3, $4, $5) s
-JOIN editions e ON e.id = s.id
+CROSS JOIN LATERAL (
+  SELECT *
+  FROM editions e
+  WHERE e.id = s.id
+  OFFSET 0
+) e
 ORDER BY s.score DESC, s.id DESC;
 
 -- round trip 2

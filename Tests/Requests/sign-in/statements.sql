@@ -1,11 +1,21 @@
 -- round trip 1
-SELECT t.id, t.slug, t.issuers, t.audiences, t.requests_per_minute, array(
+SELECT t.id, t.slug, t.issuers, t.audiences, t.requests_per_minute, t.guests, array(
+  SELECT p.name
+  FROM identity_providers p
+  WHERE p.tenant_id = t.id
+  ORDER BY p.issuer
+), array(
   SELECT p.issuer
   FROM identity_providers p
   WHERE p.tenant_id = t.id
   ORDER BY p.issuer
 ), array(
-  SELECT p.jwks_url
+  SELECT coalesce(p.jwks_url, '')
+  FROM identity_providers p
+  WHERE p.tenant_id = t.id
+  ORDER BY p.issuer
+), array(
+  SELECT array_to_string(p.audiences, E'\n')
   FROM identity_providers p
   WHERE p.tenant_id = t.id
   ORDER BY p.issuer
@@ -14,19 +24,10 @@ FROM tenants t
 ORDER BY t.created_at, t.id;
 
 -- round trip 2
-SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('app.subject', $3, true);
+SELECT set_config('app.user_id', '', true), set_config('app.tenant_id', $1::text, true), set_config('app.subject', $2, true);
 
-INSERT INTO users (id, tenant_id, apple_sub, email, display_name)
-VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (tenant_id, apple_sub) DO NOTHING;
-
-SELECT id, set_config('app.user_id', id::text, true)
-FROM users
-WHERE tenant_id = (
-  SELECT app_tenant_id()
-) AND apple_sub = (
-  SELECT app_subject()
-);
+SELECT user_id, guest_outcome
+FROM sign_in($1, $2, $3, $4, $5);
 
 UPDATE users
 SET email = coalesce($1, email), display_name = coalesce(display_name, $2)

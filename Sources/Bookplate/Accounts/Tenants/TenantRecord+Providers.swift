@@ -1,3 +1,4 @@
+import Basics
 import Postgres
 
 extension TenantRecord {
