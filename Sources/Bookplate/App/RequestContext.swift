@@ -1,33 +1,6 @@
-import Basics
 import GraphQL
 import GraphQLPostgres
 import Postgres
-
-/// The caller of a request, from a verified access token.
-///
-/// The token does not prove that the session still exists. The first statement of a request checks that.
-package struct Viewer: Sendable, Equatable {
-    package let userID: UUID
-    package let tenantID: UUID
-    /// The ID of the session. A caller with a personal access token has none; this is then the ID of the token.
-    package let sessionID: UUID
-    /// Whether the caller has sent a personal access token.
-    package let usesPersonalToken: Bool
-
-    package init(userID: UUID, tenantID: UUID, sessionID: UUID) {
-        self.userID = userID
-        self.tenantID = tenantID
-        self.sessionID = sessionID
-        usesPersonalToken = false
-    }
-
-    init(userID: UUID, tenantID: UUID, accessTokenID: UUID) {
-        self.userID = userID
-        self.tenantID = tenantID
-        sessionID = accessTokenID
-        usesPersonalToken = true
-    }
-}
 
 /// A request: its caller, and the statements that the loads of the current level have added.
 ///
@@ -429,56 +402,6 @@ package final class RequestContext: RowContext {
         case let error as BookplateError: fieldError(error)
         case let error as RowError: fieldError(BookplateError(error))
         default: fieldError(.internalError)
-        }
-    }
-}
-
-extension ArgumentValues {
-    /// Returns the argument `first`.
-    ///
-    /// - Throws: `.badUserInput` unless it is between 1 and `PageSize.max`.
-    func pageSize(default: Int = 20) throws(BookplateError) -> Int {
-        try mappingError(BookplateError.init) { () throws(RowError) in
-            try PageSize(self, default: `default`).first
-        }
-    }
-}
-
-extension BookplateError {
-    init(_ error: RowError) {
-        switch error {
-        case .unexpectedParents: self = .internalError
-        case .invalidCursor:
-            self = .badUserInput(
-                field: "after",
-                "This cursor does not belong to this list. Start again without a cursor.")
-        case .invalidPageSize(let max):
-            self = .badUserInput(
-                field: "first", "The page size must be between 1 and \(max).")
-        }
-    }
-}
-
-/// A prepared load that runs in a `RequestContext` and throws `BookplateError`.
-protocol RequestLoad: PreparedLoad {
-    func start(
-        for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
-    ) throws(BookplateError) -> Load
-}
-
-extension RequestLoad {
-    func start(
-        for parents: any ObjectBatch, arguments: ArgumentValues, in context: any ExecutionContext
-    ) -> Load {
-        guard let request = context as? RequestContext else {
-            // The server executes its schema with no other context.
-            preconditionFailure(
-                "A RequestLoad needs a RequestContext, but got \(type(of: context)).")
-        }
-        do throws(BookplateError) {
-            return try start(for: parents, arguments: arguments, in: request)
-        } catch {
-            return .ready(.failed(parents.count, request.fieldError(error)))
         }
     }
 }

@@ -13,6 +13,8 @@ import Testing
     /// Moves the pointer to the first occurrence of a text in the query.
     private static func point(at text: String, _ browser: Browser) throws {
         try browser.moveMouse(to: .init(x: 1, y: 1))
+        // The explanation of another name may cover this one.
+        try browser.wait("document.querySelector('#hover-card').hidden")
         let point = try browser.point(
             """
             (() => {
