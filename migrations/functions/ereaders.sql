@@ -287,7 +287,7 @@ END
 $$;
 
 -- Adds documents of an exported library, an array of objects: {"id": "…", "hash": "…", "bookId": "…", "title": "…", "author": "…",
--- "progress": "…", "percent": 50, "deviceName": "…", "deviceId": "…", "createdAt": "…", "syncedAt": "…"}. Those that the library has
+-- "progress": "…", "percent": 50, "deviceName": "…", "deviceId": "…", "createdAt": "…", "syncedAt": "…"}. Existing documents
 -- stay as they are. A link to a book that neither exists nor can be restored is left out, and so are documents beyond 10,000.
 CREATE OR REPLACE FUNCTION import_documents(given jsonb) RETURNS void
 LANGUAGE sql

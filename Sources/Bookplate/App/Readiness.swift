@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_173_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "5d90872ec6fcc898d75f810350db37f2bbcd50dc9cd8a56e5761465e839ea194"
+    "e6f469d29224d37af43e56452e779b5295067a397c1a7cf648ff94d49180819a"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -1,4 +1,4 @@
-/// What is wrong with the values that a loader or a batch has returned. Their field gets an error instead.
+/// A defect of the values that a loader or a batch has returned. Their field gets an error instead.
 public struct LoaderDefect: Error, Sendable, Equatable, CustomStringConvertible {
     /// The field, such as `Book.author`.
     public let field: String

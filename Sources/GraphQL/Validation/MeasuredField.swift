@@ -3,7 +3,7 @@ struct MeasuredField {
     /// The type of the field without list and non-null wrappers.
     let type: TypeDefinition?
     let isList: Bool
-    /// The assumed number of objects of a field that is not a page: 1 for most fields that are no lists.
+    /// The assumed number of objects of a field that is not a page: 1 for most fields that are not lists.
     let objectCount: Int
     /// The arguments that determine the size of a page.
     let sizeArguments: [InputValueDefinition]

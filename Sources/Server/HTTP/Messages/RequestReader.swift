@@ -109,7 +109,7 @@ final class RequestReader {
     }
 
     /// The maximum size of a compressed body is this part of that of its contents. Decompression blocks the event loop, and bytes
-    /// that are no contents, such as tables of codes, take as long as contents.
+    /// without contents, such as tables of codes, take as long as contents.
     private static let compressedShare = 4
 
     func bodyAction(_ part: inout ByteBuffer) -> Action {
