@@ -34,7 +34,7 @@ struct PythonEnvironment: Sendable {
         if (try? String(contentsOfFile: completed, encoding: .utf8)) == list { return environment }
         let venv = Program(
             name: "python3", environment: ProcessInfo.processInfo.environment,
-            folder: TestCluster.project, path: "/usr/bin/python3")
+            folder: try Program.makeFolder(), path: "/usr/bin/python3")
         let created = try await venv.run("-m", "venv", "--clear", folder)
         guard created.code == 0 else {
             throw Program.Failure(description: created.output + created.errors)
