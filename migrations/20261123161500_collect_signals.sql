@@ -15,11 +15,11 @@ FROM users;
 -- positive weight are collected (see the view `reader_signals`).
 CREATE TABLE collected_signals (
     user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
-    -- The numbers of the editions that have founded the works.
+    -- The numbers of the oldest editions of the works, which identify the works.
     works bigint[] NOT NULL,
     -- In hundredths.
     weights smallint[] NOT NULL,
-    -- In hundredths. Negative voices count as 0.
+    -- What each signal adds to the popularity of its work, in hundredths. Negative values are stored as 0.
     voices smallint[] NOT NULL,
     times timestamptz[] NOT NULL,
     -- The first of the times; -infinity without signals.
@@ -38,7 +38,7 @@ CREATE TABLE work_signals (
     signals int NOT NULL,
     -- The sum of the voices, in hundredths.
     voice bigint NOT NULL,
-    -- The sum of each voice, in hundredths, times 2 ^ (days from 2026-01-01 until the signal / 14). Divided by the same power for
+    -- The sum of each voice, in hundredths, times 2 ^ (d / 14), where d is the number of days from 2026-01-01 to the signal. Divided by the same power for
     -- today, it is the sum of the voices with a half-life of 14 days.
     recent numeric NOT NULL,
     -- How many signals were ever added, changed, or removed.

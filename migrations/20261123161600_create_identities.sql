@@ -13,7 +13,7 @@ ALTER TABLE users
 CREATE INDEX users_guests ON users (tenant_id, created_at)
     WHERE is_guest;
 
--- The identities with which users sign in. Replaces users.apple_sub, which is the identity that created the account: servers of
+-- The identities with which users sign in. Replaces users.apple_sub, which is the subject that created the account, or null after it was unlinked: servers of
 -- the previous version find accounts by it during an update.
 CREATE TABLE identities (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,

@@ -517,7 +517,7 @@ DECLARE
 BEGIN
     PERFORM lock_user(owner);
     IF change = 'UPDATED' THEN
-        last_committed := known_last_committed_change(owner);
+        last_committed := cached_last_committed_change(owner);
     END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
@@ -891,6 +891,24 @@ CREATE FUNCTION public.bury(owner uuid, deleted uuid) RETURNS void
     VALUES (owner, deleted)
     ON CONFLICT (user_id, id) DO UPDATE
     SET deleted_at = now();
+$$;
+
+-- Name: cached_last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.cached_last_committed_change(owner uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    kept text := current_setting('app.last_committed_change', true);
+    last bigint;
+BEGIN
+    IF starts_with(kept, owner::text) THEN
+        RETURN split_part(kept, ' ', 2)::bigint;
+    END IF;
+    last := last_committed_change(owner);
+    kept := set_config('app.last_committed_change', owner || ' ' || last, true);
+    RETURN last;
+END
 $$;
 
 -- Name: canonical_genres(text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -3941,24 +3959,6 @@ CREATE FUNCTION public.keep_as_notes(owner uuid, book uuid, kept text) RETURNS v
     FROM generate_series(0, (char_length(kept) - 1) / 10000) part
 $$;
 
--- Name: known_last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.known_last_committed_change(owner uuid) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    kept text := current_setting('app.last_committed_change', true);
-    last bigint;
-BEGIN
-    IF starts_with(kept, owner::text) THEN
-        RETURN split_part(kept, ' ', 2)::bigint;
-    END IF;
-    last := last_committed_change(owner);
-    kept := set_config('app.last_committed_change', owner || ' ' || last, true);
-    RETURN last;
-END
-$$;
-
 -- Name: last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.last_committed_change(owner uuid) RETURNS bigint
@@ -5309,7 +5309,7 @@ BEGIN
         account, (merged_books ->> p.book_id::text)::uuid, p.modified_at, p.fraction, p.device_id, p.device_name, p.title,
         p.place_refs, e.id, CASE WHEN e.id IS NOT NULL THEN p.entry_began_at END
     FROM ereader_positions p
-    -- An entry that has got another id is not continued.
+    -- If the entry has a new id, the position does not refer to it, and the next report adds an entry.
     LEFT JOIN progress_entries e ON e.user_id = account AND e.id = p.entry_id
     WHERE p.user_id = guest
     ON CONFLICT (user_id, book_id) DO UPDATE
@@ -5403,7 +5403,7 @@ DECLARE
     new_ids jsonb := merged_books;
 BEGIN
     FOR import IN SELECT i.* FROM imports i WHERE i.user_id = guest ORDER BY i.created_at, i.id LOOP
-        -- The account imports the same file.
+        -- The account is importing the same file.
         CONTINUE WHEN import.state IN ('QUEUED', 'RUNNING') AND EXISTS (
             SELECT
             FROM imports i

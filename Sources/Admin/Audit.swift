@@ -6,7 +6,7 @@ import Postgres
 /// `bookplate-admin audit`: shows and checks the audit log.
 struct Audit: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show and check the log of security and administration.",
+        abstract: "Show and check the audit log.",
         subcommands: [List.self, Verify.self])
 
     struct List: ParsableCommand {
@@ -29,7 +29,7 @@ struct Audit: ParsableCommand {
         var tenant: String?
         @Option(help: "Only events of this kind, such as SIGNED_IN.")
         var kind: String?
-        @Option(help: "Only events of the last days.")
+        @Option(help: "Only events of the last DAYS days.")
         var days: Int32?
         @Option(help: "Maximum number of events.")
         var limit: Int32 = 100

@@ -20,17 +20,28 @@ struct TenantSettings: ParsableArguments {
     @Option(help: "Maximum number of requests per minute of all users together, per server.")
     var rate: Int32?
     @Option(
-        help: "Maximum size of all covers of the tenant, such as 500GB. Without it, unlimited.")
+        help:
+            "Maximum size of all covers of the tenant, such as 500GB. Default for a new tenant: unlimited."
+    )
     var storage: ByteCount?
-    @Option(help: "Maximum size of the covers of each user, such as 1GB. Without it, 2GiB.")
+    @Option(
+        help:
+            "Maximum size of the covers of each user, such as 1GB. Default for a new tenant: 2GiB.")
     var userStorage: ByteCount?
     @Option(
-        help: "Whether readers may rate books in half stars: on or off. Without it, off.")
+        help:
+            "Whether readers may rate books in half stars: on or off. Default for a new tenant: off."
+    )
     var halfStars: Switch?
     @Option(
-        help: "Whether apps may sign in guests, who have no identity: on or off. Without it, off.")
+        help:
+            "Whether apps may sign in guests, who have no identity: on or off. Default for a new tenant: off."
+    )
     var guests: Switch?
-    @Option(help: "Maximum number of books of each guest, from 1 to 1,000. Without it, 200.")
+    @Option(
+        help:
+            "Maximum number of books of each guest, from 1 to 1,000. Default for a new tenant: 200."
+    )
     var guestBooks: Int32?
 
     /// - Throws: `.usage` for a value without `=`.

@@ -3,7 +3,7 @@ extension Configuration {
     package struct Traces: Sendable, Equatable {
         /// The URL of a collector for OTLP/HTTP, with the path, such as `http://localhost:4318/v1/traces`.
         package var url: String
-        /// The share of the traces to record that begin in this server, from 0 to 1.
+        /// The share of traces to record, from 0 to 1. It does not apply if a trusted proxy sends a `traceparent`.
         package var share: Double
 
         /// nil if no URL is configured.

@@ -36,9 +36,10 @@ AS $$
     )
 $$;
 
--- Returns `last_committed_change`, which a transaction that has locked the user searches only once: it would read all entries of
--- the transaction again for each change of a large statement. The setting is forgotten when the lock is.
-CREATE OR REPLACE FUNCTION known_last_committed_change(owner uuid) RETURNS bigint
+-- Returns last_committed_change(owner), cached for the transaction. Without the cache, each change of a large statement would read
+-- all entries of the transaction again. The caller holds the lock of the user, so the value cannot change; both end with the
+-- transaction.
+CREATE OR REPLACE FUNCTION cached_last_committed_change(owner uuid) RETURNS bigint
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -63,7 +64,7 @@ DECLARE
 BEGIN
     PERFORM lock_user(owner);
     IF change = 'UPDATED' THEN
-        last_committed := known_last_committed_change(owner);
+        last_committed := cached_last_committed_change(owner);
     END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT

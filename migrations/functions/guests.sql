@@ -24,8 +24,8 @@ BEGIN
 END
 $$;
 
--- Does what the function of the migration store_title_card_versions does, and also refuses new books of guests. `books` has one
--- trigger for both.
+-- Computes the columns of a book that follow from others, and limits the books of guests. Replaces the function of the migration
+-- store_title_card_versions.
 CREATE OR REPLACE FUNCTION set_computed_columns() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
@@ -97,7 +97,7 @@ $$;
 
 -- MARK: Inactive guests
 
--- Returns when a guest last refreshed a session or used an access token.
+-- Returns when a guest last refreshed a session or used an access token. Null if the user is not a guest.
 CREATE OR REPLACE FUNCTION guest_last_active(guest uuid) RETURNS timestamptz
 LANGUAGE sql STABLE
 AS $$

@@ -79,9 +79,9 @@ AS $$
     SELECT strpos(subject, U&'\001F') = 0
 $$;
 
--- Adds the identity in app.subject to the caller, and makes a guest an account. Fails if another user has the identity, if the caller
--- has `identities_max`, or if the identity token was used before. A repeated request changes nothing. The caller has called
--- lock_identity before begin_request.
+-- Adds the identity in app.subject to the caller, and makes a guest an account. Fails if another user has the identity, if it is from
+-- Apple and the caller has another one from Apple, if the caller has `identities_max` identities, or if the identity token was used
+-- before. A repeated request changes nothing. The caller has called lock_identity before begin_request.
 CREATE OR REPLACE FUNCTION link_identity(token_hash bytea, token_expires_at timestamptz, identities_max int) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

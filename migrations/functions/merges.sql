@@ -2,8 +2,8 @@
 -- Merging the library of a guest into an account. Everything here runs in one transaction, with the locks of both users.
 --
 -- A book of the guest that the account has, by its ISBN, edition, work, or title, is merged with that book. All other objects move
--- with their ids, unless the account uses the id already. Where both have a value of which there can be only one, the account keeps
--- its own. Longer texts of the guest become notes, so they are not lost.
+-- with their ids, unless the account uses the id already. If both have a value for the same field, the account's
+-- value is kept. Longer texts of the guest become notes, so they are not lost.
 
 -- Returns the id, or another one if the user has an object with it.
 CREATE OR REPLACE FUNCTION unused_id(owner uuid, given uuid) RETURNS uuid
@@ -400,7 +400,7 @@ BEGIN
         account, (merged_books ->> p.book_id::text)::uuid, p.modified_at, p.fraction, p.device_id, p.device_name, p.title,
         p.place_refs, e.id, CASE WHEN e.id IS NOT NULL THEN p.entry_began_at END
     FROM ereader_positions p
-    -- An entry that has got another id is not continued.
+    -- If the entry has a new id, the position does not refer to it, and the next report adds an entry.
     LEFT JOIN progress_entries e ON e.user_id = account AND e.id = p.entry_id
     WHERE p.user_id = guest
     ON CONFLICT (user_id, book_id) DO UPDATE
@@ -427,7 +427,7 @@ DECLARE
     new_ids jsonb := merged_books;
 BEGIN
     FOR import IN SELECT i.* FROM imports i WHERE i.user_id = guest ORDER BY i.created_at, i.id LOOP
-        -- The account imports the same file.
+        -- The account is importing the same file.
         CONTINUE WHEN import.state IN ('QUEUED', 'RUNNING') AND EXISTS (
             SELECT
             FROM imports i

@@ -4,8 +4,8 @@
 -- MARK: Collecting signals
 
 -- Adds the readers whose library, reviews, or swipes changed since the last call, or all readers, to those whose signals have to
--- be collected. Returns nothing. Transactions that had started before the last call may have committed after it, so this goes
--- back another 30 minutes. If the last call was so long ago that the records of changes may have been pruned, all readers are
+-- be collected. Returns nothing. Looks back 30 minutes further than the last call, because transactions that started before it may
+-- have committed later. If the last call was so long ago that the records of changes may have been pruned, all readers are
 -- added.
 --
 -- The lock is that of catalog imports and decisions about works, which add readers by triggers and then change `feed_state`, too.
@@ -49,7 +49,7 @@ BEGIN
 END
 $$;
 
--- The readers of an edition whose work becomes another one have signals about other works than before.
+-- Adds the readers of editions that have moved to another work: their signals are now about that work.
 CREATE OR REPLACE FUNCTION collect_signals_of_editions(editions uuid[]) RETURNS void
 LANGUAGE sql
 AS $$

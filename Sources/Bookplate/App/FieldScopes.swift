@@ -26,7 +26,7 @@ struct FieldScopes: Sendable {
         self.types = types
     }
 
-    /// Returns the scopes of a field and of its type.
+    /// Returns the scopes of a field and of the type that declares it.
     func scopes(of field: FieldDefinition, of type: TypeDefinition) -> ScopeSet {
         (fields[ObjectIdentifier(field)] ?? []).union(types[ObjectIdentifier(type)] ?? [])
     }

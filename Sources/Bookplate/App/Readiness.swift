@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_173_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "e6f469d29224d37af43e56452e779b5295067a397c1a7cf648ff94d49180819a"
+    "8872c86f0e99d989a6cc52847a6e85aaa7b0bafa1970ecb452c7e8135ee0d91e"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -384,7 +384,7 @@ package final class RequestContext: RowContext {
 
     package func error(for defect: LoaderDefect) -> FieldError {
         services.logger.error(
-            "a field has an invalid value",
+            "a loader returned invalid values for a field",
             metadata: ["request_id": "\(requestID)", "reason": "\(defect)"])
         return fieldError(.internalError)
     }

@@ -16,7 +16,7 @@ extension Sessions {
         let tenants = try await request.services.accounts.tenants.all(for: request)
         guard let tenant = tenants.first(where: { $0.audiences.contains(app) }),
             tenant.allowsGuests
-        else { throw .forbidden("This app has no guests. Sign in.") }
+        else { throw .forbidden("This app does not allow guests. Sign in.") }
         try rates.takeGuest(of: tenant.id)
         let secret = RefreshTicket.newSecret()
         let ticket = RefreshTicket(
