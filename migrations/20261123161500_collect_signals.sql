@@ -6,10 +6,10 @@ CREATE TABLE readers_to_collect (
     user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
     changed_at timestamptz NOT NULL DEFAULT now()
 );
-ALTER TABLE readers_to_collect ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 INSERT INTO readers_to_collect (user_id)
 SELECT id
 FROM users;
+ALTER TABLE readers_to_collect ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
 -- The signals of each reader when they were last collected, newest first. All arrays have the same length. Only signals with a
 -- positive weight are collected (see the view `reader_signals`).

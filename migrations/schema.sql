@@ -432,6 +432,7 @@ BEGIN
         UPDATE users u
         SET is_guest = false, apple_sub = app_subject(), updated_at = now()
         WHERE u.id = guest;
+        PERFORM record_audit_event('GUEST_UPGRADED', app_tenant_id(), guest, NULL, '{}');
         adopt_guest.user_id := guest;
         outcome := 'UPGRADED';
     ELSE
@@ -623,6 +624,20 @@ CREATE FUNCTION public.audit_hash(previous bytea, event public.audit_events) RET
             )::text, 'UTF8'
         )
     )
+$$;
+
+-- Name: audit_unlinked_identity(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.audit_unlinked_identity() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM record_audit_event('IDENTITY_UNLINKED', OLD.tenant_id, OLD.user_id, NULL, '{}')
+    FROM users u
+    WHERE u.id = OLD.user_id;
+    RETURN NULL;
+END
 $$;
 
 -- Name: author_id(text); Type: FUNCTION; Schema: public; Owner: -
@@ -4014,12 +4029,12 @@ DECLARE
     books_max int;
 BEGIN
     SELECT t.guest_books_max INTO books_max
-    FROM users u
-    JOIN tenants t ON t.id = u.tenant_id
+    FROM public.users u
+    JOIN public.tenants t ON t.id = u.tenant_id
     WHERE u.id = owner AND u.is_guest;
     IF FOUND
-        AND (SELECT count(*) FROM books b WHERE b.user_id = owner) >= books_max
-        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.id = new_book)
+        AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
+        AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
     THEN
         RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
     END IF;
@@ -4147,9 +4162,13 @@ BEGIN
     SELECT u.id, u.tenant_id, app_subject()
     FROM users u
     WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+    PERFORM record_audit_event('IDENTITY_LINKED', app_tenant_id(), owner, NULL, '{}');
     UPDATE users u
     SET is_guest = false
     WHERE u.id = owner AND u.is_guest;
+    IF FOUND THEN
+        PERFORM record_audit_event('GUEST_UPGRADED', app_tenant_id(), owner, NULL, '{}');
+    END IF;
 END
 $$;
 
@@ -5386,6 +5405,9 @@ BEGIN
     PERFORM enqueue_job(
         NULL, 'account.move_covers', jsonb_build_object('userID', guest), NULL, 0, 0, 100
     );
+    PERFORM record_audit_event(
+        'GUEST_MERGED', app_tenant_id(), account, NULL, jsonb_build_object('guest', guest)
+    );
     DELETE FROM users u
     WHERE u.id = guest;
     PERFORM pg_notify('jobs', 'account.move_covers'), pg_notify('changes', account::text);
@@ -6016,7 +6038,7 @@ BEGIN
         ORDER BY e.position
         LIMIT rows_max
     ) oldest
-    WHERE oldest.at < now() - greatest(kept_days, 30) * interval '1 day';
+    WHERE oldest.at < now() - greatest(kept_days, 400) * interval '1 day';
     IF boundary IS NULL THEN
         RETURN 0;
     END IF;
@@ -6870,6 +6892,8 @@ BEGIN
     UPDATE sessions s
     SET revoked_at = now()
     WHERE s.user_id = owner AND s.revoked_at IS NULL;
+    DELETE FROM access_tokens t
+    WHERE t.user_id = owner;
     PERFORM set_config('app.user_id', '', true);
 END
 $$;
@@ -7814,7 +7838,7 @@ DECLARE
     ignored text;
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        ignored := limit_guest_books(NEW.user_id, NEW.id);
+        ignored := public.limit_guest_books(NEW.user_id, NEW.id);
     END IF;
     NEW.author := coalesce(NEW.written_author, NEW.authors[1]);
     NEW.author_ids := public.author_ids(NEW.authors);
@@ -10815,6 +10839,10 @@ CREATE TRIGGER audit_sign_in AFTER INSERT ON public.sessions FOR EACH ROW EXECUT
 
 CREATE TRIGGER audit_token_creation AFTER INSERT ON public.access_tokens FOR EACH ROW EXECUTE FUNCTION public.audit_credential('TOKEN_CREATED');
 
+-- Name: identities audit_unlinked_identity; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER audit_unlinked_identity AFTER DELETE ON public.identities FOR EACH ROW EXECUTE FUNCTION public.audit_unlinked_identity();
+
 -- Name: work_records collect_signals_of_changed_records; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER collect_signals_of_changed_records AFTER UPDATE ON public.work_records REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.collect_signals_of_moved_works();
@@ -11668,6 +11696,10 @@ REVOKE ALL ON FUNCTION public.audit_credential() FROM PUBLIC;
 -- Name: FUNCTION audit_hash(previous bytea, event public.audit_events); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.audit_hash(previous bytea, event public.audit_events) FROM PUBLIC;
+
+-- Name: FUNCTION audit_unlinked_identity(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.audit_unlinked_identity() FROM PUBLIC;
 
 -- Name: FUNCTION begin_guest_deletion(guest uuid, days integer); Type: ACL; Schema: public; Owner: -
 

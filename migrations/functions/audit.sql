@@ -134,7 +134,7 @@ BEGIN
 END
 $$;
 
--- Deletes up to `rows_max` of the oldest events that are older than `kept_days`, at least 30, and returns how many. An event records
+-- Deletes up to `rows_max` of the oldest events that are older than `kept_days`, at least 400, and returns how many. An event records
 -- the new beginning of the chain, so that the deletion of other events is found.
 CREATE OR REPLACE FUNCTION prune_audit_events(kept_days int, rows_max int) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -153,7 +153,7 @@ BEGIN
         ORDER BY e.position
         LIMIT rows_max
     ) oldest
-    WHERE oldest.at < now() - greatest(kept_days, 30) * interval '1 day';
+    WHERE oldest.at < now() - greatest(kept_days, 400) * interval '1 day';
     IF boundary IS NULL THEN
         RETURN 0;
     END IF;
@@ -186,5 +186,5 @@ CREATE POLICY administration ON audit_chain TO CURRENT_USER
 
 REVOKE ALL ON FUNCTION record_audit_event, audit_credential, record_refusals, audit_hash, chain_audit_events,
     prune_audit_events FROM PUBLIC;
--- The server's role can add events, but neither read nor change them.
+-- The server's role has no access to the tables. Through these functions it can add refusals, extend the chain, and delete old events.
 GRANT EXECUTE ON FUNCTION record_refusals, chain_audit_events, prune_audit_events TO bookplate_app;

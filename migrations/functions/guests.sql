@@ -1,4 +1,4 @@
--- requires: accounts, covers, deleted_books, imports, reads, works
+-- requires: accounts, audit, covers, deleted_books, imports, reads, works
 -- Guests: users without an identity. Their limits, their upgrade to accounts, their deletion, and the move of their covers. The
 -- merge of their libraries is in merges.sql.
 
@@ -12,12 +12,12 @@ DECLARE
     books_max int;
 BEGIN
     SELECT t.guest_books_max INTO books_max
-    FROM users u
-    JOIN tenants t ON t.id = u.tenant_id
+    FROM public.users u
+    JOIN public.tenants t ON t.id = u.tenant_id
     WHERE u.id = owner AND u.is_guest;
     IF FOUND
-        AND (SELECT count(*) FROM books b WHERE b.user_id = owner) >= books_max
-        AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.id = new_book)
+        AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
+        AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
     THEN
         RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
     END IF;
@@ -33,7 +33,7 @@ DECLARE
     ignored text;
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        ignored := limit_guest_books(NEW.user_id, NEW.id);
+        ignored := public.limit_guest_books(NEW.user_id, NEW.id);
     END IF;
     NEW.author := coalesce(NEW.written_author, NEW.authors[1]);
     NEW.author_ids := public.author_ids(NEW.authors);
@@ -86,6 +86,7 @@ BEGIN
         UPDATE users u
         SET is_guest = false, apple_sub = app_subject(), updated_at = now()
         WHERE u.id = guest;
+        PERFORM record_audit_event('GUEST_UPGRADED', app_tenant_id(), guest, NULL, '{}');
         adopt_guest.user_id := guest;
         outcome := 'UPGRADED';
     ELSE

@@ -1,4 +1,4 @@
--- requires: accounts, guests
+-- requires: accounts, audit, guests
 -- Sign-in with identities: finding and creating accounts, linking and unlinking identities.
 
 -- MARK: Identities
@@ -112,9 +112,13 @@ BEGIN
     SELECT u.id, u.tenant_id, app_subject()
     FROM users u
     WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+    PERFORM record_audit_event('IDENTITY_LINKED', app_tenant_id(), owner, NULL, '{}');
     UPDATE users u
     SET is_guest = false
     WHERE u.id = owner AND u.is_guest;
+    IF FOUND THEN
+        PERFORM record_audit_event('GUEST_UPGRADED', app_tenant_id(), owner, NULL, '{}');
+    END IF;
 END
 $$;
 
@@ -156,8 +160,25 @@ BEGIN
 END
 $$;
 
--- Removes the identity in app.subject, which Apple has deleted, if the caller has another one: the account stays. Ends its sessions, and
--- sets app.user_id to no user. An account without another identity is left to the deletion that follows.
+-- Records a removed identity, unless its account is deleted, which is one event.
+CREATE OR REPLACE FUNCTION audit_unlinked_identity() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    PERFORM record_audit_event('IDENTITY_UNLINKED', OLD.tenant_id, OLD.user_id, NULL, '{}')
+    FROM users u
+    WHERE u.id = OLD.user_id;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER audit_unlinked_identity
+AFTER DELETE ON identities
+FOR EACH ROW
+EXECUTE FUNCTION audit_unlinked_identity();
+
+-- Removes the identity in app.subject, which Apple has deleted, if the caller has another one: the account stays. Ends its sessions
+-- and tokens, and sets app.user_id to no user. An account without another identity is left to the deletion that follows.
 CREATE OR REPLACE FUNCTION release_deleted_identity() RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -181,6 +202,8 @@ BEGIN
     UPDATE sessions s
     SET revoked_at = now()
     WHERE s.user_id = owner AND s.revoked_at IS NULL;
+    DELETE FROM access_tokens t
+    WHERE t.user_id = owner;
     PERFORM set_config('app.user_id', '', true);
 END
 $$;
@@ -203,5 +226,5 @@ CREATE POLICY administration ON identities TO CURRENT_USER
 -- Functions and the trigger add identities, after the token was verified.
 GRANT SELECT, DELETE ON identities TO bookplate_app;
 
-REVOKE ALL ON FUNCTION record_identity, link_identity FROM PUBLIC;
+REVOKE ALL ON FUNCTION record_identity, link_identity, audit_unlinked_identity FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION link_identity TO bookplate_app;

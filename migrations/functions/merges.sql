@@ -1,4 +1,4 @@
--- requires: accounts, deleted_books, imports, jobs, reads, works
+-- requires: accounts, audit, deleted_books, imports, jobs, reads, works
 -- Merging the library of a guest into an account. Everything here runs in one transaction, with the locks of both users.
 --
 -- A book of the guest that the account has, by its ISBN, edition, work, or title, is merged with that book. All other objects move
@@ -600,6 +600,9 @@ BEGIN
         false;
     PERFORM enqueue_job(
         NULL, 'account.move_covers', jsonb_build_object('userID', guest), NULL, 0, 0, 100
+    );
+    PERFORM record_audit_event(
+        'GUEST_MERGED', app_tenant_id(), account, NULL, jsonb_build_object('guest', guest)
     );
     DELETE FROM users u
     WHERE u.id = guest;

@@ -245,6 +245,7 @@ extension AccountDeletion {
                 NULL, $1, jsonb_build_object('userID', app_user_id()), NULL, $2, 0, $3
             ),
             app_user_id()
+        WHERE app_user_id() IS NOT NULL
         """)
 
     /// Foreign keys delete all rows of the user, including the sessions, in the same transaction.

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_173_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "8872c86f0e99d989a6cc52847a6e85aaa7b0bafa1970ecb452c7e8135ee0d91e"
+    "24d4310129e6706096c646599582b3df0f918c2e294aa7f596c0e7add43a2db9"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -8,8 +8,14 @@ package struct RateKey: Hashable, Sendable {
 
     init(_ id: UUID) { (high, low) = (id.high, id.low) }
 
-    /// The key of all uploads with personal access tokens that the process has not looked up. No client has this address.
-    static let unknownTokens = RateKey(ClientAddress(high: 0, low: 0))
+    /// The key of all uploads with personal access tokens that the process has not looked up. The key of an address never has
+    /// this value.
+    static let unknownTokens = RateKey(high: 0, low: 1)
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
 
     /// The bits of the key as a UUID, the type of its database column. For an address, the result is not a valid UUID.
     var id: UUID { UUID(high: high, low: low) }
