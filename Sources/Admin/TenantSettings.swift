@@ -17,7 +17,7 @@ struct TenantSettings: ParsableArguments {
     var amazonTag: String?
     @Option(help: "The Bookshop.org affiliate ID in purchase links.")
     var bookshopId: String?
-    @Option(help: "Maximum number of requests per minute of all users together, per server.")
+    @Option(help: "Maximum number of requests per minute of all users together.")
     var rate: Int32?
     @Option(
         help:
