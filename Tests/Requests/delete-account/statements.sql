@@ -36,7 +36,8 @@ SELECT enqueue_job( NULL, $1, jsonb_build_object( 'clientID', client_id, 'sealed
 FROM apple_grants
 WHERE user_id = app_user_id();
 
-SELECT enqueue_job( NULL, $1, jsonb_build_object('userID', app_user_id()), NULL, $2, 0, $3 ), app_user_id();
+SELECT enqueue_job( NULL, $1, jsonb_build_object('userID', app_user_id()), NULL, $2, 0, $3 ), app_user_id()
+WHERE app_user_id() IS NOT NULL;
 
 DELETE FROM users
 WHERE id = app_user_id();
