@@ -20,8 +20,9 @@ COPY scripts/common scripts/packages scripts/
 RUN apt-get update \
     && apt-get install -y --no-install-recommends $(scripts/packages build) \
     && rm -rf /var/lib/apt/lists/*
-# The dependencies are a layer of their own, which is built again only when their versions change.
-COPY Package.swift Package.resolved ./
+# The dependencies are a layer of their own, which is built again only when their versions change. Without a file
+# Package.resolved, their newest versions are used.
+COPY Package.swift Package.resolved* ./
 RUN swift package resolve
 COPY Plugins Plugins
 # The programs embed the schema and the migrations.
@@ -57,7 +58,8 @@ RUN apt-get update \
     && useradd --uid 10001 --gid 10001 --home-dir /var/lib/bookplate --create-home --shell /usr/sbin/nologin bookplate
 COPY --from=build /install/ /usr/local/bin/
 WORKDIR /usr/local/share/bookplate
-COPY schema.graphql LICENSE Package.resolved ./
+COPY schema.graphql LICENSE ./
+COPY --from=build /source/Package.resolved ./
 COPY scripts/backup scripts/restore scripts/sbom scripts/
 RUN scripts/sbom "$(bookplate-admin --version | cut -d ' ' -f 2)" > sbom.spdx.json
 # The starter catalog with its license and attribution.
