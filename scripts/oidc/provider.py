@@ -2,6 +2,8 @@
 
 import os
 import sys
+import threading
+import time
 
 import werkzeug.serving
 from oidc_provider_mock import _app as provider
@@ -31,6 +33,14 @@ def rotate():
     return "", 204
 
 
+def end_with_parent(parent):
+    """Ends this process when the process that has started it, the tests, has ended."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(0)
+
+
+threading.Thread(target=end_with_parent, args=[os.getppid()], daemon=True).start()
 server = werkzeug.serving.make_server("127.0.0.1", 0, app, threaded=True)
 with open(sys.argv[1] + ".new", "w") as file:
     file.write(str(server.server_port))
