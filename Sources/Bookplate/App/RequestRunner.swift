@@ -393,77 +393,9 @@ package final class RequestRunner: GraphQLService {
     }
 }
 
-extension GraphQLError {
-    fileprivate static let subscriptionNeedsStream = GraphQLError(
-        "A subscription returns several responses. Accept text/event-stream or "
-            + "multipart/mixed;subscriptionSpec=\"1.0\", or use a WebSocket.",
-        extensions: [.init("code", .string("BAD_USER_INPUT"))])
-}
-
-extension Viewer {
-    init(_ claims: AccessClaims) {
-        self.init(
-            userID: claims.userID, tenantID: claims.tenantID,
-            sessionID: claims.sessionID)
-    }
-}
-
-extension ConnectionAuthenticationError {
-    fileprivate init(_ error: BookplateError) {
-        self =
-            switch error {
-            case .unauthenticated: .unauthenticated
-            case .rateLimited(let seconds): .rateLimited(retryAfterSeconds: seconds)
-            default: .unavailable
-            }
-    }
-}
-
-extension RequestLimits {
-    /// The maximum memory of the rows that the levels of one operation load: twice the maximum size of the response, and
-    /// at least 16 MiB.
-    ///
-    /// Without it, rows of any size would be loaded for a response that is refused because of its size. The rows need not
-    /// be smaller than the response: they also hold columns that the response does not, and libpq needs 16 bytes for each
-    /// cell, even if it is null. With 10,000 objects, the most that is allowed, a response of 8 MiB consists of about
-    /// 800 bytes for each object. Twice that leaves room for the overhead of 40 cells in each row.
-    var rowBytesMax: Int {
-        let (twice, overflow) = responseBytesMax.multipliedReportingOverflow(by: 2)
-        return overflow ? .max : max(twice, 16 << 20)
-    }
-}
-
 extension GraphQLRequest {
     fileprivate var hasVariables: Bool {
         guard let variables, !variables.isNull else { return false }
         return variables != .object([])
-    }
-}
-
-extension RateLimitStatus {
-    init(_ state: RateLimits.State) {
-        self.init(
-            name: state.name.description, unitsPerMinute: state.unitsPerMinute,
-            remainingUnits: state.remaining, waitSeconds: state.waitSeconds)
-    }
-}
-
-extension GraphQLResponse.Refusal {
-    /// Creates the refusal that the errors contain; nil if none of them has the code `RATE_LIMITED` or `SERVICE_UNAVAILABLE`.
-    fileprivate init?(_ errors: [GraphQLError]) {
-        func longestWait(_ code: String) -> Int? {
-            errors.compactMap { error in
-                error.code == code
-                    ? error.extensions.first { $0.name == "retryAfter" }?.value.int : nil
-            }.max()
-        }
-        if errors.isEmpty { return nil }
-        if let seconds = longestWait("RATE_LIMITED") {
-            self = .rateLimited(retryAfterSeconds: seconds)
-        } else if let seconds = longestWait(BookplateError.serviceUnavailableCode) {
-            self = .unavailable(retryAfterSeconds: seconds)
-        } else {
-            return nil
-        }
     }
 }

@@ -1,3 +1,4 @@
+import Identity
 import Postgres
 
 /// The caller of a request, from a verified access token.
@@ -23,5 +24,13 @@ package struct Viewer: Sendable, Equatable {
         self.tenantID = tenantID
         sessionID = accessTokenID
         usesPersonalToken = true
+    }
+}
+
+extension Viewer {
+    init(_ claims: AccessClaims) {
+        self.init(
+            userID: claims.userID, tenantID: claims.tenantID,
+            sessionID: claims.sessionID)
     }
 }
