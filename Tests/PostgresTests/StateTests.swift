@@ -200,6 +200,14 @@ struct SplitMix: RandomNumberGenerator {
         #expect(state.memberForPipeline() == 0)
     }
 
+    @Test func neverSelectsAConnectionThatAnAbandonedWriteBlocks() {
+        var state = state([1, 4])
+        state.members[0].isBlocked = true
+        #expect(state.memberForPipeline() == nil)
+        state.members[1].inFlightCount = 3
+        #expect(state.memberForPipeline() == 1)
+    }
+
     @Test func neverSelectsAConnectionThatIsNotReady() {
         var state = state([0, 1])
         state.members[0].isReady = false

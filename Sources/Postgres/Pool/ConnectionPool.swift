@@ -85,8 +85,8 @@ package final class ConnectionPool: @unchecked Sendable {
 
     /// Runs a pipeline in one round trip and returns the rows of each of its statements, in order.
     ///
-    /// A pipeline that has not been sent yet survives the loss of a connection. One that was in flight is
-    /// sent once more if it is read-only. Cancelling the task cancels the pipeline.
+    /// A pipeline that has not been sent yet survives the loss of a connection. A pipeline in flight is sent
+    /// once more if it is read-only. Cancelling the task cancels the pipeline.
     ///
     /// - Throws: `.server` if a statement failed, which rolls back the whole pipeline; see
     ///   `PostgresError` for the other cases.
@@ -222,6 +222,7 @@ extension ConnectionPool {
 
     func memberFinished(_ index: Int, _ submission: Submission) {
         state.members[index].inFlightCount -= 1
+        state.members[index].isBlocked = false
         if submission.pipeline.mayWaitForStandby {
             writesInFlightCount -= 1
             if submission.failure == nil { abandonedWriteCount = 0 }
@@ -253,6 +254,7 @@ extension ConnectionPool {
     func memberLost(_ index: Int, _ submissions: [Submission], _ reason: String) {
         state.members[index].isReady = false
         state.members[index].isSlow = false
+        state.members[index].isBlocked = false
         state.members[index].inFlightCount = 0
         counters.lostConnectionCount += 1
         noteOutage(at: .now())
@@ -309,6 +311,7 @@ extension ConnectionPool {
             }
             connection.tick()
             state.members[index].isSlow = connection.isSlow
+            state.members[index].isBlocked = connection.isBlocked
         }
         drainQueue()
         if !queue.isEmpty || connections.contains(where: { !$0.isIdle }) {

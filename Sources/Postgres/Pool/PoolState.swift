@@ -5,6 +5,9 @@ struct PoolState {
         var isReady = false
         /// Whether its current pipeline has been running for long and delays those sent after it.
         var isSlow = false
+        /// Whether an abandoned write keeps the connection busy, possibly for as long as a standby is missing. Pipelines wait for
+        /// another connection instead.
+        var isBlocked = false
         var inFlightCount = 0
     }
 
@@ -18,13 +21,13 @@ struct PoolState {
         self.queuedMax = max(0, queuedMax)
     }
 
-    /// Returns the index of the connection for the next pipeline, or nil if all are full or not ready.
+    /// Returns the index of the connection for the next pipeline, or nil if all are full, blocked, or not ready.
     ///
     /// Connections that are not slow come first, then those with the fewest pipelines in flight.
     func memberForPipeline() -> Int? {
         var best: Int?
         for (index, member) in members.enumerated()
-        where member.isReady && member.inFlightCount < inFlightMax {
+        where member.isReady && !member.isBlocked && member.inFlightCount < inFlightMax {
             guard let current = best else {
                 best = index
                 continue
