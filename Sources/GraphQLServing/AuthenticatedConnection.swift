@@ -1,13 +1,16 @@
 /// The authenticated client of a long-lived connection. The session is watched while this value is alive.
-package struct AuthenticatedConnection {
+public struct AuthenticatedConnection {
     /// The time until the token expires.
-    package let tokenLifetime: Duration
+    public let tokenLifetime: Duration
     /// The id of the session. A later token on the same connection must belong to the same session.
-    package let session: String
+    public let session: String
     private let watch: AnyObject
 
-    /// - Parameter watch: Keeps watching the session until it is released.
-    package init(tokenLifetime: Duration, session: String, watch: AnyObject) {
+    /// - Parameters:
+    ///   - tokenLifetime: The time until the token expires. The connection is closed then, unless the client sends a new token.
+    ///   - session: The id of the session, which a later token must have.
+    ///   - watch: Watches the session until it is released.
+    public init(tokenLifetime: Duration, session: String, watch: AnyObject) {
         self.tokenLifetime = tokenLifetime
         self.session = session
         self.watch = watch
@@ -15,7 +18,7 @@ package struct AuthenticatedConnection {
 }
 
 /// The kind of a long-lived connection.
-package enum ConnectionKind: Sendable {
+public enum ConnectionKind: Sendable {
     /// A WebSocket from this address. Its token was not sent with a request, so rate limits count the authentication as
     /// one.
     case socket(from: ClientAddress?)
@@ -24,20 +27,24 @@ package enum ConnectionKind: Sendable {
 }
 
 /// The reason why a long-lived connection is not authenticated.
-package enum ConnectionAuthenticationError: Error, Equatable {
+public enum ConnectionAuthenticationError: Error, Equatable {
     /// The token is invalid, or its session has ended.
     case unauthenticated
+    /// The client has exceeded a rate limit.
     case rateLimited(retryAfterSeconds: Int)
     /// The database is unavailable.
     case unavailable
 }
 
 /// The address of a client: an IPv6 address, or an IPv4 address mapped into one.
-package struct ClientAddress: Hashable, Sendable {
-    package let high: UInt64
-    package let low: UInt64
+public struct ClientAddress: Hashable, Sendable {
+    /// The first eight bytes.
+    public let high: UInt64
+    /// The last eight bytes.
+    public let low: UInt64
 
-    package init(high: UInt64, low: UInt64) {
+    /// Creates the address of these 16 bytes. An IPv4 address is `::ffff:a.b.c.d`.
+    public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }

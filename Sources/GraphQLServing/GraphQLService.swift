@@ -1,12 +1,14 @@
 import GraphQL
 
-/// Executes GraphQL requests. A product implements this; a transport such as HTTP or WebSocket calls it.
+/// Executes GraphQL requests. A transport such as HTTP or WebSocket calls it.
 ///
-/// There is one instance per event loop, and all methods are called on that loop.
-package protocol GraphQLService: AnyObject {
+/// `SchemaService` executes the requests of an `ExecutableSchema`. Implement the protocol for more, such as rate limits or
+/// stored documents. There is one instance per event loop, and all methods are called on that loop.
+public protocol GraphQLService: AnyObject {
     /// Executes a request.
     ///
-    /// The task is cancelled when the client disconnects, or when the response takes too long.
+    /// If `request.expectsSingleResponse` is true, the result must be a single response: refuse subscriptions. If
+    /// `request.incrementalFormat` is nil, it must not be a response in several parts. The task is cancelled when the client disconnects, or when the response takes too long.
     func execute(_ request: GraphQLRequest) async -> GraphQLOperation
 
     /// Returns whether an access token is valid. Only requests with a valid token may upload files.
@@ -23,55 +25,86 @@ package protocol GraphQLService: AnyObject {
 }
 
 extension GraphQLService {
+    /// Returns false.
+    public func accepts(bearerToken: String, requestID: String) -> Bool { false }
+
+    /// Accepts every client, for a year.
+    public func authenticateConnection(
+        _ bearerToken: String, for kind: ConnectionKind,
+        onSessionEnd: @escaping @Sendable () -> Void
+    ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
+        AuthenticatedConnection(tokenLifetime: .seconds(365 * 86_400), session: "", watch: self)
+    }
+
     /// Executes a request for a client that reads a single response. A subscription is refused.
-    package func respond(to request: GraphQLRequest) async -> GraphQLResponse {
+    public func respond(to request: GraphQLRequest) async -> GraphQLResponse {
         var request = request
         request.expectsSingleResponse = true
+        request.incrementalFormat = nil
         switch await execute(request) {
         case .response(let response): return response
-        case .responses:
-            // `execute` must refuse subscriptions in this case.
-            preconditionFailure("\(type(of: self)) returned a stream instead of a single response.")
+        case .responses, .incremental:
+            // A defect of the service: see `execute`.
+            return GraphQLResponse(
+                body: RequestErrors([.subscriptionNeedsStream]).body, isRequestError: true)
         }
     }
 }
 
-/// The result of an operation: a single response, or one response per event.
-package enum GraphQLOperation {
+/// The result of an operation: a single response, one response per event, or a response in several parts.
+public enum GraphQLOperation {
+    /// The response to a query, to a mutation, or to a request that cannot be executed.
     case response(GraphQLResponse)
+    /// The responses of a subscription.
     case responses(ResponseStream)
+    /// The first part of a response with `@defer` or `@stream`, and the others. Cancelling the task ends the others soon,
+    /// with errors.
+    case incremental(GraphQLResponse, rest: ResponseStream)
 }
 
 /// A well-formed GraphQL request with its credentials and its origin.
-package struct GraphQLRequest: Sendable {
+public struct GraphQLRequest: Sendable {
     /// The document's text. nil only if `documentID` or `extensions.persistedQuery` identifies the document.
-    package var query: String?
+    public var query: String?
     /// The identifier of a trusted document.
-    package var documentID: String?
+    public var documentID: String?
     /// nil or not empty.
-    package var operationName: String?
+    public var operationName: String?
     /// A JSON object, or nil.
-    package var variables: Value?
+    public var variables: Value?
     /// A JSON object, or nil.
-    package var extensions: Value?
+    public var extensions: Value?
+    /// The parameter `onError`, not validated.
+    public var onError: Value?
     /// The files of a multipart request. `variables` contains an `UploadReference` for each.
     package var uploads: [[UInt8]] = []
     /// The access token, not verified; nil for an anonymous request.
-    package var bearerToken: String?
+    public var bearerToken: String?
     /// Whether mutations are refused, as for HTTP GET.
-    package var isReadOnly = false
+    public var isReadOnly = false
     /// Whether subscriptions are refused, because the client reads a single response.
-    package var expectsSingleResponse = false
+    public var expectsSingleResponse = false
+    /// The format of a response in several parts; nil if the client does not accept one. `@defer` and `@stream` then have no
+    /// effect.
+    public var incrementalFormat: IncrementalFormat?
     /// The id of the request, for the log and for internal errors.
-    package var requestID: String
+    public var requestID: String
     /// The client's address; nil if it is unknown.
-    package var client: ClientAddress?
+    public var client: ClientAddress?
     package var app = ClientApp()
     /// Whether the request's task was cancelled because the response took too long. If the task was cancelled for another
     /// reason, the client has disconnected.
     package var hasTimedOut: @Sendable () -> Bool = { false }
 
-    package init(
+    /// - Parameters:
+    ///   - query: The document's text.
+    ///   - documentID: The identifier of a stored document, in place of the text.
+    ///   - operationName: The operation to execute; nil if the document has only one.
+    ///   - variables: A JSON object.
+    ///   - extensions: A JSON object.
+    ///   - bearerToken: The access token, not verified.
+    ///   - requestID: The id of the request, for logs.
+    public init(
         query: String? = nil, documentID: String? = nil, operationName: String? = nil,
         variables: Value? = nil, extensions: Value? = nil, bearerToken: String? = nil,
         requestID: String = ""
@@ -87,13 +120,13 @@ package struct GraphQLRequest: Sendable {
 }
 
 /// A GraphQL response in its serialized form.
-package struct GraphQLResponse: Sendable {
+public struct GraphQLResponse: Sendable {
     /// The response as JSON.
-    package var body: [UInt8]
+    public var body: [UInt8]
     /// Whether the response has no `data`, because the document or the request is invalid.
-    package var isRequestError: Bool
+    public var isRequestError: Bool
     /// The reason why the request was refused, if transports report it in their own form, such as an HTTP status.
-    package var refusal: Refusal?
+    public var refusal: Refusal?
     /// Whether other clients may get the same response: it is the response to a named document without variables, sent
     /// without a token, and has no errors.
     package var isPublic = false
@@ -104,7 +137,8 @@ package struct GraphQLResponse: Sendable {
     /// The database work of the request; nil if it is not reported.
     package var databaseCost: DatabaseCost?
 
-    package enum Refusal: Sendable, Equatable {
+    /// The reason why a request was refused.
+    public enum Refusal: Sendable, Equatable {
         /// A mutation in a request that is read-only.
         case mutationInReadOnlyRequest
         /// The client has exceeded a rate limit, and can try again after this number of seconds.
@@ -113,37 +147,13 @@ package struct GraphQLResponse: Sendable {
         case unavailable(retryAfterSeconds: Int)
     }
 
-    package init(body: [UInt8], isRequestError: Bool = false, refusal: Refusal? = nil) {
+    /// - Parameters:
+    ///   - body: The response as JSON.
+    ///   - isRequestError: Whether the response has no `data`.
+    ///   - refusal: The reason why the request was refused, if transports report it in their own form.
+    public init(body: [UInt8], isRequestError: Bool = false, refusal: Refusal? = nil) {
         self.body = body
         self.isRequestError = isRequestError
         self.refusal = refusal
-    }
-}
-
-/// The state of a rate limit after a request.
-package struct RateLimitStatus: Sendable, Equatable {
-    /// The name of the limit: `user`, `address`, or `tenant`.
-    package var name: String
-    package var unitsPerMinute: Int
-    package var remainingUnits: Int
-    /// The number of seconds until the limit is fully available, or until a refused request can be repeated.
-    package var waitSeconds: Int
-
-    package init(name: String, unitsPerMinute: Int, remainingUnits: Int, waitSeconds: Int) {
-        self.name = name
-        self.unitsPerMinute = unitsPerMinute
-        self.remainingUnits = remainingUnits
-        self.waitSeconds = waitSeconds
-    }
-}
-
-/// The SQL statements and round trips of a request.
-package struct DatabaseCost: Sendable, Equatable {
-    package var statementCount: Int
-    package var roundTripCount: Int
-
-    package init(statementCount: Int, roundTripCount: Int) {
-        self.statementCount = statementCount
-        self.roundTripCount = roundTripCount
     }
 }

@@ -54,6 +54,13 @@ struct Batch {
             return op == "validate"
                 ? .errors(validate(try document(source), against: schema))
                 : .result(try await execute(source, request, schema))
+        case "execute-incrementally":
+            let schema = try buildSchema(
+                Source(try string(request, "schema")), hasIncrementalDelivery: true)
+            return .parts(
+                try await executeIncrementallyOverJSON(
+                    try string(request, "source"), variables: request["variables"] ?? .null,
+                    root: request["root"] ?? .null, schema: schema))
         case "introspect":
             return .result(
                 try await executeOverJSON(
@@ -61,7 +68,8 @@ struct Batch {
                     schema: try schema(try string(request, "schema"))))
         default:
             throw requestError(
-                "Unknown op \"\(op)\": use parse, print, validate, introspect, or execute.")
+                "Unknown op \"\(op)\": use parse, print, validate, introspect, execute, or execute-incrementally."
+            )
         }
     }
 

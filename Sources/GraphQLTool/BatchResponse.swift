@@ -6,13 +6,15 @@ enum BatchResponse {
     case tree([UInt8])
     case text(String)
     case result(ExecutionResult)
+    /// The parts of a response with `@defer` or `@stream` as JSON.
+    case parts([[UInt8]])
     /// The errors of the document or the request. Empty for a valid document.
     case errors([GraphQLError])
     case schemaErrors([GraphQLError])
 
     var errors: [GraphQLError] {
         switch self {
-        case .tree, .text: []
+        case .tree, .text, .parts: []
         case .result(let result): result.errors
         case .errors(let errors), .schemaErrors(let errors): errors
         }
@@ -34,6 +36,13 @@ enum BatchResponse {
             writer.append(",\"data\":")
             result.data.withUnsafeBufferPointer { writer.append($0) }
             if !result.errors.isEmpty { writer.writeMember(result.errors) }
+        case .parts(let parts):
+            writer.append(",\"parts\":[")
+            for (index, part) in parts.enumerated() {
+                if index > 0 { writer.append(UInt8(ascii: ",")) }
+                writer.append(part)
+            }
+            writer.append(UInt8(ascii: "]"))
         case .errors(let errors):
             writer.writeMember(errors)
         case .schemaErrors(let errors):

@@ -64,7 +64,7 @@ struct GraphQLTool {
         case .tree(let json): write(json + "\n".utf8, to: .standardOutput)
         case .text(let text):
             write(text.hasSuffix("\n") ? text : text + "\n", to: .standardOutput)
-        case .result, .errors, .schemaErrors: break
+        case .result, .parts, .errors, .schemaErrors: break
         }
     }
 

@@ -3,7 +3,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// Requests whose clients close the connection before they receive a response.
 @Suite struct AbandonedRequestTests {

@@ -2,7 +2,7 @@ import GraphQLServing
 import NIOCore
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// The client of a request is the peer, unless the peer is a trusted proxy.
 @Suite struct ClientAddressTests {

@@ -1,7 +1,7 @@
 import Gzip
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// Compressed responses, and compressed bodies of requests.
 @Suite struct CompressionTests {

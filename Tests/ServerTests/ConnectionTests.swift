@@ -3,7 +3,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 @Suite struct ConnectionTests {
     @Test func aConnectionIsKeptForTheNextRequest() async throws {

@@ -5,6 +5,7 @@ import NIOEmbedded
 import Telemetry
 import Testing
 
+@testable import GraphQLNIO
 @testable import Server
 
 /// Connections on an embedded channel, so that each test controls exactly what the channel does.

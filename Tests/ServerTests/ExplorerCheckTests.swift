@@ -2,6 +2,7 @@ import GraphQL
 import TestSupport
 import Testing
 
+@testable import GraphQLNIO
 @testable import Server
 
 /// `POST /explorer/check`, which checks a document while the user writes it.

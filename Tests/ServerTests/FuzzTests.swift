@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 @Suite struct FuzzTests {
     /// Sends damaged requests. The server responds or closes the connection, and still serves other clients.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 @Suite struct GraphQLOverHTTPTests {
     @Test(arguments: [
@@ -9,6 +9,10 @@ import Testing
         (#"{"query":"{a}","operationName":""}"#, "query={a}"),
         (#"{"query":"{a}","operationName":"B","more":[1]}"#, "query={a} operationName=B"),
         (#"{"documentId":"x"}"#, "documentId=x"), (#" {"query":""} "#, "query="),
+        (#"{"query":"{a}","onError":null}"#, "query={a} onError=null"),
+        // The service decides whether it supports the parameter.
+        (#"{"query":"{a}","onError":"NULL"}"#, #"query={a} onError=string("NULL")"#),
+        (#"{"query":"{a}","onError":1}"#, "query={a} onError=int(1)"),
     ])
     func parametersAreReadFromTheBody(body: String, expected: String) async throws {
         try await TestServer.run { server in
@@ -172,6 +176,7 @@ import Testing
         ("?query=%7Ba%7D&operationName=&variables=&extensions=", 200, "query={a}"),
         ("?query=%7Ba%7D&operationName=null", 200, "query={a} operationName=null"),
         ("?documentId=x&variables=%7B%7D", 200, "documentId=x variables=object([])"),
+        ("?query=%7Ba%7D&onError=HALT", 200, #"query={a} onError=string("HALT")"#),
         ("?query=mutation%7Ba%7D", 405, nil), ("", 400, nil), ("?", 400, nil),
         ("?query=%7", 400, nil), ("?query=a&variables=1", 400, nil),
         ("?query=a&variables=%7B", 400, nil), ("?query=a&query=b", 400, nil),

@@ -2,7 +2,7 @@ import GraphQL
 import NIOCore
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// The state machine of the protocol, without a socket.
 @Suite struct GraphQLTransportWSTests {

@@ -5,7 +5,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 @Suite struct LimitTests {
     @Test func aBodyWithATooLargeLengthIsRefused() async throws {

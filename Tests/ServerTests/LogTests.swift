@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import Testing
 
+@testable import GraphQLNIO
 @testable import Server
 
 @Suite struct LogTests {

@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// Parsing of requests by RFC 9112, in particular of messages that servers and proxies are known to interpret
 /// differently.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 @Suite struct QueryStringTests {
     @Test(arguments: [

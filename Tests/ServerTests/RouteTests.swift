@@ -4,6 +4,7 @@ import Telemetry
 import Testing
 import Version
 
+@testable import GraphQLNIO
 @testable import Server
 
 @Suite struct RouteTests {

@@ -4,7 +4,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// Clients that do not read the last response of a connection. They cannot keep the connection or the server open
 /// beyond its time limits. If they could, these tests would exceed their own time limit.

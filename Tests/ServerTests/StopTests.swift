@@ -4,7 +4,7 @@ import NIOPosix
 import TestSupport
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 @Suite struct StopTests {
     @Test func runningRequestsFinishBeforeTheServerStops() async throws {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// Streams of responses in the formats `text/event-stream` and `multipart/mixed`, byte for byte.
 @Suite struct StreamTests {
@@ -174,7 +174,7 @@ import Testing
             let response = try await server.post(
                 #"{"query":"{a}"}"#,
                 headers:
-                    "accept: multipart/mixed;deferSpec=20220824\r\ncontent-type: application/json\r\n"
+                    "accept: multipart/mixed;deferSpec=20200101\r\ncontent-type: application/json\r\n"
             )
             #expect(response.status == 406)
         }

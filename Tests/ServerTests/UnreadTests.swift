@@ -8,7 +8,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// Responses that clients do not read. Their bytes are counted and limited, and slow readers are disconnected when
 /// memory is short.

@@ -2,7 +2,7 @@ import NIOCore
 import SocketClient
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// Tests of RFC 6455 over real connections. They cover the cases in which the Autobahn test suite checks a server.
 ///

@@ -2,7 +2,7 @@ import NIOCore
 import SocketClient
 import Testing
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// The `graphql-transport-ws` protocol over real connections.
 @Suite struct WebSocketTests {
@@ -238,9 +238,10 @@ import Testing
             let (code, reason) = try client.closing()
             #expect(code == 4403)
             #expect(reason.utf8.count <= 123)
-            #expect("BOOKPLATE_ALLOWED_ORIGINS does not contain \(origin)".hasPrefix(reason))
+            #expect("The list of allowed origins does not contain \(origin)".hasPrefix(reason))
             #expect(
-                reason.hasPrefix("BOOKPLATE_ALLOWED_ORIGINS does not contain \(origin.prefix(40))"))
+                reason.hasPrefix(
+                    "The list of allowed origins does not contain \(origin.prefix(40))"))
         }
     }
 

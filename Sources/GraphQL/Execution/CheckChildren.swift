@@ -10,15 +10,20 @@ public struct LoaderDefect: Error, Sendable, Equatable, CustomStringConvertible 
         self.problem = problem
     }
 
+    /// A complete sentence for the log, such as "The loader of Book.author returned 2 values for 3 objects."
     public var description: String { "The loader of \(field) \(problem)." }
 }
 
 extension ExecutionContext {
-    public func error(for defect: LoaderDefect) -> FieldError {
-        FieldError(
-            "An internal error occurred.",
-            extensions: [.init("code", .string("INTERNAL_SERVER_ERROR"))])
-    }
+    /// Returns an internal error, and does not record the defect.
+    public func error(for defect: LoaderDefect) -> FieldError { .internalError }
+}
+
+extension FieldError {
+    /// An error that does not tell clients what is wrong. Its code is `INTERNAL_SERVER_ERROR`.
+    public static let internalError = FieldError(
+        "An internal error occurred.", extensions: [.init("code", .string("INTERNAL_SERVER_ERROR"))]
+    )
 }
 
 extension Children {

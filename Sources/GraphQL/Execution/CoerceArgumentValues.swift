@@ -3,8 +3,10 @@
 /// An argument that was not provided and has no default value is absent, which is different from
 /// null.
 public struct ArgumentValues: Sendable, Equatable {
+    /// The arguments with their names.
     public private(set) var members: [Value.Member] = []
 
+    /// Creates the arguments of a field without arguments.
     public init() {}
 
     /// Returns the value of an argument, or nil if it is absent.
@@ -29,7 +31,7 @@ public struct ArgumentValues: Sendable, Equatable {
 ///   value. The error for a missing argument has no location.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CoerceArgumentValues()
-public func coerceArgumentValues(
+package func coerceArgumentValues(
     _ definitions: [InputValueDefinition], given: NodeList<Argument>, variables: VariableValues,
     schema: Schema, source: Source
 ) throws(GraphQLError) -> ArgumentValues {

@@ -4,7 +4,7 @@
 /// values of variables are not checked again, because they have been coerced to their own types.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
-public func coerceLiteral(
+package func coerceLiteral(
     _ literal: ValueNode, as type: TypeReference, variables: VariableValues = VariableValues(),
     schema: Schema
 ) -> Value? {
@@ -154,7 +154,7 @@ private struct LiteralCoercion {
 extension ValueNode {
     /// Whether the value is or contains a variable. A value without variables needs to be coerced
     /// only once.
-    public var containsVariables: Bool {
+    package var containsVariables: Bool {
         let tree = reference.tree
         return (reference.index..<reference.node.next).contains {
             tree.nodes[$0].kind == .variable

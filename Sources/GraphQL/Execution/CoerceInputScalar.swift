@@ -1,7 +1,9 @@
 /// The reason why a value is not a valid value of a scalar. `message` is a complete sentence.
 public struct CoercionError: Error, Sendable, Equatable {
+    /// A complete sentence for people, which is added to the error of the literal or variable.
     public var message: String
 
+    /// Creates an error with a message for people.
     public init(_ message: String) { self.message = message }
 }
 

@@ -5,6 +5,7 @@
 public struct VariableValues: Sendable, Equatable {
     private var values: [String: Value] = [:]
 
+    /// Creates the variables of a request without variables.
     public init() {}
 
     /// Returns the value of a variable, or nil if it is absent.
@@ -18,7 +19,7 @@ public struct VariableValues: Sendable, Equatable {
 /// To coerce the variables of many requests for one operation, create an `OperationVariables` once.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
-public func coerceVariableValues(
+package func coerceVariableValues(
     _ definitions: NodeList<VariableDefinition>, given: Value, schema: Schema, source: Source,
     errorsMax: Int = 50, hasSuggestions: Bool = true
 ) throws(RequestErrors) -> VariableValues {
@@ -28,7 +29,7 @@ public func coerceVariableValues(
 
 /// The declared variables of an operation with their types and coerced default values, which are
 /// the same for every request.
-public struct OperationVariables: Sendable {
+package struct OperationVariables: Sendable {
     private let variables: [Variable]
     private let schema: Schema
     private let source: Source
@@ -55,7 +56,7 @@ public struct OperationVariables: Sendable {
         }
     }
 
-    public init(_ definitions: NodeList<VariableDefinition>, schema: Schema, source: Source) {
+    package init(_ definitions: NodeList<VariableDefinition>, schema: Schema, source: Source) {
         variables = definitions.map { Variable($0, schema) }
         self.schema = schema
         self.source = source
@@ -74,7 +75,7 @@ public struct OperationVariables: Sendable {
     ///   code `BAD_USER_INPUT`.
     ///
     /// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
-    public func coerce(
+    package func coerce(
         _ given: Value, errorsMax: Int = 50, hasSuggestions: Bool = true
     ) throws(RequestErrors) -> VariableValues {
         if variables.isEmpty { return VariableValues() }

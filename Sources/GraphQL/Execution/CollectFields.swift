@@ -1,7 +1,7 @@
 /// Collects the fields that selection sets select on an object type.
 ///
 /// Fields are grouped by response key in the order of first appearance. Fragments are expanded, and
-/// `@skip` and `@include` are applied.
+/// `@skip` and `@include` are applied. Each field keeps the innermost `@defer` around it.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CollectFields()
 struct FieldCollector {
@@ -10,71 +10,127 @@ struct FieldCollector {
     /// The values of the variables in `@skip` and `@include`. A variable whose value is null is
     /// absent. Nil if the directives are ignored.
     let conditions: [String: Bool]?
+    /// The maximum number of `DeferUsage`s of a plan; nil if `@defer` and `@stream` are ignored.
+    let deferredFragmentsMax: Int?
+    /// The number of `DeferUsage`s created so far.
+    private var deferUsageCount = 0
     private let source: Source
     private let tree: SyntaxTree
     private var keys = NameSet()
+    /// The fragments that were expanded outside of `@defer`.
     private var visitedFragments = NameSet()
+    /// The fragments that were expanded inside of `@defer`.
+    private var visitedDeferred: Set<DeferredSpread> = []
 
-    init(_ document: Document, schema: Schema, conditions: [String: Bool]?) {
+    init(
+        _ document: Document, schema: Schema, conditions: [String: Bool]?,
+        deferredFragmentsMax: Int? = nil
+    ) {
         source = document.source
         tree = document.tree
         fragments = FragmentTable(document)
         self.schema = schema
         self.conditions = conditions
+        self.deferredFragmentsMax = deferredFragmentsMax
+    }
+
+    /// A field in the document, with the innermost `@defer` around it.
+    struct Occurrence {
+        let field: Field
+        let deferUsage: DeferUsage?
     }
 
     /// The fields with one response key.
     struct Group {
-        let first: Field
-        var others: [Field] = []
+        let first: Occurrence
+        var others: [Occurrence] = []
 
-        var fields: [Field] { [first] + others }
+        func forEach(_ body: (Occurrence) -> Void) {
+            body(first)
+            others.forEach(body)
+        }
     }
 
-    /// Returns the groups of fields that the selection sets select on `type`.
+    /// A selection set with the innermost `@defer` around it.
+    struct CollectedSet {
+        let selectionSet: SelectionSet
+        let deferUsage: DeferUsage?
+    }
+
+    private struct DeferredSpread: Hashable {
+        let fragment: NameID
+        /// The offset of the directive in the document.
+        let start: Int32
+    }
+
+    /// Returns the groups of fields that the selection sets select on `type`, and the usages of
+    /// `@defer` in these sets.
     ///
-    /// - Throws: an error with the code `BAD_USER_INPUT` if the variable of an evaluated `@skip` or
-    ///   `@include` is null.
+    /// - Throws: an error with the code `BAD_USER_INPUT` if the variable of an evaluated `@skip`,
+    ///   `@include`, or `@defer` is null, or `OPERATION_TOO_COMPLEX` if the plan exceeds
+    ///   `deferredFragmentsMax`.
     mutating func collect(
-        _ selectionSets: [SelectionSet], for type: TypeDefinition
-    ) throws(GraphQLError) -> [Group] {
+        _ selectionSets: [CollectedSet], for type: TypeDefinition
+    ) throws(GraphQLError) -> (groups: [Group], deferUsages: [DeferUsage]) {
         var groups: [Group] = []
+        var deferUsages: [DeferUsage] = []
         keys.removeAll(namesCount: tree.names.count)
         visitedFragments.removeAll(namesCount: tree.names.count)
+        visitedDeferred.removeAll()
         // The remaining selections of each open selection set, innermost last. An explicit stack,
         // because a document can nest as many fragments as it defines.
-        var sets = selectionSets.reversed().map { $0.selections.makeIterator() }
+        var sets = selectionSets.reversed().map {
+            (rest: $0.selectionSet.selections.makeIterator(), deferUsage: $0.deferUsage)
+        }
         while let innermost = sets.indices.last {
-            guard let selection = sets[innermost].next() else {
+            guard let selection = sets[innermost].rest.next() else {
                 sets.removeLast()
                 continue
             }
+            let outer = sets[innermost].deferUsage
             switch selection {
             case .field(let field):
                 if !field.isPlain {
                     guard try isIncluded(field.directives) else { continue }
                 }
+                let occurrence = Occurrence(field: field, deferUsage: outer)
                 if let position = keys.position(of: field.responseKeyID) {
-                    groups[position].others.append(field)
+                    groups[position].others.append(occurrence)
                 } else {
                     keys.insert(field.responseKeyID)
-                    groups.append(Group(first: field))
+                    groups.append(Group(first: occurrence))
                 }
             case .fragmentSpread(let spread):
-                guard try isIncluded(spread.directives), visitedFragments.insert(spread.nameID),
-                    let fragment = fragments[spread.nameID],
+                guard try isIncluded(spread.directives), let fragment = fragments[spread.nameID],
                     applies(fragment.typeCondition.value, to: type)
                 else { continue }
-                sets.append(fragment.selectionSet.selections.makeIterator())
+                let directive = try activeDefer(spread.directives)
+                guard isFirstSpread(of: spread.nameID, directive?.range.start ?? outer?.start)
+                else { continue }
+                let deferUsage = try innermostUsage(directive, in: outer, &deferUsages)
+                sets.append((fragment.selectionSet.selections.makeIterator(), deferUsage))
             case .inlineFragment(let fragment):
                 guard try isIncluded(fragment.directives) else { continue }
                 if let condition = fragment.typeCondition?.value, !applies(condition, to: type) {
                     continue
                 }
-                sets.append(fragment.selectionSet.selections.makeIterator())
+                let directive = try activeDefer(fragment.directives)
+                let deferUsage = try innermostUsage(directive, in: outer, &deferUsages)
+                sets.append((fragment.selectionSet.selections.makeIterator(), deferUsage))
             }
         }
-        return groups
+        return (groups, deferUsages)
+    }
+
+    /// Returns whether a spread adds fields, and records it. It does not if the fragment was expanded outside of `@defer`,
+    /// or inside of the same directive.
+    ///
+    /// - Parameter start: The offset in the document of the innermost `@defer` around the fields of the fragment; nil if
+    ///   there is none.
+    private mutating func isFirstSpread(of fragment: NameID, _ start: Int32?) -> Bool {
+        if visitedFragments.contains(fragment) { return false }
+        guard let start else { return visitedFragments.insert(fragment) }
+        return visitedDeferred.insert(DeferredSpread(fragment: fragment, start: start)).inserted
     }
 
     /// Spec: https://spec.graphql.org/September2025/#DoesFragmentTypeApply()
@@ -103,6 +159,50 @@ struct FieldCollector {
         return try condition(of: include, conditions) != false
     }
 
+    /// Returns the `@defer` of a fragment if its condition is not false.
+    private func activeDefer(_ directives: NodeList<Directive>) throws(GraphQLError) -> Directive? {
+        guard deferredFragmentsMax != nil, let conditions, !directives.isEmpty,
+            let directive = directives.first(where: { $0.name.value == "defer" }),
+            try condition(of: directive, conditions) != false
+        else { return nil }
+        return directive
+    }
+
+    /// Returns the innermost `@defer` around the fields of a fragment: a new usage of its own directive, which is appended to
+    /// `deferUsages`, or `outer` if it has none.
+    private mutating func innermostUsage(
+        _ directive: Directive?, in outer: DeferUsage?, _ deferUsages: inout [DeferUsage]
+    ) throws(GraphQLError) -> DeferUsage? {
+        guard let directive, let countMax = deferredFragmentsMax else { return outer }
+        deferUsageCount += 1
+        guard deferUsageCount <= countMax else {
+            throw GraphQLError(
+                "The operation defers more than \(countMax) fragments. Use `@defer` less often.",
+                extensions: ExceededLimit(name: "deferredFragmentsMax", max: countMax).extensions)
+        }
+        let usage = DeferUsage(
+            id: deferUsageCount, label: directive.label, start: directive.range.start,
+            parent: outer)
+        deferUsages.append(usage)
+        return usage
+    }
+
+    /// Returns the active `@stream` of a field.
+    func streamUsage(of field: Field) throws(GraphQLError) -> StreamUsage? {
+        guard deferredFragmentsMax != nil, let conditions,
+            let directive = field.stream,
+            try condition(of: directive, conditions) != false
+        else { return nil }
+        let count = directive.arguments.first { $0.name.value == "initialCount" }?.value.kind
+        let initialCount: StreamUsage.InitialCount =
+            switch count {
+            case .int(let digits): .constant(Int(digits) ?? 0)
+            case .variable(let name): .variable(name)
+            default: .constant(0)
+            }
+        return StreamUsage(label: directive.label, initialCount: initialCount)
+    }
+
     private func condition(
         of directive: Directive, _ conditions: [String: Bool]
     ) throws(GraphQLError) -> Bool? {
@@ -129,7 +229,7 @@ extension Document {
     /// Returns the operation with the given name, or the only operation if `name` is nil.
     ///
     /// Spec: https://spec.graphql.org/September2025/#GetOperation()
-    public func operation(named name: String?) throws(GraphQLError) -> OperationDefinition {
+    package func operation(named name: String?) throws(GraphQLError) -> OperationDefinition {
         var found: OperationDefinition?
         for case .operation(let operation) in definitions {
             if let name {
@@ -148,22 +248,33 @@ extension Document {
         return found
     }
 
-    /// Returns the names of the variables that occur in `@skip` and `@include`, without duplicates,
-    /// in the order of appearance.
+    /// Returns the names of the variables that are the condition of `@skip`, `@include`, `@defer`,
+    /// or `@stream`, without duplicates, in the order of appearance.
     ///
     /// A plan is valid for one combination of their values.
     func conditionVariables() -> [String] {
         var names: [String] = []
-        func visit(_ directives: NodeList<Directive>) {
-            for directive in directives
-            where directive.name.value == "skip" || directive.name.value == "include" {
-                for argument in directive.arguments {
+        forEachSelectionDirective { directive in
+            if ["skip", "include", "defer", "stream"].contains(directive.name.value) {
+                for argument in directive.arguments where argument.name.value == "if" {
                     if case .variable(let name) = argument.value.kind, !names.contains(name) {
                         names.append(name)
                     }
                 }
             }
         }
+        return names
+    }
+
+    /// Returns whether a selection has a directive whose name satisfies a predicate.
+    func usesDirective(where isIncluded: (String) -> Bool) -> Bool {
+        var isUsed = false
+        forEachSelectionDirective { if isIncluded($0.name.value) { isUsed = true } }
+        return isUsed
+    }
+
+    /// Calls `body` with the directives of all selections.
+    private func forEachSelectionDirective(_ body: (Directive) -> Void) {
         // An explicit stack, because the client decides how deep the document is nested.
         var rest: [SelectionSet] = []
         for definition in definitions {
@@ -177,16 +288,15 @@ extension Document {
             for selection in selectionSet.selections {
                 switch selection {
                 case .field(let field):
-                    visit(field.directives)
+                    field.directives.forEach(body)
                     if let selectionSet = field.selectionSet { rest.append(selectionSet) }
                 case .fragmentSpread(let spread):
-                    visit(spread.directives)
+                    spread.directives.forEach(body)
                 case .inlineFragment(let fragment):
-                    visit(fragment.directives)
+                    fragment.directives.forEach(body)
                     rest.append(fragment.selectionSet)
                 }
             }
         }
-        return names
     }
 }

@@ -31,6 +31,9 @@
 /// Fields after the one that turned an object into null are not written, so their errors are not
 /// reported. Errors that were reported before stay in the response.
 ///
+/// With `ErrorBehavior.null`, every position is treated as nullable. With `.halt`, writing stops at the first error, and
+/// `data` is null.
+///
 /// **Example.** Given `book: Book`, `Book.author: Author!`, and `Author.name: String!`, the query
 /// `{ book { title author { name } } }` finds an author without a name:
 ///
@@ -51,20 +54,32 @@
 ///
 /// Spec: https://spec.graphql.org/September2025/#CompleteValue()
 struct ResponseCompletion {
-    private let plan: OperationPlan
-    private let context: any ExecutionContext
-    private let errorsMax: Int
+    let plan: OperationPlan
+    let context: any ExecutionContext
+    /// The maximum number of errors. Further ones are dropped.
+    var errorsMax: Int
     private let responseBytesMax: Int
-    /// Whether the response has exceeded `responseBytesMax`. Nothing more is written then.
-    private var isTooLarge = false
-    private var path: [GraphQLError.PathElement] = []
-    private var errors: [GraphQLError] = []
+    private let errorBehavior: ErrorBehavior
+    /// Whether the response has exceeded `responseBytesMax`, or defers too much.
+    private(set) var isTooLarge = false
+    /// Whether nothing more is written, because of the size or because of an error with `ErrorBehavior.halt`.
+    private var isStopped = false
+    var path: [GraphQLError.PathElement] = []
+    var errors: [GraphQLError] = []
     private var stack: [OpenContainer] = []
+    /// Collects the values that are delivered after those written here. Nil for a response in one part.
+    var deferral: DeferralRecorder?
+    /// Whether a null makes the object or list around it null if its type is non-nullable.
+    private var propagates: Bool { errorBehavior == .propagate }
+    /// Whether a value has not been loaded yet, so that the output is incomplete.
+    private(set) var isIncomplete = false
 
     /// An object or a list that is being written.
     private struct OpenContainer {
         enum Content {
             case object(Frame, Int)
+            /// A deferred part of an object.
+            case part(Frame, Int, DeferredPart)
             case list(LoadedField, PlannedField, start: Int, count: Int, depth: Int)
         }
 
@@ -79,6 +94,7 @@ struct ResponseCompletion {
         var isNonNull: Bool {
             switch content {
             case .object(let frame, _): frame.selection.outputs[position].isNonNull
+            case .part(_, _, let part): part.outputs[position].isNonNull
             case .list(_, let field, _, _, let depth): field.completion.isNonNull(at: depth + 1)
             }
         }
@@ -94,10 +110,12 @@ struct ResponseCompletion {
     }
 
     init(
-        plan: OperationPlan, context: any ExecutionContext, errorsMax: Int, responseBytesMax: Int
+        plan: OperationPlan, context: any ExecutionContext, onError errorBehavior: ErrorBehavior,
+        errorsMax: Int, responseBytesMax: Int
     ) {
         self.plan = plan
         self.context = context
+        self.errorBehavior = errorBehavior
         self.errorsMax = errorsMax
         self.responseBytesMax = responseBytesMax
     }
@@ -108,8 +126,8 @@ struct ResponseCompletion {
     mutating func complete(_ frames: [Frame]) -> ExecutionResult {
         var writer = ResponseWriter()
         writer.append("{\"data\":")
-        if !write(frames[0], to: &writer) {
-            writer.rewind(to: 8)
+        if !write(frames[0], to: &writer) || isHalted {
+            rewind(&writer, to: 8)
             writer.writeNull()
         }
         writer.append(UInt8(ascii: "}"))
@@ -135,16 +153,75 @@ struct ResponseCompletion {
 
     /// Returns whether the response is larger than the limit, now or before a part of it was discarded.
     private mutating func exceedsLimit(_ byteCount: Int) -> Bool {
-        if byteCount > responseBytesMax { isTooLarge = true }
+        _ = mustStop(at: byteCount)
         return isTooLarge
+    }
+
+    /// Returns whether nothing more is written.
+    private mutating func mustStop(at byteCount: Int) -> Bool {
+        if byteCount > responseBytesMax { stopBecauseTooLarge() }
+        return isStopped
+    }
+
+    private mutating func stopBecauseTooLarge() {
+        isTooLarge = true
+        isStopped = true
+    }
+
+    /// Whether an error has ended the execution.
+    var isHalted: Bool { errorBehavior == .halt && !errors.isEmpty }
+
+    /// Stops writing if errors end the execution.
+    mutating func halt() { if errorBehavior == .halt { isStopped = true } }
+
+    /// Discards everything after the first `count` bytes, with what would be delivered later for it.
+    private mutating func rewind(_ writer: inout ResponseWriter, to count: Int) {
+        writer.rewind(to: count)
+        deferral?.rewind(to: count)
     }
 
     /// Writes the root object and everything below it.
     ///
     /// - Returns: false if it is null.
     private mutating func write(_ root: Frame, to writer: inout ResponseWriter) -> Bool {
-        var outcome = open(0, of: root, to: &writer)
-        while !isTooLarge, let innermost = stack.indices.last {
+        let outcome = open(0, of: root, to: &writer)
+        return finish(outcome, to: &writer)
+    }
+
+    /// Writes a deferred part of an object and everything below it.
+    ///
+    /// - Returns: false if the object is null because of a non-nullable field of the part.
+    mutating func write(
+        _ part: DeferredPart, of object: Int, _ frame: Frame, to writer: inout ResponseWriter
+    ) -> Bool {
+        stack.append(OpenContainer(content: .part(frame, object, part)))
+        return finish(.opened, to: &writer)
+    }
+
+    /// Writes an item of a streamed list and everything below it, or null.
+    ///
+    /// - Returns: false if the item is null, but must not be, or if an error has ended the execution.
+    mutating func writeItem(
+        _ index: Int, of list: ListStream, to writer: inout ResponseWriter
+    ) -> Bool {
+        let start = writer.count
+        path.append(.index(index))
+        defer { path.removeLast() }
+        let outcome = write(
+            list.loaded.slots[list.start + index], depth: 1, list.loaded, list.field, to: &writer)
+        if finish(outcome, to: &writer) { return !isHalted }
+        if isHalted || propagates && list.field.completion.isNonNull(at: 1) { return false }
+        rewind(&writer, to: start)
+        writer.writeNull()
+        return true
+    }
+
+    /// Writes the values on the stack and everything below them.
+    ///
+    /// - Returns: false if the outermost value is null.
+    private mutating func finish(_ outcome: Outcome, to writer: inout ResponseWriter) -> Bool {
+        var outcome = outcome
+        while !isStopped, let innermost = stack.indices.last {
             if outcome == .opened {
                 outcome = resume(stack[innermost], to: &writer)
                 if outcome != .opened { stack.removeLast() }
@@ -152,12 +229,12 @@ struct ResponseCompletion {
             }
             // The value at the position of this entry is complete or null.
             path.removeLast()
-            if outcome == .null, stack[innermost].isNonNull {
+            if outcome == .null, propagates, stack[innermost].isNonNull {
                 stack.removeLast()
                 continue
             }
             if outcome == .null {
-                writer.rewind(to: stack[innermost].valueStart)
+                rewind(&writer, to: stack[innermost].valueStart)
                 writer.writeNull()
             }
             stack[innermost].position += 1
@@ -171,7 +248,10 @@ struct ResponseCompletion {
     {
         switch container.content {
         case .object(let frame, let object):
-            writeFields(of: object, frame, from: container.position, to: &writer)
+            writeFields(
+                of: object, frame, frame.selection.outputs, from: container.position, to: &writer)
+        case .part(let frame, let object, let part):
+            writeFields(of: object, frame, part.outputs, from: container.position, to: &writer)
         case .list(let loaded, let field, let start, let count, let depth):
             writeItems(
                 start, count, depth: depth, loaded, field, from: container.position, to: &writer)
@@ -190,34 +270,47 @@ struct ResponseCompletion {
 
     /// Writes an object immediately if none of its fields is loaded. Pushes any other object on the
     /// stack.
+    @inline(__always)  // called for each object
     private mutating func open(
         _ object: Int, of frame: Frame, to writer: inout ResponseWriter
     ) -> Outcome {
+        if frame.selection.hasDeferral, let deferral {
+            deferral.record(object, of: frame, at: path, writer.count, depth: stack.count)
+            if deferral.exceedsLimit { stopBecauseTooLarge() }
+        }
         if frame.selection.outputs.isEmpty {
             writer.append("{}")
             return .written
         }
         if frame.selection.loaded.isEmpty {
-            return writeFields(of: object, frame, from: 0, to: &writer)
+            return writeFields(
+                of: object, frame, frame.selection.outputs, from: 0, to: &writer)
         }
         stack.append(OpenContainer(content: .object(frame, object)))
         return .opened
     }
 
     private mutating func writeFields(
-        of object: Int, _ frame: Frame, from first: Int, to writer: inout ResponseWriter
+        of object: Int, _ frame: Frame, _ outputs: [FieldOutput], from first: Int,
+        to writer: inout ResponseWriter
     ) -> Outcome {
         let selection = frame.selection
         let batch = frame.batch
-        for position in first..<selection.outputs.count {
-            if exceedsLimit(writer.count) { return .null }
-            let output = selection.outputs[position]
+        for index in first..<outputs.count {
+            if mustStop(at: writer.count) { return .null }
+            let output = outputs[index]
+            let position = output.position
             writer.append(selection.keys, output.key)
             let start = writer.count
             switch output.source {
             case .batch:
                 let result = batch.write(field: position, of: object, to: &writer)
                 if case .value = result, writer.count > start { continue }
+                if case .null = result, !output.mustHaveValue {
+                    writer.rewind(to: start)
+                    writer.writeNull()
+                    continue
+                }
                 reportLeaf(result, selection.fields[position])
             case .typename:
                 writer.write(selection.type.name)
@@ -225,12 +318,12 @@ struct ResponseCompletion {
             case .loaded:
                 switch write(loadedAt: position, object, frame, to: &writer) {
                 case .written: continue
-                case .opened: return suspend(at: position, start)
+                case .opened: return suspend(at: index, start)
                 case .null: break
                 }
             }
-            if output.isNonNull { return .null }
-            writer.rewind(to: start)
+            if output.isNonNull, propagates { return .null }
+            rewind(&writer, to: start)
             writer.writeNull()
         }
         writer.append(UInt8(ascii: "}"))
@@ -240,8 +333,11 @@ struct ResponseCompletion {
     private mutating func write(
         loadedAt position: Int, _ object: Int, _ frame: Frame, to writer: inout ResponseWriter
     ) -> Outcome {
-        // Every loaded field of an existing object has been loaded.
-        guard let loaded = frame.loaded[position] else { return .null }
+        // Every loaded field of an existing object has been loaded, unless it is delivered later.
+        guard let loaded = frame.loaded[position] else {
+            isIncomplete = true
+            return .null
+        }
         let field = frame.selection.fields[position]
         path.append(.key(field.selected.responseKey))
         let outcome = write(loaded.slots[object], depth: 0, loaded, field, to: &writer)
@@ -254,7 +350,7 @@ struct ResponseCompletion {
         from first: Int, to writer: inout ResponseWriter
     ) -> Outcome {
         for index in first..<count {
-            if exceedsLimit(writer.count) { return .null }
+            if mustStop(at: writer.count) { return .null }
             if index > 0 { writer.append(UInt8(ascii: ",")) }
             let itemStart = writer.count
             path.append(.index(index))
@@ -263,8 +359,8 @@ struct ResponseCompletion {
             if outcome == .opened { return suspend(at: index, itemStart) }
             path.removeLast()
             if outcome == .null {
-                if field.completion.isNonNull(at: depth + 1) { return .null }
-                writer.rewind(to: itemStart)
+                if propagates, field.completion.isNonNull(at: depth + 1) { return .null }
+                rewind(&writer, to: itemStart)
                 writer.writeNull()
             }
         }
@@ -280,7 +376,7 @@ struct ResponseCompletion {
     ) -> Outcome {
         switch slot {
         case .null:
-            if field.completion.isNonNull(at: depth) { reportNull(field) }
+            reportNull(field, depth: depth)
             return .null
         case .error(let index):
             report(loaded.errors[Int(index)], field)
@@ -297,129 +393,22 @@ struct ResponseCompletion {
                 return .null
             }
         case .list(let start, let count):
+            var initialCount = Int(count)
+            if depth == 0, let listed = loaded.initialCount, let deferral, listed < Int(count) {
+                deferral.record(
+                    ListStream(
+                        field, loaded, start: Int(start), count: Int(count), from: listed,
+                        at: path),
+                    writer.count)
+                if deferral.exceedsLimit { stopBecauseTooLarge() }
+                initialCount = listed
+            }
             writer.append(UInt8(ascii: "["))
             stack.append(
                 OpenContainer(
                     content: .list(
-                        loaded, field, start: Int(start), count: Int(count), depth: depth)))
+                        loaded, field, start: Int(start), count: initialCount, depth: depth)))
             return .opened
         }
-    }
-
-    /// Reports why a leaf has no value, if that is an error.
-    private mutating func reportLeaf(_ result: LeafResult, _ field: PlannedField) {
-        path.append(.key(field.selected.responseKey))
-        report(result, field, depth: 0)
-        path.removeLast()
-    }
-
-    private mutating func report(_ result: LeafResult, _ field: PlannedField, depth: Int) {
-        switch result {
-        case .value:
-            let defect = LoaderDefect(
-                field.selected, "returned a batch that wrote nothing for a value")
-            report(context.error(for: defect), field)
-        case .null: if field.completion.isNonNull(at: depth) { reportNull(field) }
-        case .error(let error): report(error, field)
-        }
-    }
-
-    private mutating func reportNull(_ field: PlannedField) {
-        report(
-            FieldError(
-                "Cannot return null for non-nullable field "
-                    + "\(field.selected.parentType.name).\(field.selected.name)."),
-            field)
-    }
-
-    private mutating func report(_ error: FieldError, _ field: PlannedField) {
-        guard errors.count < errorsMax else { return }
-        errors.append(plan.error(error, of: field, at: path))
-    }
-}
-
-extension ExecutionResult {
-    /// The response in place of one that is too large.
-    static func tooLarge(bytesMax: Int) -> ExecutionResult {
-        let error = GraphQLError.responseTooLarge(bytesMax: bytesMax)
-        var writer = ResponseWriter()
-        writer.append("{\"errors\":")
-        writer.write([error])
-        writer.append(",\"data\":")
-        let dataStart = writer.count
-        writer.append("null}")
-        return ExecutionResult(body: writer.bytes, errors: [error], dataStart: dataStart)
-    }
-}
-
-extension GraphQLError {
-    /// The error that replaces a response above the size limit.
-    public static func responseTooLarge(bytesMax: Int) -> GraphQLError {
-        GraphQLError(
-            "The response is larger than \(bytesMax) bytes. Select fewer fields or request smaller pages.",
-            extensions: [
-                .init("code", .string("RESPONSE_TOO_LARGE")),
-                .init("limit", .string("responseBytesMax")), .init("max", .int(bytesMax)),
-            ])
-    }
-}
-
-extension RequestErrors {
-    /// The whole response as JSON: `{"errors": …}`. There is no `data`, because nothing was
-    /// executed.
-    ///
-    /// Spec: https://spec.graphql.org/September2025/#sec-Request-Error-Result
-    public var body: [UInt8] {
-        var writer = ResponseWriter()
-        writer.append("{\"errors\":")
-        writer.write(errors)
-        writer.append(UInt8(ascii: "}"))
-        return writer.bytes
-    }
-}
-
-extension ResponseWriter {
-    /// Writes a list of errors as JSON.
-    ///
-    /// Spec: https://spec.graphql.org/September2025/#sec-Errors
-    public mutating func write(_ errors: [GraphQLError]) {
-        append(UInt8(ascii: "["))
-        for (index, error) in errors.enumerated() {
-            if index > 0 { append(UInt8(ascii: ",")) }
-            write(error)
-        }
-        append(UInt8(ascii: "]"))
-    }
-
-    public mutating func write(_ error: GraphQLError) {
-        append("{\"message\":")
-        write(error.message)
-        if !error.locations.isEmpty {
-            append(",\"locations\":[")
-            for (index, location) in error.locations.enumerated() {
-                append(index > 0 ? ",{\"line\":" : "{\"line\":")
-                write(location.line)
-                append(",\"column\":")
-                write(location.column)
-                append(UInt8(ascii: "}"))
-            }
-            append(UInt8(ascii: "]"))
-        }
-        if let path = error.path {
-            append(",\"path\":[")
-            for (index, element) in path.enumerated() {
-                if index > 0 { append(UInt8(ascii: ",")) }
-                switch element {
-                case .key(let key): write(key)
-                case .index(let index): write(index)
-                }
-            }
-            append(UInt8(ascii: "]"))
-        }
-        if !error.extensions.isEmpty {
-            append(",\"extensions\":")
-            write(.object(error.extensions))
-        }
-        append(UInt8(ascii: "}"))
     }
 }

@@ -18,7 +18,7 @@ public final class DocumentCache {
     private var sourceBytes = 0
     private var clock: UInt64 = 0
     /// The number of lookups that did not find their document in the cache.
-    public private(set) var missCount = 0
+    package private(set) var missCount = 0
 
     /// The text of a document. Hashes the bytes as one buffer, which is faster than the
     /// byte-by-byte hash of an array.
@@ -40,6 +40,12 @@ public final class DocumentCache {
         }
     }
 
+    /// Creates an empty cache.
+    ///
+    /// - Parameters:
+    ///   - schema: The schema of all documents.
+    ///   - resolvers: The resolvers of the fields of `schema`, such as an ``ExecutableSchema``.
+    ///   - limits: The limits on documents, operations, and the cache itself.
     public init(schema: Schema, resolvers: any ResolverSource, limits: RequestLimits) {
         self.schema = schema
         self.resolvers = resolvers
@@ -85,22 +91,26 @@ public final class DocumentCache {
 /// Three caches are filled on demand:
 ///
 /// - `operations` maps the requested operation name to the operation and its variables.
-/// - `plans` has one plan for each operation and combination of the variables in `@skip` and
-///   `@include`.
+/// - `plans` has one plan for each operation and combination of the variables in `@skip`,
+///   `@include`, `@defer`, and `@stream`. Operations with the last two have other plans for clients
+///   that expect a single response.
 /// - `costs` has one cost for each operation and combination of the variables that are page sizes.
 ///
 /// A client can choose the keys of the last two. They are emptied when they reach
 /// `RequestLimits.plansPerDocumentMax` entries, so a client that tries all combinations gets
 /// responses but does not use more memory.
 public final class CachedDocument {
+    /// The parsed document.
     public let document: Document
     /// The time that parsing and validation took when the document was added to the cache.
-    public let parsing: Duration
-    public let validation: Duration
+    package let parsing: Duration
+    package let validation: Duration
     private let schema: Schema
     private let resolvers: any ResolverSource
     private let limits: RequestLimits
     private let conditionVariables: [String]
+    /// Whether the document contains `@defer` or `@stream`.
+    private let hasIncrementalDirectives: Bool
     /// The requested operations by the requested name, which is nil if the request did not name
     /// one.
     private var operations:
@@ -111,6 +121,7 @@ public final class CachedDocument {
 
     private struct PlanKey: Hashable {
         let operationName: String?
+        let isIncremental: Bool
         /// The value of each condition variable. Nil for a variable that is null, absent, or
         /// belongs to another operation.
         let conditions: [Bool?]
@@ -142,18 +153,23 @@ public final class CachedDocument {
         self.resolvers = resolvers
         self.limits = limits
         conditionVariables = document.conditionVariables()
+        hasIncrementalDirectives =
+            schema.hasIncrementalDelivery
+            && document.usesDirective { $0 == "defer" || $0 == "stream" }
         pageSizeVariables = document.pageSizeVariables()
     }
 
     /// Selects the operation, coerces the variables, checks the cost, and returns a plan for the
     /// values of the variables.
     ///
+    /// - Parameter isIncremental: whether the client accepts a response in several parts. Otherwise,
+    ///   the plan ignores `@defer` and `@stream`.
     /// - Returns: the plan, the coerced variables, and the cost: the number of objects that the
     ///   operation can return.
     ///
     /// Spec: https://spec.graphql.org/September2025/#ExecuteRequest()
     public func plan(
-        operationName: String?, variables given: Value
+        operationName: String?, variables given: Value, isIncremental: Bool = false
     ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues, cost: Int) {
         let (operation, operationVariables) = try operation(named: operationName)
         let variables = try operationVariables.coerce(
@@ -161,14 +177,16 @@ public final class CachedDocument {
         let cost = try cost(of: operation, variables)
         var conditions: [String: Bool] = [:]
         for name in conditionVariables { conditions[name] = variables[name]?.boolean }
+        let isIncremental = isIncremental && hasIncrementalDirectives
         let key = PlanKey(
-            operationName: operation.name?.value,
+            operationName: operation.name?.value, isIncremental: isIncremental,
             conditions: conditionVariables.map { conditions[$0] })
         if let plan = plans[key] { return (plan, variables, cost) }
         do throws(GraphQLError) {
             let plan = try planOperation(
                 operation, of: document, schema: schema, resolvers: resolvers,
-                conditions: conditions, fieldsMax: limits.plannedFieldsMax)
+                conditions: conditions, fieldsMax: limits.plannedFieldsMax,
+                deferredFragmentsMax: isIncremental ? limits.deferredFragmentsMax : nil)
             if plans.count >= limits.plansPerDocumentMax { plans.removeAll() }
             plans[key] = plan
             return (plan, variables, cost)
@@ -179,7 +197,7 @@ public final class CachedDocument {
 
     /// Returns the scopes that each operation needs, whatever the values of its variables are, in
     /// the order of the document.
-    public func scopes() throws(RequestErrors) -> [(
+    package func scopes() throws(RequestErrors) -> [(
         operation: OperationDefinition, scopes: ScopeSet
     )] {
         var found: [(operation: OperationDefinition, scopes: ScopeSet)] = []
@@ -212,7 +230,7 @@ public final class CachedDocument {
     }
 
     /// Removes all plans, so that the next request has to create one. Used to benchmark planning.
-    public func removeAllPlans() { plans.removeAll() }
+    package func removeAllPlans() { plans.removeAll() }
 
     /// Returns the number of objects that the operation can return. Page sizes that are variables
     /// are not known before the request.

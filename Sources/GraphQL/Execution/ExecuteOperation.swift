@@ -10,7 +10,12 @@
 /// books. The first one loads the books, the second one all their authors.
 ///
 /// - Parameters:
+///   - plan: a plan for a single response: `plan.isIncremental` is false. The response to any other plan lacks what is
+///     `executeIncrementally`.
+///   - variables: the coerced variables, which `CachedDocument.plan` returns with the plan.
+///   - context: the state that the loads of this request share.
 ///   - root: the parent of the root fields: `RootBatch`, or the event of a subscription.
+///   - errorBehavior: what an execution error does to the rest of the response.
 ///   - errorsMax: the maximum number of execution errors in the response. Further errors are
 ///     dropped, and their values are still null.
 ///   - responseBytesMax: the maximum size of the response. An error with the code `RESPONSE_TOO_LARGE`
@@ -21,106 +26,121 @@
 /// Spec: https://spec.graphql.org/September2025/#sec-Executing-Operations
 public func execute(
     _ plan: OperationPlan, variables: VariableValues, root: any ObjectBatch = RootBatch(),
-    context: any ExecutionContext, errorsMax: Int = 100, responseBytesMax: Int = .max
+    context: any ExecutionContext, onError errorBehavior: ErrorBehavior = .propagate,
+    errorsMax: Int = 100, responseBytesMax: Int = .max
 ) async -> ExecutionResult {
-    let execution = Execution(plan: plan, variables: variables, context: context)
-    execution.frames.append(Frame(plan.root, root))
-    switch plan.kind {
-    case .query, .subscription:
-        await execution.run(plan.root.loaded.map { (execution.frames[0], $0) })
-    case .mutation:
-        // Serial execution: each field with everything below it.
-        //
-        // Spec: https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution
-        for field in plan.root.loaded { await execution.run([(execution.frames[0], field)]) }
-    }
+    let execution = Execution(
+        plan: plan, variables: variables, context: context, onError: errorBehavior,
+        responseBytesMax: responseBytesMax)
+    await execution.run(root)
     if context.hasLoadedTooMuch { return .tooLarge(bytesMax: responseBytesMax) }
     var completion = ResponseCompletion(
-        plan: plan, context: context, errorsMax: errorsMax, responseBytesMax: responseBytesMax)
+        plan: plan, context: context, onError: errorBehavior, errorsMax: errorsMax,
+        responseBytesMax: responseBytesMax)
     return completion.complete(execution.frames)
-}
-
-/// The response of an executed operation.
-public struct ExecutionResult: Sendable {
-    /// The whole response as JSON: `{"errors": …, "data": …}`.
-    public let body: [UInt8]
-    public let errors: [GraphQLError]
-    /// The offset in `body` of the value of `data`, which is the last member.
-    private let dataStart: Int
-
-    public init(body: [UInt8], errors: [GraphQLError], dataStart: Int = 8) {
-        self.body = body
-        self.errors = errors
-        self.dataStart = dataStart
-    }
-
-    /// The value of `data` as JSON.
-    public var data: ArraySlice<UInt8> { body[dataStart..<body.count - 1] }
 }
 
 /// The parent of the root fields: a batch with one object. It does not write values itself, because
 /// all root fields are loaded.
 public final class RootBatch: ObjectBatch {
+    /// The root is one object.
     public let count = 1
+    /// Creates the parent of the root fields.
     public init() {}
 
+    /// Returns null: every root field has a loader.
     public func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
         .null
     }
 }
 
-/// The objects of one planned selection, with the results of their loaded fields.
-final class Frame {
-    let selection: PlannedSelection
-    let batch: any ObjectBatch
-    /// Indexed by position in the selection. Nil for leaves, which the batch writes itself.
-    var loaded: [LoadedField?]
-
-    init(_ selection: PlannedSelection, _ batch: any ObjectBatch) {
-        self.selection = selection
-        self.batch = batch
-        loaded = Array(repeating: nil, count: selection.fields.count)
-    }
-}
-
-/// The result of a loaded field: its slots, and a frame or a batch of leaves for each group that
-/// they refer to.
-struct LoadedField {
-    let slots: [Slot]
-    let errors: [FieldError]
-    let groups: [Group]
-
-    enum Group {
-        case objects(Frame)
-        case leaves(any ObjectBatch)
-    }
-}
-
-private final class Execution {
+final class Execution {
     let plan: OperationPlan
     let variables: VariableValues
     let context: any ExecutionContext
+    let errorBehavior: ErrorBehavior
+    private let responseBytesMax: Int
+    /// Whether a load has failed that may end the execution. Always false unless errors do that.
+    private var hasFailed = false
+    /// Whether `run` leaves asynchronous calls to `runNextCall`. True after the initial response of several.
+    var postponesCalls = false
+    /// The asynchronous calls that have not been run.
+    private var calls: [(frame: Frame, field: Int, call: () async -> Children)] = []
     /// All frames, each before its descendants. Because they are released in this order, releasing
     /// one never releases a chain of others recursively, regardless of how deep the data is.
     var frames: [Frame] = []
 
-    init(plan: OperationPlan, variables: VariableValues, context: any ExecutionContext) {
+    init(
+        plan: OperationPlan, variables: VariableValues, context: any ExecutionContext,
+        onError errorBehavior: ErrorBehavior, responseBytesMax: Int
+    ) {
         self.plan = plan
         self.variables = variables
         self.context = context
+        self.errorBehavior = errorBehavior
+        self.responseBytesMax = responseBytesMax
+    }
+
+    /// Loads everything that the initial response contains.
+    func run(_ root: any ObjectBatch) async {
+        let frame = Frame(plan.root, root)
+        frames.append(frame)
+        switch plan.kind {
+        case .query, .subscription:
+            await run(plan.root.loaded.map { (frame, $0) })
+        case .mutation:
+            // Serial execution: each field with everything below it.
+            //
+            // Spec: https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution
+            for field in plan.root.loaded {
+                await run([(frame, field)])
+                if isHalted() { return }
+            }
+        }
+    }
+
+    /// Returns whether an error in the response ends the execution.
+    ///
+    /// A load that has failed is not enough: its error is not part of the response if no object refers to it. Therefore, what
+    /// has been loaded is written on trial, without what is delivered after the first response. An error after the maximum
+    /// size of the response does not end the execution.
+    private func isHalted() -> Bool {
+        guard hasFailed else { return false }
+        hasFailed = false
+        var completion = ResponseCompletion(
+            plan: plan, context: context, onError: errorBehavior, errorsMax: 1,
+            responseBytesMax: responseBytesMax)
+        completion.deferral = DeferralRecorder()
+        _ = completion.complete(frames)
+        hasFailed = completion.isHalted
+        return hasFailed
+    }
+
+    /// Runs the asynchronous call that was postponed first, and loads everything below it.
+    ///
+    /// - Returns: false if there is none.
+    func runNextCall() async -> Bool {
+        guard let (frame, field, call) = calls.first else { return false }
+        calls.removeFirst()
+        var ready: [(frame: Frame, field: Int)] = []
+        attach(await call(), to: frame, field, &ready)
+        await run(ready)
+        return true
     }
 
     /// Loads the given fields and everything below them.
     ///
     /// `ready` is the queue of fields of the current level. If the load of a field returns its
     /// children immediately, their fields are added to the same queue. Otherwise, the load is added
-    /// to `pending`. When the queue is empty, the context is flushed, the pending loads are
+    /// to `pending`, or to `concurrent` if it is a request to another service. When the queue is
+    /// empty, the context is flushed while the requests to other services run, the loads are
     /// finished, and the fields of their children form the queue of the next level. The loop ends
-    /// when nothing is pending.
+    /// when nothing is left to finish.
     func run(_ fields: [(frame: Frame, field: Int)]) async {
         // A queue, so that statements are sent in the order of the fields.
         var ready = fields
         var pending: [PendingLoad] = []
+        var concurrent: [(frame: Frame, field: Int, call: ConcurrentCall)] = []
         while true {
             var next = 0
             while next < ready.count {
@@ -136,8 +156,22 @@ private final class Execution {
                         PendingLoad(
                             frame: frame, field: field, finish: finish,
                             nested: startSpeculatively(field, of: frame, placeholder)))
+                case .call(let call) where postponesCalls:
+                    calls.append((frame, field, call))
                 case .call(let call):
                     attach(await call(), to: frame, field, &ready)
+                    if isHalted() { return }
+                case .concurrent(let call) where postponesCalls:
+                    calls.append(
+                        (
+                            frame, field,
+                            {
+                                await call.run()
+                                return call.finish()
+                            }
+                        ))
+                case .concurrent(let call):
+                    concurrent.append((frame, field, call))
                 case .needsParents:
                     let defect = LoaderDefect(
                         frame.selection.fields[field].selected,
@@ -146,12 +180,23 @@ private final class Execution {
                     attach(.failed(frame.batch.count, error), to: frame, field, &ready)
                 }
             }
-            if pending.isEmpty { return }
+            if pending.isEmpty && concurrent.isEmpty || isHalted() { return }
             ready.removeAll(keepingCapacity: true)
-            if context.needsFlush { await context.flush() }
+            if concurrent.isEmpty {
+                if context.needsFlush { await context.flush() }
+            } else {
+                await concurrent.map(\.call).run {
+                    if context.needsFlush { await context.flush() }
+                }
+            }
             if context.hasLoadedTooMuch { return }
             for load in pending { finish(load, in: load.frame, &ready) }
             pending.removeAll(keepingCapacity: true)
+            for (frame, field, call) in concurrent {
+                attach(call.finish(), to: frame, field, &ready)
+            }
+            if isHalted() { return }
+            concurrent.removeAll(keepingCapacity: true)
         }
     }
 
@@ -181,7 +226,7 @@ private final class Execution {
     /// 1. Start each loaded field of the selection with the placeholder. A load that returns
     ///    `.afterFlush` or `.speculative` becomes a nested pending load, and the latter starts its
     ///    own nested loads. A load for which the key is not enough returns `.needsParents` and is
-    ///    skipped, as are `.ready` and `.call`.
+    ///    skipped, as are `.ready` and all calls.
     /// 2. Flush the context. This executes the lookup and the nested statements together.
     /// 3. If the object exists, attach it. Finish the nested loads with it as their parent, and
     ///    queue the fields that were skipped for the next level.
@@ -209,7 +254,7 @@ private final class Execution {
                     PendingLoad(
                         frame: speculative, field: field, finish: finish,
                         nested: startSpeculatively(field, of: speculative, placeholder)))
-            case .ready, .call, .needsParents:
+            case .ready, .call, .concurrent, .needsParents:
                 // Started after the object has been loaded.
                 continue
             }
@@ -253,6 +298,14 @@ private final class Execution {
         if let defect = children.defect(for: field, parents: frame.batch.count) {
             children = .failed(frame.batch.count, context.error(for: defect))
         }
+        var initialCount: Int?
+        if let stream = field.stream {
+            do throws(FieldError) {
+                initialCount = try stream.initialCount(variables)
+            } catch {
+                children = .failed(frame.batch.count, error)
+            }
+        }
         var groups: [LoadedField.Group] = []
         groups.reserveCapacity(children.groups.count)
         for group in children.groups {
@@ -263,13 +316,17 @@ private final class Execution {
             let child = Frame(selections[group.selection], group.batch)
             groups.append(.objects(child))
             frames.append(child)
-            if group.batch.count > 0 {
+            if initialCount == 0 {
+                child.isPostponed = true
+            } else if group.batch.count > 0 {
                 for field in child.selection.loaded where !started.contains(field) {
                     ready.append((child, field))
                 }
             }
         }
+        if errorBehavior == .halt, !children.errors.isEmpty { hasFailed = true }
         frame.loaded[position] = LoadedField(
-            slots: children.slots, errors: children.errors, groups: groups)
+            slots: children.slots, errors: children.errors, groups: groups,
+            initialCount: initialCount)
     }
 }

@@ -14,6 +14,7 @@ public protocol ObjectBatch: AnyObject {
     /// - Parameters:
     ///   - field: the position of the field in the batch's selection.
     ///   - object: the index of the object in the batch.
+    ///   - writer: the buffer of the response.
     func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult
 }
 
@@ -33,10 +34,12 @@ public enum LeafResult {
 public final class FieldError: Error, Sendable {
     /// A complete sentence for people.
     public let message: String
+    /// The members of `extensions` in the response. By convention, `code` is first.
     public let extensions: [Value.Member]
     /// The locations of the invalid argument. Empty if the error belongs to the field itself.
     let locations: [SourceLocation]
 
+    /// Creates an error with a message for clients.
     public init(_ message: String, extensions: [Value.Member] = []) {
         self.message = message
         self.extensions = extensions
@@ -75,13 +78,16 @@ public protocol ResolverSource: Sendable {
 }
 
 extension ResolverSource {
+    /// Returns no scopes.
     public func scopes(of field: FieldDefinition, of type: TypeDefinition) -> ScopeSet { [] }
 }
 
 /// Scopes of access. Each bit is a scope; the product decides which.
 public struct ScopeSet: OptionSet, Sendable, Hashable {
+    /// The bits of the scopes.
     public let rawValue: UInt64
 
+    /// Creates a set from bits.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
@@ -115,13 +121,15 @@ public enum Load {
     /// The placeholder of a speculative load does not contain enough information. The load is
     /// started again when the object has been loaded.
     case needsParents
-    /// An asynchronous call that does not wait for the flush: mutations and requests to other
-    /// services.
+    /// An asynchronous call that runs alone and immediately, such as a mutation. It may use the context.
     case call(() async -> Children)
+    /// A request to another service, which runs at the same time as those of the other fields of its level. If it is for what
+    /// is delivered after the first of several responses, it runs alone.
+    case concurrent(ConcurrentCall)
 }
 
 /// The state that the loads of one request share, such as a database connection.
-public protocol ExecutionContext: AnyObject {
+public protocol ExecutionContext: AnyObject, SendableMetatype {
     /// Whether a load has registered a request since the last flush.
     var needsFlush: Bool { get }
 
@@ -139,6 +147,11 @@ public protocol ExecutionContext: AnyObject {
 }
 
 extension ExecutionContext {
+    /// Returns false: no load registers requests.
+    public var needsFlush: Bool { false }
+    /// Does nothing.
+    public func flush() async {}
+    /// Returns false.
     public var hasLoadedTooMuch: Bool { false }
 }
 
@@ -158,16 +171,19 @@ public struct Children {
 
     /// Objects of one concrete type.
     public struct Group {
+        /// The objects.
         public var batch: any ObjectBatch
         /// The index in the field's `selections`. 0 for leaves and object types.
         public var selection: Int
 
+        /// Creates a group of objects of the given selection.
         public init(_ batch: any ObjectBatch, selection: Int = 0) {
             self.batch = batch
             self.selection = selection
         }
     }
 
+    /// Creates children. The slots of the parents come first.
     public init(slots: [Slot], groups: [Group], errors: [FieldError] = []) {
         self.slots = slots
         self.groups = groups

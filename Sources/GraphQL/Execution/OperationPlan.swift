@@ -4,12 +4,15 @@
 /// A plan is created once for a document, an operation, and the values of the variables in `@skip`
 /// and `@include`. All requests with these values share it.
 public final class OperationPlan: Sendable {
+    /// Whether the operation is a query, a mutation, or a subscription.
     public let kind: OperationKind
+    /// The name of the operation; nil if it is anonymous.
     public let name: String?
     /// The declarations of the variables.
-    public let variables: NodeList<VariableDefinition>
+    package let variables: NodeList<VariableDefinition>
+    /// The schema that the operation was validated against.
     public let schema: Schema
-    public let source: Source
+    package let source: Source
     /// The scopes that a caller needs in order to run the operation: those of all planned fields.
     public let scopes: ScopeSet
     /// The elements of the schema that the document uses, apart from the values of variables.
@@ -21,13 +24,16 @@ public final class OperationPlan: Sendable {
     /// releasing one never releases a chain of others recursively. A plan can be nested as deeply
     /// as a document has fragments.
     private let selections: [PlannedSelection]
+    /// Whether parts of the response are delivered later: an active `@defer` or `@stream`. Always false for a plan that
+    /// was made for a single response.
+    public let isIncremental: Bool
 
     /// - Parameters:
     ///   - selections: the root selection and its descendants, each before its own descendants.
     ///   - elements: the elements in the selections.
     init(
-        operation: OperationDefinition, selections: [PlannedSelection], scopes: ScopeSet,
-        elements: SchemaElementSet, schema: Schema, source: Source
+        operation: OperationDefinition, selections: [PlannedSelection], isIncremental: Bool,
+        scopes: ScopeSet, elements: SchemaElementSet, schema: Schema, source: Source
     ) {
         var elements = elements
         var inputVariables: [(name: String, input: Int)] = []
@@ -47,10 +53,12 @@ public final class OperationPlan: Sendable {
         name = operation.name?.value
         variables = operation.variables
         self.selections = selections
+        self.isIncremental = isIncremental
         self.schema = schema
         self.source = source
     }
 
+    /// The selection on the root type.
     public var root: PlannedSelection { selections[0] }
 
     /// Returns the elements of the schema that a request uses. A selection on an interface uses the
@@ -58,7 +66,7 @@ public final class OperationPlan: Sendable {
     ///
     /// - Parameter variables: the variables of the request, before their coercion, which adds default
     ///   values. They must be valid.
-    public func usedElements(variables: Value?) -> SchemaElementSet {
+    package func usedElements(variables: Value?) -> SchemaElementSet {
         guard let variables, !inputVariables.isEmpty else { return elements }
         var used = elements
         for (name, input) in inputVariables {
@@ -70,28 +78,62 @@ public final class OperationPlan: Sendable {
 
 /// The fields selected on one object type, in the order of the response.
 public final class PlannedSelection: Sendable {
+    /// The object type of the selected fields.
     public let type: TypeDefinition
+    /// The selected fields.
     public let fields: [PlannedField]
-    /// The positions of the loaded fields, so that the executor does not visit the others.
+    /// The positions of the loaded fields that are delivered together with the object, so that the
+    /// executor does not visit the others.
     let loaded: [Int]
-    /// How each field is written, indexed by position.
+    /// How the fields that are delivered together with the object are written.
     let outputs: [FieldOutput]
-    /// The JSON of all keys, concatenated: `{"title":,"author":`.
+    /// The JSON of all keys, concatenated: `{"title":,"author":`. The keys of each deferred part
+    /// follow.
     let keys: [UInt8]
+    /// The fields that are delivered later than the object. Empty without `@defer`.
+    let deferredParts: [DeferredPart]
+    /// The usages of `@defer` on fragments of this selection.
+    let newDeferUsages: [DeferUsage]
+    /// Whether each object of the selection has something that is delivered later.
+    let hasDeferral: Bool
 
-    init(type: TypeDefinition, fields: [PlannedField]) {
+    /// - Parameter deferred: the positions of the fields that are delivered later than the object, each with the usages of
+    ///   `@defer` that deliver it.
+    init(
+        type: TypeDefinition, fields: [PlannedField],
+        deferred: [(position: Int, owners: [DeferUsage])], newDeferUsages: [DeferUsage]
+    ) {
         self.type = type
         self.fields = fields
-        loaded = fields.indices.filter { fields[$0].load != nil }
         var keys: [UInt8] = []
-        outputs = fields.map { field in
-            let start = keys.count
-            keys += (start == 0 ? "{\"" : ",\"").utf8
-            keys += field.selected.responseKey.utf8
-            keys += "\":".utf8
-            return FieldOutput(field, key: start..<keys.count)
+        func makeOutputs(_ positions: [Int]) -> [FieldOutput] {
+            positions.enumerated().map { index, position in
+                let start = keys.count
+                keys += (index == 0 ? "{\"" : ",\"").utf8
+                keys += fields[position].selected.responseKey.utf8
+                keys += "\":".utf8
+                return FieldOutput(fields[position], at: position, key: start..<keys.count)
+            }
         }
+        var own = Array(fields.indices)
+        var parts: [DeferredPart] = []
+        if !deferred.isEmpty {
+            let later = Set(deferred.map(\.position))
+            own.removeAll(where: later.contains)
+        }
+        outputs = makeOutputs(own)
+        loaded = own.filter { fields[$0].load != nil }
+        for (_, owners) in deferred where !parts.contains(where: { $0.owners == owners }) {
+            let positions = deferred.filter { $0.owners == owners }.map(\.position)
+            parts.append(
+                DeferredPart(
+                    owners: owners, outputs: makeOutputs(positions),
+                    loaded: positions.filter { fields[$0].load != nil }))
+        }
+        deferredParts = parts
         self.keys = keys
+        self.newDeferUsages = newDeferUsages
+        hasDeferral = !newDeferUsages.isEmpty || !deferredParts.isEmpty
     }
 }
 
@@ -105,15 +147,21 @@ struct FieldOutput: Sendable {
         case typename
     }
 
-    /// The range of the key in `PlannedSelection.keys`: `{"key":` for the first field, `,"key":`
-    /// for the others.
-    let key: Range<Int>
+    private let keyStart: Int32
+    private let keyEnd: Int32
+    private let storedPosition: Int32
     let source: Source
     let isNonNull: Bool
+    /// Whether a null without an error is an error.
+    let mustHaveValue: Bool
 
-    init(_ field: PlannedField, key: Range<Int>) {
-        self.key = key
+    init(_ field: PlannedField, at position: Int, key: Range<Int>) {
+        // The limits of documents and plans are far below 2^31.
+        keyStart = Int32(key.lowerBound)
+        keyEnd = Int32(key.upperBound)
+        storedPosition = Int32(position)
         isNonNull = field.completion.isNonNull(at: 0)
+        mustHaveValue = isNonNull || field.completion.isSemanticallyNonNull(at: 0)
         source =
             if field.selected.definition === IntrospectionTypes.typenameField {
                 .typename
@@ -123,21 +171,32 @@ struct FieldOutput: Sendable {
                 .batch
             }
     }
+
+    /// The range of the key in `PlannedSelection.keys`: `{"key":` for the first field, `,"key":`
+    /// for the others.
+    var key: Range<Int> { Range(uncheckedBounds: (Int(keyStart), Int(keyEnd))) }
+
+    /// The position of the field in the selection.
+    var position: Int { Int(storedPosition) }
 }
 
 /// A field as selected by an operation. This is the input of `FieldLoader.prepare`.
 public struct SelectedField: Sendable {
+    /// The definition of the field in the schema.
     public let definition: FieldDefinition
     /// The object type on which the field is selected.
     public let parentType: TypeDefinition
+    /// The alias, or the name if there is none.
     public let responseKey: String
     /// The selections on the field's values, one for each possible object type. Empty for leaves.
     public let selections: [PlannedSelection]
     /// The ranges of the field in the document. More than one if selections were merged.
     let locations: [SourceRange]
     let arguments: PlannedArguments
+    /// The resolver of the field.
     public let resolver: FieldResolver
 
+    /// The name of the field in the schema.
     public var name: String { definition.name }
 
     /// The arguments if they are the same for every request; nil if they depend on variables or are
@@ -149,18 +208,24 @@ public struct SelectedField: Sendable {
 
 /// A selected field with its prepared load.
 public final class PlannedField: Sendable {
+    /// The field, as its loader sees it.
     public let selected: SelectedField
     let load: (any PreparedLoad)?
     let completion: Completion
+    /// The active `@stream` of a list field.
+    let stream: StreamUsage?
 
-    init(_ selected: SelectedField) {
+    init(_ selected: SelectedField, stream: StreamUsage? = nil) {
         self.selected = selected
+        self.stream = stream
         if case .load(let loader) = selected.resolver {
             load = loader.prepare(selected)
         } else {
             load = nil
         }
-        completion = Completion(selected.definition.type)
+        completion = Completion(
+            selected.definition.type,
+            semanticNonNullLevels: selected.definition.appliedDirectives.semanticNonNullLevels)
     }
 }
 
@@ -178,10 +243,13 @@ struct Completion: Sendable {
     private let nonNull: UInt64
     /// The non-nullable depths from 64 on, for types with that many nested lists.
     private let nonNullBelow: Set<Int>
+    /// The nullable depths at which null without an error is an error, by `@semanticNonNull`.
+    private let semanticNonNullLevels: [Int]
     /// The number of nested lists. It is 2 for `[[Int]!]`.
     let listDepth: Int
 
-    init(_ type: TypeReference) {
+    init(_ type: TypeReference, semanticNonNullLevels: [Int] = []) {
+        self.semanticNonNullLevels = semanticNonNullLevels
         var nonNull: UInt64 = 0
         var below: Set<Int> = []
         var depth = 0
@@ -206,4 +274,6 @@ struct Completion: Sendable {
     func isNonNull(at depth: Int) -> Bool {
         depth < 64 ? nonNull & (1 << UInt64(depth)) != 0 : nonNullBelow.contains(depth)
     }
+
+    func isSemanticallyNonNull(at depth: Int) -> Bool { semanticNonNullLevels.contains(depth) }
 }

@@ -3,24 +3,32 @@
 /// - Parameters:
 ///   - conditions: the values of `document.conditionVariables()`; nil to ignore `@skip` and
 ///     `@include`, and plan all fields.
+///   - deferredFragmentsMax: the maximum number of deferred fragments; nil to ignore `@defer` and
+///     `@stream`. A fragment on an abstract type is counted once for each possible type.
 ///   - fieldsMax: the maximum number of planned fields. A field of an abstract type is counted once
 ///     for each possible type.
-/// - Throws: an error with the code `OPERATION_TOO_COMPLEX` if the plan exceeds `fieldsMax`, or
-///   `BAD_USER_INPUT` if the condition of an evaluated `@skip` or `@include` is null.
+/// - Throws: an error with the code `OPERATION_TOO_COMPLEX` if the plan exceeds a limit, or
+///   `BAD_USER_INPUT` if the condition of an evaluated directive is null.
 func planOperation(
     _ operation: OperationDefinition, of document: Document, schema: Schema,
-    resolvers: any ResolverSource, conditions: [String: Bool]?, fieldsMax: Int
+    resolvers: any ResolverSource, conditions: [String: Bool]?, fieldsMax: Int,
+    deferredFragmentsMax: Int? = nil
 ) throws(GraphQLError) -> OperationPlan {
     guard let rootType = schema.rootType(of: operation.kind) else {
         throw GraphQLError("Schema is not configured to execute \(operation.kind) operation.")
     }
     var planner = Planner(
-        collector: FieldCollector(document, schema: schema, conditions: conditions),
+        collector: FieldCollector(
+            document, schema: schema, conditions: conditions,
+            // A subscription already has a stream of responses.
+            deferredFragmentsMax: operation.kind == .subscription ? nil : deferredFragmentsMax),
         source: document.source, resolvers: resolvers, fieldsMax: fieldsMax)
-    try planner.plan([operation.selectionSet], for: rootType)
+    try planner.plan(
+        [.init(selectionSet: operation.selectionSet, deferUsage: nil)], for: rootType)
     return OperationPlan(
-        operation: operation, selections: planner.finished.reversed(), scopes: planner.scopes,
-        elements: planner.elements, schema: schema, source: document.source)
+        operation: operation, selections: planner.finished.reversed(),
+        isIncremental: planner.isIncremental, scopes: planner.scopes, elements: planner.elements,
+        schema: schema, source: document.source)
 }
 
 private struct Planner {
@@ -39,27 +47,54 @@ private struct Planner {
     private(set) var elements: SchemaElementSet
     /// The scopes of the planned fields.
     private(set) var scopes: ScopeSet = []
+    /// Whether there is an active `@defer` or `@stream`.
+    private(set) var isIncremental = false
 
     struct SelectionKey: Hashable {
         let type: ObjectIdentifier
         let selectionSets: [SourceRange]
+        /// The ids of the `DeferUsage`s of the selection sets, with 0 for none, and then those that
+        /// deliver the object itself. Empty if there are none at all.
+        let deferUsages: [Int]
+
+        // Most keys have no usages, and other keys with the same hash are rare.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(type)
+            hasher.combine(selectionSets)
+        }
     }
 
     /// A selection that is being planned, an entry of the stack in `plan`.
     private struct OpenSelection {
         let key: SelectionKey
         let type: TypeDefinition
+        /// The usages of `@defer` that deliver the object itself.
+        let owners: [DeferUsage]
+        let newDeferUsages: [DeferUsage]
         /// The fields that remain to be planned after `field`.
         var rest: ArraySlice<FieldCollector.Group>
         var fields: [PlannedField] = []
+        /// The positions of the fields that are delivered later than the object, with the usages of `@defer` that deliver
+        /// them.
+        var deferred: [(position: Int, owners: [DeferUsage])] = []
         var field: OpenField?
+
+        mutating func append(_ field: PlannedField, _ owners: [DeferUsage]) {
+            if owners != self.owners { deferred.append((fields.count, owners)) }
+            fields.append(field)
+        }
     }
 
     /// A field whose selections are being planned, one for each possible type.
     private struct OpenField {
         let group: FieldCollector.Group
         let definition: FieldDefinition
-        let selectionSets: [SelectionSet]
+        let selectionSets: [FieldCollector.CollectedSet]
+        /// The usages of `@defer` that deliver the field, and those that deliver the objects below
+        /// it: the same, or none below a streamed list, whose items are delivered as a whole.
+        let owners: [DeferUsage]
+        let itemOwners: [DeferUsage]
+        let stream: StreamUsage?
         var possibleTypes: ArraySlice<TypeDefinition>
         var selections: [PlannedSelection] = []
     }
@@ -81,18 +116,19 @@ private struct Planner {
     /// An explicit stack replaces recursion, because a document can nest as many fragments as it
     /// defines.
     mutating func plan(
-        _ selectionSets: [SelectionSet], for type: TypeDefinition
+        _ selectionSets: [FieldCollector.CollectedSet], for type: TypeDefinition
     ) throws(GraphQLError) {
-        var stack = [try open(selectionSets, for: type)]
+        var stack = [try open(selectionSets, for: type, owners: [])]
         while let innermost = stack.indices.last {
             if var field = stack[innermost].field {
                 guard let possible = field.possibleTypes.first else {
-                    stack[innermost].fields.append(
-                        try plannedField(field, of: stack[innermost].type))
+                    stack[innermost].append(
+                        try plannedField(field, of: stack[innermost].type), field.owners)
                     stack[innermost].field = nil
                     continue
                 }
-                let next = try open(field.selectionSets, for: possible)
+                let next = try open(
+                    field.selectionSets, for: possible, owners: field.itemOwners)
                 guard let planned = memo[next.key] else {
                     stack.append(next)
                     continue
@@ -105,13 +141,15 @@ private struct Planner {
                 let owner = innermost > 0 ? stack[innermost - 1].field?.definition : nil
                 guard let field = try open(group, of: type, in: owner) else { continue }
                 if field.possibleTypes.isEmpty {
-                    stack[innermost].fields.append(try plannedField(field, of: type))
+                    stack[innermost].append(try plannedField(field, of: type), field.owners)
                 } else {
                     stack[innermost].field = field
                 }
             } else {
                 let done = stack.removeLast()
-                let planned = PlannedSelection(type: done.type, fields: done.fields)
+                let planned = PlannedSelection(
+                    type: done.type, fields: done.fields, deferred: done.deferred,
+                    newDeferUsages: done.newDeferUsages)
                 memo[done.key] = planned
                 finished.append(planned)
             }
@@ -119,12 +157,20 @@ private struct Planner {
     }
 
     private mutating func open(
-        _ selectionSets: [SelectionSet], for type: TypeDefinition
+        _ selectionSets: [FieldCollector.CollectedSet], for type: TypeDefinition,
+        owners: [DeferUsage]
     ) throws(GraphQLError) -> OpenSelection {
+        let isDeferred = !owners.isEmpty || selectionSets.contains { $0.deferUsage != nil }
         let key = SelectionKey(
-            type: ObjectIdentifier(type), selectionSets: selectionSets.map(\.range))
-        let groups = memo[key] == nil ? try collector.collect(selectionSets, for: type) : []
-        return OpenSelection(key: key, type: type, rest: groups[...])
+            type: ObjectIdentifier(type), selectionSets: selectionSets.map(\.selectionSet.range),
+            deferUsages: isDeferred
+                ? selectionSets.map { $0.deferUsage?.id ?? 0 } + owners.map(\.id) : [])
+        let collected: (groups: [FieldCollector.Group], deferUsages: [DeferUsage]) =
+            memo[key] == nil ? try collector.collect(selectionSets, for: type) : ([], [])
+        if !collected.deferUsages.isEmpty { isIncremental = true }
+        return OpenSelection(
+            key: key, type: type, owners: owners, newDeferUsages: collected.deferUsages,
+            rest: collected.groups[...])
     }
 
     /// Returns nil if the type does not have the field, which validation has already rejected.
@@ -133,7 +179,7 @@ private struct Planner {
     private mutating func open(
         _ group: FieldCollector.Group, of type: TypeDefinition, in owner: FieldDefinition?
     ) throws(GraphQLError) -> OpenField? {
-        guard let definition = schema.field(named: group.first.nameText, of: type) else {
+        guard let definition = schema.field(named: group.first.field.nameText, of: type) else {
             return nil
         }
         fieldCount += 1
@@ -151,9 +197,25 @@ private struct Planner {
         if let named = schema.type(named: definition.namedType), named.isComposite {
             possibleTypes = schema.possibleTypes(of: named)
         }
+        let owners = DeferUsage.owners(of: group)
+        // Validation ensures that a field with `@stream` is the only one of its group.
+        let stream =
+            definition.type.listItem != nil ? try collector.streamUsage(of: group.first.field) : nil
+        if stream != nil { isIncremental = true }
+        var selectionSets: [FieldCollector.CollectedSet] = []
+        if !possibleTypes.isEmpty {
+            group.forEach { occurrence in
+                guard let selectionSet = occurrence.field.selectionSet else { return }
+                selectionSets.append(
+                    .init(
+                        selectionSet: selectionSet,
+                        deferUsage: stream == nil ? occurrence.deferUsage : nil))
+            }
+        }
         return OpenField(
             group: group, definition: definition,
-            selectionSets: possibleTypes.isEmpty ? [] : group.fields.compactMap(\.selectionSet),
+            selectionSets: selectionSets, owners: owners,
+            itemOwners: stream == nil ? owners : [], stream: stream,
             possibleTypes: possibleTypes[...])
     }
 
@@ -168,7 +230,7 @@ private struct Planner {
         }
         for field in used {
             schema.elements.mark(field, in: &elements)
-            schema.elements.mark(group.first.arguments, of: field, in: &elements)
+            schema.elements.mark(group.first.field.arguments, of: field, in: &elements)
         }
     }
 
@@ -176,13 +238,16 @@ private struct Planner {
         _ field: OpenField, of type: TypeDefinition
     ) throws(GraphQLError) -> PlannedField {
         let definition = field.definition
+        var locations: [SourceRange] = []
+        field.group.forEach { locations.append($0.field.range) }
         return PlannedField(
             SelectedField(
                 definition: definition, parentType: type,
-                responseKey: field.group.first.responseKey,
-                selections: field.selections, locations: field.group.fields.map(\.range),
-                arguments: arguments(of: field.group.first, definition),
-                resolver: try resolver(for: field, of: type)))
+                responseKey: field.group.first.field.responseKey,
+                selections: field.selections, locations: locations,
+                arguments: arguments(of: field.group.first.field, definition),
+                resolver: try resolver(for: field, of: type)),
+            stream: field.stream)
     }
 
     /// Returns the resolver of a field.

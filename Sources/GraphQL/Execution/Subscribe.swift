@@ -33,6 +33,7 @@ public protocol SourceStream: AnyObject {
 public final class ResponseStream {
     private let advance: () async throws(RequestErrors) -> ExecutionResult?
 
+    /// Creates a stream. `advance` returns the next response, or nil at the end.
     public init(_ advance: @escaping () async throws(RequestErrors) -> ExecutionResult?) {
         self.advance = advance
     }
@@ -48,14 +49,20 @@ public final class ResponseStream {
 /// next response.
 ///
 /// - Parameters:
+///   - plan: the plan of the subscription.
+///   - variables: the coerced variables, which `CachedDocument.plan` returns with the plan.
 ///   - context: the context for opening the event stream.
+///   - errorBehavior: what an execution error does to the response of its event. The stream continues.
+///   - errorsMax: the maximum number of execution errors in each response.
+///   - responseBytesMax: the maximum size of each response.
 ///   - eventContext: creates the context for executing one event.
 /// - Throws: an error if the arguments are invalid or the event stream cannot be opened.
 ///
 /// Spec: https://spec.graphql.org/September2025/#Subscribe()
 public func subscribe(
     _ plan: OperationPlan, variables: VariableValues, context: any ExecutionContext,
-    errorsMax: Int = 100, responseBytesMax: Int = .max,
+    onError errorBehavior: ErrorBehavior = .propagate, errorsMax: Int = 100,
+    responseBytesMax: Int = .max,
     eventContext: @escaping () -> any ExecutionContext
 ) async throws(RequestErrors) -> ResponseStream {
     // Validation guarantees exactly one root field, without `@skip` and `@include`.
@@ -84,7 +91,7 @@ public func subscribe(
         }
         return await execute(
             plan, variables: variables, root: event, context: eventContext(),
-            errorsMax: errorsMax, responseBytesMax: responseBytesMax)
+            onError: errorBehavior, errorsMax: errorsMax, responseBytesMax: responseBytesMax)
     }
 }
 

@@ -2,13 +2,13 @@
 /// the file.
 ///
 /// Spec: https://github.com/jaydenseric/graphql-multipart-request-spec
-public enum UploadReference {
+package enum UploadReference {
     private static let prefix = "upload:"
 
-    public static func value(_ index: Int) -> Value { .string(prefix + String(index)) }
+    package static func value(_ index: Int) -> Value { .string(prefix + String(index)) }
 
     /// Returns the index of the file, or nil if the value is not a reference.
-    public static func index(_ value: Value) -> Int? {
+    package static func index(_ value: Value) -> Int? {
         guard let text = value.string, text.hasPrefix(prefix) else { return nil }
         return Int(text.dropFirst(prefix.count))
     }

@@ -8,20 +8,21 @@
 public struct Document: Sendable {
     let tree: SyntaxTree
 
+    /// The text of the document.
     public var source: Source { tree.source }
 
-    public var definitions: NodeList<Definition> {
+    package var definitions: NodeList<Definition> {
         NodeList(tree: tree, start: 0, end: Int32(truncatingIfNeeded: tree.nodes.count))
     }
 }
 
 /// One definition of a document.
-public enum Definition: SyntaxNode {
+package enum Definition: SyntaxNode {
     case operation(OperationDefinition)
     case fragment(FragmentDefinition)
     case typeSystem(TypeSystemDefinition)
 
-    public init(_ reference: NodeReference) {
+    package init(_ reference: NodeReference) {
         self =
             switch reference.kind {
             case .operation: .operation(OperationDefinition(reference))
@@ -30,7 +31,7 @@ public enum Definition: SyntaxNode {
             }
     }
 
-    public static func represents(_ kind: NodeKind) -> Bool {
+    package static func represents(_ kind: NodeKind) -> Bool {
         kind.rawValue <= NodeKind.inputObjectType.rawValue
     }
 }
@@ -39,16 +40,18 @@ public enum Definition: SyntaxNode {
 ///
 /// Lines and columns are computed from it only when an error needs them.
 public struct SourceRange: Hashable, Sendable {
+    /// The offset of the first byte.
     public var start: Int32
+    /// The offset after the last byte.
     public var end: Int32
 
-    public init(start: Int32, end: Int32) {
+    package init(start: Int32, end: Int32) {
         self.start = start
         self.end = end
     }
 
     /// The range of a node that does not come from a source text.
-    public static let none = SourceRange(start: 0, end: 0)
+    package static let none = SourceRange(start: 0, end: 0)
 }
 
 /// A name and its range in the source.
@@ -57,15 +60,19 @@ public struct SourceRange: Hashable, Sendable {
 ///
 /// Spec: https://spec.graphql.org/September2025/#Name
 public struct Name: Sendable, Hashable {
+    /// The text of the name.
     public var value: String
+    /// The position of the name in the document.
     public var range: SourceRange
 
-    public init(_ value: String, range: SourceRange = .none) {
+    package init(_ value: String, range: SourceRange = .none) {
         self.value = value
         self.range = range
     }
 
+    /// Compares the texts. The positions are ignored.
     public static func == (left: Name, right: Name) -> Bool { left.value == right.value }
+    /// Hashes the text.
     public func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
@@ -94,60 +101,60 @@ public enum OperationKind: String, Sendable, Hashable, CaseIterable {
 /// A query, mutation, or subscription.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Operations
-public struct OperationDefinition: SyntaxNode {
+package struct OperationDefinition: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .operation }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .operation }
 
     /// The bit of `Node.detail` that marks a shorthand query (`{ … }` without a keyword). The lower
     /// bits are the operation kind.
     static let shorthandDetail: UInt8 = 4
 
-    public var kind: OperationKind { OperationKind(detail: reference.detail & 3) }
-    public var isShorthand: Bool { reference.detail & Self.shorthandDetail != 0 }
-    public var name: Name? { reference.node.name < 0 ? nil : reference.name }
-    public var description: StringValue? { reference.description }
-    public var variables: NodeList<VariableDefinition> { reference.children() }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var selectionSet: SelectionSet { SelectionSet(reference.required(.selectionSet)) }
-    public var range: SourceRange { reference.range }
+    package var kind: OperationKind { OperationKind(detail: reference.detail & 3) }
+    package var isShorthand: Bool { reference.detail & Self.shorthandDetail != 0 }
+    package var name: Name? { reference.node.name < 0 ? nil : reference.name }
+    package var description: StringValue? { reference.description }
+    package var variables: NodeList<VariableDefinition> { reference.children() }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var selectionSet: SelectionSet { SelectionSet(reference.required(.selectionSet)) }
+    package var range: SourceRange { reference.range }
 }
 
 /// The declaration of a variable by an operation: `$first: Int = 10`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Variables
-public struct VariableDefinition: SyntaxNode {
+package struct VariableDefinition: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .variableDefinition }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .variableDefinition }
 
     /// The name without the `$`.
-    public var name: Name { reference.name }
+    package var name: Name { reference.name }
     /// The range from the `$` to the end of the name.
-    public var variableRange: SourceRange { reference.required(.variable).range }
-    public var description: StringValue? { reference.description }
-    public var type: TypeReference { reference.typeNode.typeReference }
-    public var defaultValue: ValueNode? { reference.defaultValue }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var range: SourceRange { reference.range }
+    package var variableRange: SourceRange { reference.required(.variable).range }
+    package var description: StringValue? { reference.description }
+    package var type: TypeReference { reference.typeNode.typeReference }
+    package var defaultValue: ValueNode? { reference.defaultValue }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var range: SourceRange { reference.range }
 }
 
 /// The selections between two braces.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Selection-Sets
-public struct SelectionSet: SyntaxNode {
+package struct SelectionSet: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .selectionSet }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .selectionSet }
 
-    public var selections: NodeList<Selection> {
+    package var selections: NodeList<Selection> {
         // All children of a selection set are selections.
         NodeList(tree: reference.tree, start: reference.index + 1, end: reference.node.next)
     }
-    public var range: SourceRange { reference.range }
+    package var range: SourceRange { reference.range }
 
     /// Whether all selections are fields with different response keys. Validation calls this for
     /// every selection set, so it reads the tree directly.
@@ -169,12 +176,12 @@ public struct SelectionSet: SyntaxNode {
     }
 }
 
-public enum Selection: SyntaxNode {
+package enum Selection: SyntaxNode {
     case field(Field)
     case fragmentSpread(FragmentSpread)
     case inlineFragment(InlineFragment)
 
-    public init(_ reference: NodeReference) {
+    package init(_ reference: NodeReference) {
         self =
             switch reference.kind {
             case .fragmentSpread: .fragmentSpread(FragmentSpread(reference))
@@ -183,7 +190,7 @@ public enum Selection: SyntaxNode {
             }
     }
 
-    public static func represents(_ kind: NodeKind) -> Bool {
+    package static func represents(_ kind: NodeKind) -> Bool {
         kind == .field || kind == .fragmentSpread || kind == .inlineFragment
     }
 }
@@ -191,18 +198,20 @@ public enum Selection: SyntaxNode {
 /// A selected field: `cover: coverURL(width: 300) @include(if: $big)`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Fields
-public struct Field: SyntaxNode {
+package struct Field: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .field }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .field }
 
-    public var alias: Name? { reference.first(.alias)?.name }
-    public var name: Name { reference.name }
-    public var arguments: NodeList<Argument> { reference.children() }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var selectionSet: SelectionSet? { reference.first(.selectionSet).map(SelectionSet.init) }
-    public var range: SourceRange { reference.range }
+    package var alias: Name? { reference.first(.alias)?.name }
+    package var name: Name { reference.name }
+    package var arguments: NodeList<Argument> { reference.children() }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var selectionSet: SelectionSet? {
+        reference.first(.selectionSet).map(SelectionSet.init)
+    }
+    package var range: SourceRange { reference.range }
 
     var hasAlias: Bool { responseKeyReference.index != reference.index }
 
@@ -214,7 +223,7 @@ public struct Field: SyntaxNode {
     var isPlain: Bool { reference.node.next == responseKeyReference.index + 1 }
 
     /// The key of this field in the response: the alias, or the name if there is no alias.
-    public var responseKey: String { responseKeyReference.nameText }
+    package var responseKey: String { responseKeyReference.nameText }
     var responseKeyID: NameID { responseKeyReference.nameID }
 
     /// The node whose name is the response key: the alias, which is the first child of the field,
@@ -229,76 +238,76 @@ public struct Field: SyntaxNode {
 /// An argument of a field or directive: `first: 10`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Arguments
-public struct Argument: SyntaxNode {
+package struct Argument: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .argument }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .argument }
 
-    public var name: Name { reference.name }
-    public var value: ValueNode { ValueNode(reference.firstChildNode) }
-    public var range: SourceRange { reference.range }
+    package var name: Name { reference.name }
+    package var value: ValueNode { ValueNode(reference.firstChildNode) }
+    package var range: SourceRange { reference.range }
 }
 
 /// A directive with its arguments: `@include(if: $big)`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Directives
-public struct Directive: SyntaxNode {
+package struct Directive: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .directive }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .directive }
 
     /// The name without the `@`.
-    public var name: Name { reference.name }
-    public var arguments: NodeList<Argument> { reference.children() }
-    public var range: SourceRange { reference.range }
+    package var name: Name { reference.name }
+    package var arguments: NodeList<Argument> { reference.children() }
+    package var range: SourceRange { reference.range }
 }
 
 /// The use of a named fragment in a selection set: `...BookParts`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#FragmentSpread
-public struct FragmentSpread: SyntaxNode {
+package struct FragmentSpread: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .fragmentSpread }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .fragmentSpread }
 
-    public var name: Name { reference.name }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var range: SourceRange { reference.range }
+    package var name: Name { reference.name }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var range: SourceRange { reference.range }
 }
 
 /// A fragment that is written where it is used: `... on Book { title }`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#InlineFragment
-public struct InlineFragment: SyntaxNode {
+package struct InlineFragment: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .inlineFragment }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .inlineFragment }
 
-    public var typeCondition: Name? { reference.first(.namedType)?.name }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var selectionSet: SelectionSet { SelectionSet(reference.required(.selectionSet)) }
-    public var range: SourceRange { reference.range }
+    package var typeCondition: Name? { reference.first(.namedType)?.name }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var selectionSet: SelectionSet { SelectionSet(reference.required(.selectionSet)) }
+    package var range: SourceRange { reference.range }
 }
 
 /// The definition of a named fragment.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Language.Fragments
-public struct FragmentDefinition: SyntaxNode {
+package struct FragmentDefinition: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .fragmentDefinition }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .fragmentDefinition }
 
-    public var description: StringValue? { reference.description }
-    public var name: Name { reference.name }
-    public var typeCondition: Name { reference.required(.namedType).name }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var selectionSet: SelectionSet { SelectionSet(reference.required(.selectionSet)) }
-    public var range: SourceRange { reference.range }
+    package var description: StringValue? { reference.description }
+    package var name: Name { reference.name }
+    package var typeCondition: Name { reference.required(.namedType).name }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var selectionSet: SelectionSet { SelectionSet(reference.required(.selectionSet)) }
+    package var range: SourceRange { reference.range }
 }
 
 extension NodeReference {

@@ -30,7 +30,7 @@ struct InternedName {
 }
 
 /// The kind of a node. `represents(_:)` relies on the order of the cases.
-public enum NodeKind: UInt8, Sendable {
+package enum NodeKind: UInt8, Sendable {
     case operation, fragmentDefinition
     case schemaDefinition, directiveDefinition
     case scalarType, objectType, interfaceType, unionType, enumType, inputObjectType

@@ -18,7 +18,7 @@ public func parse(
 /// Parses a text that consists of one value, such as a default value that is passed to a tool.
 ///
 /// Spec: https://spec.graphql.org/September2025/#Value
-public func parseValue(
+package func parseValue(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> ValueNode {
     let tree = try parseTree(source, limits) { parser, cursor throws(SyntaxFailure) in
@@ -31,7 +31,7 @@ public func parseValue(
 /// Parses a text that consists of one type reference, such as `[Book!]!`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#Type
-public func parseType(
+package func parseType(
     _ source: Source, limits: ParseLimits = ParseLimits()
 ) throws(GraphQLError) -> TypeReference {
     let tree = try parseTree(source, limits) { parser, cursor throws(SyntaxFailure) in

@@ -15,6 +15,7 @@ public struct ParseLimits: Sendable {
     /// protect the thread's stack.
     public var nestingMax: Int
 
+    /// Creates limits. The defaults are for documents of clients.
     public init(sourceBytesMax: Int = 100_000, tokensMax: Int = 5_000, nestingMax: Int = 64) {
         self.sourceBytesMax = min(sourceBytesMax, Int(Int32.max) - 1)
         self.tokensMax = tokensMax

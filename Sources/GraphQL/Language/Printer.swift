@@ -35,7 +35,7 @@ extension Definition {
 }
 
 /// Returns the canonical text of one definition.
-public func print(_ definition: Definition) -> String {
+package func print(_ definition: Definition) -> String {
     switch definition {
     case .operation(let operation): operation.printed
     case .fragment(let fragment): fragment.printed
@@ -53,7 +53,7 @@ public func print(_ type: TypeReference) -> String {
 }
 
 /// Returns the canonical text of a value: `{tags: ["a", "b"], rating: 4.5}`.
-public func print(_ value: ValueNode) -> String {
+package func print(_ value: ValueNode) -> String {
     let tree = value.reference.tree
     var text = ""
     /// The open lists and objects, innermost last, each with the index after its last descendant.

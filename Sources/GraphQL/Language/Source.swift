@@ -4,9 +4,12 @@
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Source-Text
 public struct Source: Sendable {
+    /// The bytes of the text.
     public var bytes: [UInt8]
 
+    /// Creates a source from UTF-8 bytes.
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// Creates a source from a text.
     public init(_ text: String) { self.bytes = Array(text.utf8) }
 
     /// Returns the text of a byte range. Both bounds must lie on scalar boundaries of valid UTF-8.
@@ -23,7 +26,7 @@ public struct Source: Sendable {
     ///
     /// `\r\n`, `\r`, and `\n` each end one line. The function scans the text from its start, so it
     /// is used only to report errors.
-    public func location(at offset: Int32) -> SourceLocation {
+    package func location(at offset: Int32) -> SourceLocation {
         let end = min(max(Int(offset), 0), bytes.count)
         let bytes = bytes.span
         var line = 1
@@ -45,7 +48,7 @@ public struct Source: Sendable {
     /// U+FFFF, one for every other scalar.
     ///
     /// UTF-8 continuation bytes count as zero, so the result is defined for invalid UTF-8 as well.
-    public func utf16Count(_ range: Range<Int>) -> Int {
+    package func utf16Count(_ range: Range<Int>) -> Int {
         let bytes = bytes.span
         var count = 0
         for index in range {
@@ -58,9 +61,12 @@ public struct Source: Sendable {
 
 /// A line and a column, both starting at 1. Columns count UTF-16 code units, as in graphql-js.
 public struct SourceLocation: Hashable, Sendable {
+    /// The line, starting at 1.
     public var line: Int
+    /// The column in UTF-16 code units, starting at 1.
     public var column: Int
 
+    /// Creates a location.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column

@@ -54,7 +54,7 @@ final class SyntaxTree: Sendable {
 }
 
 /// A node of a syntax tree. Views such as `Field` are made from it.
-public struct NodeReference: Sendable {
+package struct NodeReference: Sendable {
     let tree: SyntaxTree
     let index: Int32
 
@@ -108,14 +108,14 @@ public struct NodeReference: Sendable {
 }
 
 /// A typed view of a node, with properties for what the node stores as numbers.
-public protocol SyntaxNode: Sendable {
+package protocol SyntaxNode: Sendable {
     init(_ reference: NodeReference)
     /// Returns whether this type represents nodes of the given kind.
     static func represents(_ kind: NodeKind) -> Bool
 }
 
 /// The children of a node that have one type, in the order of the text.
-public struct NodeList<Element: SyntaxNode>: Collection, Sendable {
+package struct NodeList<Element: SyntaxNode>: Collection, Sendable {
     let tree: SyntaxTree
     /// The index of the first element, or of the node where it would be if the list is empty.
     let start: Int32
@@ -123,22 +123,22 @@ public struct NodeList<Element: SyntaxNode>: Collection, Sendable {
     let end: Int32
 
     /// The index of a node in the tree.
-    public struct Index: Comparable, Sendable {
+    package struct Index: Comparable, Sendable {
         let node: Int32
 
-        public static func < (left: Index, right: Index) -> Bool { left.node < right.node }
+        package static func < (left: Index, right: Index) -> Bool { left.node < right.node }
     }
 
     @inline(__always)
-    public var startIndex: Index { index(at: start) }
-    public var endIndex: Index { Index(node: .max) }
+    package var startIndex: Index { index(at: start) }
+    package var endIndex: Index { Index(node: .max) }
     @inline(__always)
-    public func index(after index: Index) -> Index {
+    package func index(after index: Index) -> Index {
         self.index(at: tree.nodes[index.node].next)
     }
 
     @inline(__always)
-    public subscript(index: Index) -> Element {
+    package subscript(index: Index) -> Element {
         Element(NodeReference(tree: tree, index: index.node))
     }
 
@@ -149,15 +149,15 @@ public struct NodeList<Element: SyntaxNode>: Collection, Sendable {
 }
 
 extension NodeList {
-    public func makeIterator() -> Iterator { Iterator(tree: tree, index: start, end: end) }
+    package func makeIterator() -> Iterator { Iterator(tree: tree, index: start, end: end) }
 
-    public struct Iterator: IteratorProtocol {
+    package struct Iterator: IteratorProtocol {
         let tree: SyntaxTree
         var index: Int32
         let end: Int32
 
         @inline(__always)
-        public mutating func next() -> Element? {
+        package mutating func next() -> Element? {
             guard index < end, Element.represents(tree.nodes[index].kind) else { return nil }
             let reference = NodeReference(tree: tree, index: index)
             index = tree.nodes[index].next

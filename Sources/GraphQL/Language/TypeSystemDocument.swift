@@ -1,12 +1,12 @@
 /// A type-system definition or extension.
 ///
 /// Spec: https://spec.graphql.org/September2025/#TypeSystemDefinitionOrExtension
-public enum TypeSystemDefinition: SyntaxNode {
+package enum TypeSystemDefinition: SyntaxNode {
     case schema(SchemaDefinition)
     case type(TypeDefinitionNode)
     case directive(DirectiveDefinitionNode)
 
-    public init(_ reference: NodeReference) {
+    package init(_ reference: NodeReference) {
         self =
             switch reference.kind {
             case .schemaDefinition: .schema(SchemaDefinition(reference))
@@ -15,41 +15,41 @@ public enum TypeSystemDefinition: SyntaxNode {
             }
     }
 
-    public static func represents(_ kind: NodeKind) -> Bool {
+    package static func represents(_ kind: NodeKind) -> Bool {
         SchemaDefinition.represents(kind) || DirectiveDefinitionNode.represents(kind)
             || TypeDefinitionNode.represents(kind)
     }
 }
 
 /// `schema { … }` or `extend schema { … }`.
-public struct SchemaDefinition: SyntaxNode {
+package struct SchemaDefinition: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .schemaDefinition }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .schemaDefinition }
 
-    public var description: StringValue? { reference.description }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var operationTypes: NodeList<OperationTypeDefinition> { reference.children() }
-    public var isExtension: Bool { reference.isExtension }
-    public var range: SourceRange { reference.range }
+    package var description: StringValue? { reference.description }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var operationTypes: NodeList<OperationTypeDefinition> { reference.children() }
+    package var isExtension: Bool { reference.isExtension }
+    package var range: SourceRange { reference.range }
 }
 
 /// `query: Query` in a schema definition.
-public struct OperationTypeDefinition: SyntaxNode {
+package struct OperationTypeDefinition: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .operationType }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .operationType }
 
-    public var kind: OperationKind { OperationKind(detail: reference.detail) }
-    public var type: Name { reference.firstChildNode.name }
-    public var range: SourceRange { reference.range }
+    package var kind: OperationKind { OperationKind(detail: reference.detail) }
+    package var type: Name { reference.firstChildNode.name }
+    package var range: SourceRange { reference.range }
 }
 
 /// The definition or extension of a scalar, object, interface, union, enum, or input object type.
-public struct TypeDefinitionNode: SyntaxNode {
-    public enum Body: Sendable {
+package struct TypeDefinitionNode: SyntaxNode {
+    package enum Body: Sendable {
         case scalar
         case object(interfaces: [Name], fields: NodeList<FieldDefinitionNode>)
         case interface(interfaces: [Name], fields: NodeList<FieldDefinitionNode>)
@@ -60,20 +60,20 @@ public struct TypeDefinitionNode: SyntaxNode {
 
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
+    package init(_ reference: NodeReference) { self.reference = reference }
 
-    public static func represents(_ kind: NodeKind) -> Bool {
+    package static func represents(_ kind: NodeKind) -> Bool {
         NodeKind.scalarType.rawValue <= kind.rawValue
             && kind.rawValue <= NodeKind.inputObjectType.rawValue
     }
 
-    public var description: StringValue? { reference.description }
-    public var name: Name { reference.name }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var isExtension: Bool { reference.isExtension }
-    public var range: SourceRange { reference.range }
+    package var description: StringValue? { reference.description }
+    package var name: Name { reference.name }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var isExtension: Bool { reference.isExtension }
+    package var range: SourceRange { reference.range }
 
-    public var body: Body {
+    package var body: Body {
         switch reference.kind {
         case .objectType: .object(interfaces: typeNames, fields: reference.children())
         case .interfaceType: .interface(interfaces: typeNames, fields: reference.children())
@@ -88,61 +88,61 @@ public struct TypeDefinitionNode: SyntaxNode {
     private var typeNames: [Name] { reference.children(TypeNode.self).map(\.reference.name) }
 }
 
-public struct FieldDefinitionNode: SyntaxNode {
+package struct FieldDefinitionNode: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .fieldDefinition }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .fieldDefinition }
 
-    public var description: StringValue? { reference.description }
-    public var name: Name { reference.name }
-    public var arguments: NodeList<InputValueDefinitionNode> { reference.children() }
-    public var type: TypeReference { reference.typeNode.typeReference }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var range: SourceRange { reference.range }
+    package var description: StringValue? { reference.description }
+    package var name: Name { reference.name }
+    package var arguments: NodeList<InputValueDefinitionNode> { reference.children() }
+    package var type: TypeReference { reference.typeNode.typeReference }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var range: SourceRange { reference.range }
 }
 
 /// The definition of an argument or input field.
-public struct InputValueDefinitionNode: SyntaxNode {
+package struct InputValueDefinitionNode: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .inputValueDefinition }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .inputValueDefinition }
 
-    public var description: StringValue? { reference.description }
-    public var name: Name { reference.name }
-    public var type: TypeReference { reference.typeNode.typeReference }
-    public var defaultValue: ValueNode? { reference.defaultValue }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var range: SourceRange { reference.range }
+    package var description: StringValue? { reference.description }
+    package var name: Name { reference.name }
+    package var type: TypeReference { reference.typeNode.typeReference }
+    package var defaultValue: ValueNode? { reference.defaultValue }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var range: SourceRange { reference.range }
 }
 
-public struct EnumValueDefinitionNode: SyntaxNode {
+package struct EnumValueDefinitionNode: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .enumValueDefinition }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .enumValueDefinition }
 
-    public var description: StringValue? { reference.description }
-    public var name: Name { reference.name }
-    public var directives: NodeList<Directive> { reference.children() }
-    public var range: SourceRange { reference.range }
+    package var description: StringValue? { reference.description }
+    package var name: Name { reference.name }
+    package var directives: NodeList<Directive> { reference.children() }
+    package var range: SourceRange { reference.range }
 }
 
-public struct DirectiveDefinitionNode: SyntaxNode {
+package struct DirectiveDefinitionNode: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .directiveDefinition }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .directiveDefinition }
 
-    public var description: StringValue? { reference.description }
-    public var name: Name { reference.name }
-    public var arguments: NodeList<InputValueDefinitionNode> { reference.children() }
-    public var isRepeatable: Bool { reference.detail != 0 }
-    public var locations: [Name] {
+    package var description: StringValue? { reference.description }
+    package var name: Name { reference.name }
+    package var arguments: NodeList<InputValueDefinitionNode> { reference.children() }
+    package var isRepeatable: Bool { reference.detail != 0 }
+    package var locations: [Name] {
         reference.children(DirectiveLocationNode.self).map(\.reference.name)
     }
-    public var range: SourceRange { reference.range }
+    package var range: SourceRange { reference.range }
 }
 
 /// A location in the definition of a directive.

@@ -1,8 +1,8 @@
 /// A value literal or variable, as written in a document.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
-public struct ValueNode: SyntaxNode {
-    public enum Kind: Sendable {
+package struct ValueNode: SyntaxNode {
+    package enum Kind: Sendable {
         /// The name without the `$`.
         case variable(String)
         /// The digits as written: `-12`.
@@ -19,9 +19,9 @@ public struct ValueNode: SyntaxNode {
 
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
+    package init(_ reference: NodeReference) { self.reference = reference }
 
-    public static func represents(_ kind: NodeKind) -> Bool {
+    package static func represents(_ kind: NodeKind) -> Bool {
         NodeKind.variable.rawValue <= kind.rawValue && kind.rawValue <= NodeKind.object.rawValue
     }
 
@@ -35,7 +35,7 @@ public struct ValueNode: SyntaxNode {
         }
     }
 
-    public var kind: Kind {
+    package var kind: Kind {
         switch reference.kind {
         case .variable: .variable(reference.nameText)
         case .int: .int(reference.tree.text(range))
@@ -49,33 +49,33 @@ public struct ValueNode: SyntaxNode {
         }
     }
 
-    public var range: SourceRange { reference.range }
+    package var range: SourceRange { reference.range }
 
     var isVariable: Bool { reference.kind == .variable }
 }
 
 /// The value of a string literal, with escapes and block indentation already resolved.
-public struct StringValue: Sendable {
-    public var value: String
-    public var isBlock: Bool
-    public var range: SourceRange
+package struct StringValue: Sendable {
+    package var value: String
+    package var isBlock: Bool
+    package var range: SourceRange
 
-    public init(_ value: String, isBlock: Bool = false, range: SourceRange = .none) {
+    package init(_ value: String, isBlock: Bool = false, range: SourceRange = .none) {
         self.value = value
         self.isBlock = isBlock
         self.range = range
     }
 }
 
-public struct ObjectField: SyntaxNode {
+package struct ObjectField: SyntaxNode {
     let reference: NodeReference
 
-    public init(_ reference: NodeReference) { self.reference = reference }
-    public static func represents(_ kind: NodeKind) -> Bool { kind == .objectField }
+    package init(_ reference: NodeReference) { self.reference = reference }
+    package static func represents(_ kind: NodeKind) -> Bool { kind == .objectField }
 
-    public var name: Name { reference.name }
-    public var value: ValueNode { ValueNode(reference.firstChildNode) }
-    public var range: SourceRange { reference.range }
+    package var name: Name { reference.name }
+    package var value: ValueNode { ValueNode(reference.firstChildNode) }
+    package var range: SourceRange { reference.range }
 }
 
 extension NodeReference {

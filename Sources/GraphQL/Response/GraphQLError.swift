@@ -4,17 +4,22 @@
 public struct GraphQLError: Error, Sendable, Equatable {
     /// A complete sentence for people.
     public var message: String
+    /// The positions in the document; empty if there are none.
     public var locations: [SourceLocation]
     /// The response keys and list indices from the root to the field; nil for request errors.
     public var path: [PathElement]?
     /// The members of `extensions`, in order. By convention, `code` is first.
     public var extensions: [Value.Member]
 
+    /// A step from the root of the response to a field.
     public enum PathElement: Sendable, Equatable {
+        /// The response key of a field.
         case key(String)
+        /// The index of a list item, starting at 0.
         case index(Int)
     }
 
+    /// Creates an error.
     public init(
         _ message: String, locations: [SourceLocation] = [], path: [PathElement]? = nil,
         extensions: [Value.Member] = []
@@ -31,7 +36,9 @@ public struct GraphQLError: Error, Sendable, Equatable {
 
 /// One or more errors that prevent a request from being executed.
 public struct RequestErrors: Error, Sendable, Equatable {
+    /// The errors. There is at least one.
     public var errors: [GraphQLError]
 
+    /// Creates the reason why a request is not executed.
     public init(_ errors: [GraphQLError]) { self.errors = errors }
 }

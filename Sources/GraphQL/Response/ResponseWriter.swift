@@ -8,6 +8,7 @@ public struct ResponseWriter: ~Copyable {
     /// The number of bytes written so far.
     public private(set) var count = 0
 
+    /// Creates an empty buffer of `capacity` bytes, which grows when needed.
     public init(capacity: Int = 4096) {
         self.capacity = capacity
         storage = .allocate(capacity: capacity)
@@ -20,6 +21,7 @@ public struct ResponseWriter: ~Copyable {
         body(UnsafeBufferPointer(start: storage, count: count))
     }
 
+    /// A copy of the bytes written so far.
     public var bytes: [UInt8] { withBytes { Array($0) } }
 
     /// Discards everything after the first `count` bytes.
@@ -47,6 +49,7 @@ public struct ResponseWriter: ~Copyable {
 
     // MARK: - Raw bytes
 
+    /// Appends one byte, which must be part of JSON.
     @inline(__always)
     public mutating func append(_ byte: UInt8) {
         if count == capacity { grow(by: 1) }
@@ -63,6 +66,7 @@ public struct ResponseWriter: ~Copyable {
         }
     }
 
+    /// Appends bytes that are already JSON.
     @inline(__always)
     public mutating func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBufferPointer { append($0) }
@@ -74,18 +78,22 @@ public struct ResponseWriter: ~Copyable {
         bytes.withUnsafeBufferPointer { append(UnsafeBufferPointer(rebasing: $0[range])) }
     }
 
+    /// Appends text that is already JSON.
     public mutating func append(_ text: StaticString) {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     // MARK: - JSON values
 
+    /// Writes `null`.
     public mutating func writeNull() { append("null") }
 
+    /// Writes `true` or `false`.
     public mutating func write(_ value: Bool) {
         if value { append("true") } else { append("false") }
     }
 
+    /// Writes an integer.
     public mutating func write(_ value: Int) {
         // The longest Int64 has 20 characters.
         reserve(20) { out in
@@ -123,6 +131,7 @@ public struct ResponseWriter: ~Copyable {
         return true
     }
 
+    /// Writes a JSON string with its quotes and escapes.
     public mutating func write(_ text: String) {
         var text = text
         text.withUTF8 { write(utf8: $0) }

@@ -1,9 +1,12 @@
 /// Builds a schema from a text in the schema definition language (SDL).
 ///
-/// - Parameter scalars: input coercion of the schema's custom scalars, by name.
+/// - Parameters:
+///   - source: the text.
+///   - scalars: input coercion of the schema's custom scalars, by name.
+///   - hasIncrementalDelivery: whether the schema gets the directives `@defer` and `@stream`.
 /// - Throws: the syntax error, or all errors of the document.
 public func buildSchema(
-    _ source: Source, scalars: [String: ScalarInput] = [:]
+    _ source: Source, scalars: [String: ScalarInput] = [:], hasIncrementalDelivery: Bool = false
 ) throws(RequestErrors) -> Schema {
     let document: Document
     do throws(GraphQLError) {
@@ -11,22 +14,27 @@ public func buildSchema(
     } catch {
         throw RequestErrors([error])
     }
-    return try buildSchema(document, scalars: scalars)
+    return try buildSchema(
+        document, scalars: scalars, hasIncrementalDelivery: hasIncrementalDelivery)
 }
 
 /// Builds a schema from a type-system document. Extensions are merged into their definitions, and
 /// the built-in scalars, the built-in directives, and the introspection types are added.
 ///
-/// - Parameter scalars: input coercion of the schema's custom scalars, by name.
+/// - Parameters:
+///   - scalars: input coercion of the schema's custom scalars, by name.
+///   - hasIncrementalDelivery: whether the schema gets the directives `@defer` and `@stream`.
 /// - Throws: all errors of the document. Errors of names, references, and directives are reported
 ///   alone. The types are checked only when there are none of these.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Schema
-public func buildSchema(
-    _ document: Document, scalars: [String: ScalarInput] = [:]
+package func buildSchema(
+    _ document: Document, scalars: [String: ScalarInput] = [:],
+    hasIncrementalDelivery: Bool = false
 ) throws(RequestErrors) -> Schema {
     let parts = SchemaParts(document)
-    let schema = Schema(parts, scalars: scalars)
+    let schema = Schema(
+        parts, scalars: scalars, hasIncrementalDelivery: hasIncrementalDelivery)
     // Report all errors: the author of a schema is trusted, so the limit only has to be high
     // enough.
     let options = ValidationOptions(errorsMax: 1_000)
@@ -89,11 +97,14 @@ private func checkTypes(_ parts: SchemaParts, _ context: inout ValidationContext
 extension Schema {
     /// Creates a schema from parts that have not been checked. References to unknown types are kept
     /// as written.
-    fileprivate convenience init(_ parts: SchemaParts, scalars: [String: ScalarInput]) {
+    fileprivate convenience init(
+        _ parts: SchemaParts, scalars: [String: ScalarInput], hasIncrementalDelivery: Bool
+    ) {
         let directives = parts.directives.map(DirectiveDefinition.init)
         let ownDirectives = Set(directives.map(\.name))
-        let allDirectives =
-            directives + SpecifiedDirectives.all.filter { !ownDirectives.contains($0.name) }
+        let builtIn =
+            SpecifiedDirectives.all + (hasIncrementalDelivery ? IncrementalDirectives.all : [])
+        let allDirectives = directives + builtIn.filter { !ownDirectives.contains($0.name) }
         let types = parts.types.compactMap { TypeDefinition($0) }
         let known = types + Schema.referencedScalars(types, allDirectives) + IntrospectionTypes.all
         let byName = Dictionary(
@@ -110,7 +121,8 @@ extension Schema {
                     name: "", description: nil,
                     kind: .object(FieldsType(interfaces: [], fields: []))),
             mutationType: root(.mutation), subscriptionType: root(.subscription),
-            appliedDirectives: parts.schemas.flatMap(\.directives), scalars: scalars)
+            appliedDirectives: parts.schemas.flatMap(\.directives), scalars: scalars,
+            hasIncrementalDelivery: hasIncrementalDelivery)
     }
 
     /// Returns the built-in scalars that the schema refers to. The introspection types refer to

@@ -2,7 +2,7 @@
 /// followed by additions.
 ///
 /// Descriptions and the order of definitions are not compared.
-public func compareSchemas(_ old: Schema, _ new: Schema) -> [SchemaChange] {
+package func compareSchemas(_ old: Schema, _ new: Schema) -> [SchemaChange] {
     var changes = SchemaChanges()
     changes.compareRoots(old, new)
     let types = difference(old.types, new.types, by: \.name)

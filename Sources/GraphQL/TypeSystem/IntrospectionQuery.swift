@@ -2,7 +2,7 @@
 /// including deprecated elements.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Introspection
-public let introspectionQuery = """
+package let introspectionQuery = """
     query IntrospectionQuery {
       __schema {
         description

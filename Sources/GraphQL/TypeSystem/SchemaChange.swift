@@ -1,7 +1,7 @@
 /// A difference between two versions of a schema.
-public struct SchemaChange: Hashable, Sendable {
+package struct SchemaChange: Hashable, Sendable {
     /// The effect of a change on clients that were written for the older version.
-    public enum Severity: String, Sendable, CaseIterable {
+    package enum Severity: String, Sendable, CaseIterable {
         /// Operations of clients can become invalid, or their responses can contain values that
         /// clients cannot handle.
         case breaking
@@ -11,9 +11,9 @@ public struct SchemaChange: Hashable, Sendable {
         case safe
     }
 
-    public let severity: Severity
+    package let severity: Severity
     /// The changed element: of the older schema if it was removed, otherwise of the newer schema.
-    public let coordinate: SchemaCoordinate
+    package let coordinate: SchemaCoordinate
     /// A complete sentence for people.
-    public let message: String
+    package let message: String
 }

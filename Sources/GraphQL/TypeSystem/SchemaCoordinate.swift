@@ -1,7 +1,7 @@
 /// A human-readable identifier of one element of a schema.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Schema-Coordinates
-public enum SchemaCoordinate: Hashable, Sendable, CustomStringConvertible {
+package enum SchemaCoordinate: Hashable, Sendable, CustomStringConvertible {
     /// `Book`
     case type(String)
     /// `Book.title`: a field, an input field or an enum value.
@@ -18,7 +18,7 @@ public enum SchemaCoordinate: Hashable, Sendable, CustomStringConvertible {
     ///
     /// SchemaCoordinate ::
     ///     Name | Name . Name | Name . Name ( Name : ) | @ Name | @ Name ( Name : )
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var rest = text.utf8[...]
         let isDirective = Self.take("@", from: &rest)
         guard let name = Self.takeName(from: &rest) else { return nil }
@@ -46,7 +46,7 @@ public enum SchemaCoordinate: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .type(let name): name
         case .member(let type, let name): "\(type).\(name)"
@@ -90,7 +90,7 @@ public enum SchemaCoordinate: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The element of a schema that a coordinate identifies.
-public enum SchemaElement: Sendable {
+package enum SchemaElement: Sendable {
     case type(TypeDefinition)
     case field(FieldDefinition)
     case inputField(InputValueDefinition)
@@ -103,7 +103,7 @@ extension Schema {
     /// Returns the element that a coordinate identifies, or nil if the schema does not contain it.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Schema-Coordinates.Resolving-a-Schema-Coordinate
-    public func element(at coordinate: SchemaCoordinate) -> SchemaElement? {
+    package func element(at coordinate: SchemaCoordinate) -> SchemaElement? {
         switch coordinate {
         case .type(let name):
             return type(named: name).map { .type($0) }

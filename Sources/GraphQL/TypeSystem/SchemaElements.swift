@@ -1,8 +1,8 @@
 /// The elements of a schema that operations can use, numbered from 0: fields, arguments, input
 /// fields, and enum values. Introspection and directives are not included.
-public struct SchemaElements: Sendable {
+package struct SchemaElements: Sendable {
     /// The coordinates by number.
-    public let coordinates: [SchemaCoordinate]
+    package let coordinates: [SchemaCoordinate]
     /// The numbers of fields and arguments, by the identity of their definitions.
     private let numbers: [ObjectIdentifier: Int]
     /// The input objects and enums.
@@ -125,7 +125,7 @@ public struct SchemaElements: Sendable {
 }
 
 /// A set of elements of a schema, by their numbers in `SchemaElements`.
-public struct SchemaElementSet: Sendable, Equatable {
+package struct SchemaElementSet: Sendable, Equatable {
     private var words: [UInt64]
 
     /// Creates an empty set.
@@ -137,7 +137,7 @@ public struct SchemaElementSet: Sendable, Equatable {
 
     /// Adds 1 to the count of each element of the set. `counts` has an entry for each element of the
     /// schema.
-    public func increment(_ counts: inout [Int64]) {
+    package func increment(_ counts: inout [Int64]) {
         counts.withUnsafeMutableBufferPointer { counts in
             for (index, word) in words.enumerated() {
                 var rest = word

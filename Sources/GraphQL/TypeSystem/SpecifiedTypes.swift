@@ -69,3 +69,44 @@ enum SpecifiedDirectives {
             defaultValue: value)
     }
 }
+
+/// The directives for a response in several parts, which are part of a schema with incremental
+/// delivery.
+///
+/// Spec: https://github.com/graphql/graphql-spec/pull/1110
+enum IncrementalDirectives {
+    static let all: [DirectiveDefinition] = [
+        DirectiveDefinition(
+            name: "defer",
+            description:
+                "Delivers the fragment after the rest of the response, if the `if` argument is true.",
+            arguments: [
+                argument(
+                    "if", .nonNull(.named(Name("Boolean")), range: .none), "Deferred when true.",
+                    default: .literal("true")),
+                argument("label", .named(Name("String")), "A unique name in the operation."),
+            ], isRepeatable: false, locations: [.fragmentSpread, .inlineFragment]),
+        DirectiveDefinition(
+            name: "stream",
+            description:
+                "Delivers items of the list after the rest of the response, if the `if` argument is true.",
+            arguments: [
+                argument(
+                    "if", .nonNull(.named(Name("Boolean")), range: .none), "Streamed when true.",
+                    default: .literal("true")),
+                argument("label", .named(Name("String")), "A unique name in the operation."),
+                argument(
+                    "initialCount", .nonNull(.named(Name("Int")), range: .none),
+                    "The number of items that are delivered with the rest of the response.",
+                    default: .literal("0")),
+            ], isRepeatable: false, locations: [.field]),
+    ]
+
+    private static func argument(
+        _ name: String, _ type: TypeReference, _ description: String,
+        default value: ValueNode? = nil
+    ) -> InputValueDefinition {
+        InputValueDefinition(
+            name: name, description: description, type: type, defaultValue: value)
+    }
+}

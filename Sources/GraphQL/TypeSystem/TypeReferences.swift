@@ -9,6 +9,7 @@ extension TypeReference {
         }
     }
 
+    /// Whether the outermost wrapper is non-null.
     public var isNonNull: Bool { if case .nonNull = self { true } else { false } }
 
     /// The type without an outer non-null wrapper.
@@ -21,7 +22,7 @@ extension TypeReference {
         if case .list(let inner, _) = nullable { inner } else { nil }
     }
 
-    public var range: SourceRange {
+    package var range: SourceRange {
         switch self {
         case .named(let name): name.range
         case .list(_, let range), .nonNull(_, let range): range
@@ -29,7 +30,7 @@ extension TypeReference {
     }
 
     /// Whether both references denote the same type. Their positions in the source are ignored.
-    public func isSame(as other: TypeReference) -> Bool {
+    package func isSame(as other: TypeReference) -> Bool {
         switch (self, other) {
         case (.named(let left), .named(let right)): left.value == right.value
         case (.list(let left, _), .list(let right, _)): left.isSame(as: right)
@@ -43,7 +44,7 @@ extension Schema {
     /// Whether every value of `type` is also a value of `supertype`.
     ///
     /// Spec: https://spec.graphql.org/September2025/#IsSubType()
-    public func isSubtype(_ type: TypeReference, of supertype: TypeReference) -> Bool {
+    package func isSubtype(_ type: TypeReference, of supertype: TypeReference) -> Bool {
         switch (type, supertype) {
         case (.nonNull(let inner, _), .nonNull(let outer, _)): isSubtype(inner, of: outer)
         case (_, .nonNull): false
@@ -57,7 +58,7 @@ extension Schema {
 
     /// Whether `type` is a possible type of `abstract`: a member of the union, or an object or
     /// interface type that implements the interface.
-    public func isPossibleType(_ type: String, of abstract: String) -> Bool {
+    package func isPossibleType(_ type: String, of abstract: String) -> Bool {
         guard let abstract = self.type(named: abstract) else { return false }
         switch abstract.kind {
         case .union(let members):
@@ -70,7 +71,7 @@ extension Schema {
     }
 
     /// Whether a value can have both types.
-    public func overlap(_ left: TypeDefinition, _ right: TypeDefinition) -> Bool {
+    package func overlap(_ left: TypeDefinition, _ right: TypeDefinition) -> Bool {
         if left === right { return true }
         switch (left.isAbstract, right.isAbstract) {
         case (false, false): return false

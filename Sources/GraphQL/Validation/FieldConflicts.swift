@@ -5,6 +5,7 @@
 ///
 /// - Their parent types are not mutually exclusive, and the fields have different names.
 /// - Their parent types are not mutually exclusive, and the fields have different arguments.
+/// - At least one of them has `@stream`, because a list is streamed for a single selection.
 /// - Their types have conflicting shapes, such as `Int` and `[Int]`.
 /// - Any of their subfields conflict.
 ///
@@ -407,6 +408,14 @@ struct FieldConflicts {
             if !haveSameArguments(left.field.arguments, right.field.arguments) {
                 return "they have differing arguments"
             }
+        }
+        if schema.hasIncrementalDelivery, left.field.stream != nil || right.field.stream != nil {
+            let reason = "they have overlapping stream directives"
+            guard let left = left.field.stream, let right = right.field.stream,
+                haveSameArguments(left.arguments, right.arguments)
+            else { return reason }
+            // Clients of earlier drafts send such operations. graphql-js explains it in the same way.
+            return reason + ". See https://github.com/graphql/defer-stream-wg/discussions/100"
         }
         if let left = left.type, let right = right.type, schema.haveConflictingShapes(left, right) {
             return "they return conflicting types \"\(print(left))\" and \"\(print(right))\""

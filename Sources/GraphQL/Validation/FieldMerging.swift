@@ -15,8 +15,8 @@
 ///
 /// 1. Pop a merged set. Group the fields of all parts by response key, expanding inline fragments
 ///    and each named fragment once.
-/// 2. Compare each field only with the first one of its group: name, arguments, and shape of the
-///    type. If a field differs, the result is false.
+/// 2. Compare each field only with the first one of its group: name, arguments, `@stream`, and shape
+///    of the type. If a field differs, or one of the two has `@stream`, the result is false.
 /// 3. If more than one field of a group has a selection set, push these sets as a merged set. A
 ///    single selection set is checked when the rule reaches it.
 ///
@@ -54,6 +54,7 @@ struct FieldMerging {
     private struct Group {
         let name: NameID
         let arguments: NodeList<Argument>
+        let hasStream: Bool
         let type: TypeReference?
         var parts: [Part]
     }
@@ -131,12 +132,14 @@ struct FieldMerging {
             indices[field.responseKeyID] = groups.count
             groups.append(
                 Group(
-                    name: field.nameID, arguments: field.arguments, type: type,
+                    name: field.nameID, arguments: field.arguments,
+                    hasStream: field.stream != nil, type: type,
                     parts: part.map { [$0] } ?? []))
             return true
         }
         guard groups[index].name == field.nameID,
             haveSameArguments(groups[index].arguments, field.arguments),
+            !groups[index].hasStream, field.stream == nil,
             !schema.haveConflictingShapes(groups[index].type, type)
         else { return false }
         if let part { groups[index].parts.append(part) }
@@ -173,6 +176,13 @@ func haveSameArguments(_ left: NodeList<Argument>, _ right: NodeList<Argument>) 
     let left = left.sorted { $0.name.value < $1.name.value }
     let right = right.sorted { $0.name.value < $1.name.value }
     return zip(left, right).allSatisfy { $0.name == $1.name && isSameValue($0.value, $1.value) }
+}
+
+extension Field {
+    /// The directive `@stream` of the field.
+    var stream: Directive? {
+        isPlain ? nil : directives.first { $0.name.value == "stream" }
+    }
 }
 
 /// Returns whether two literals are equal. The order of object fields is ignored.

@@ -10,9 +10,13 @@ public struct OperationLimits: Sendable {
     /// The maximum number of nested `fields`, `interfaces`, `possibleTypes`, and `inputFields`.
     /// Each one multiplies the size of the response by the size of the schema.
     public var introspectionListsMax = 2
+    /// The maximum number of fields. A fragment counts each time it is spread.
     public var fieldsMax = 2_000
+    /// The maximum number of aliases.
     public var aliasesMax = 60
+    /// The maximum number of root fields.
     public var rootFieldsMax = 20
+    /// The maximum number of directives.
     public var directivesMax = 50
     /// The maximum number of fragment definitions in a document.
     public var fragmentsMax = 200
@@ -28,6 +32,7 @@ public struct OperationLimits: Sendable {
     /// load as several, by type and field: `["Book.authors": 2]`.
     public var objectCounts: [String: Int] = [:]
 
+    /// Creates the default limits.
     public init() {}
 
     /// Limits for trusted documents: none apart from those of the parser.
@@ -56,7 +61,7 @@ public struct OperationLimits: Sendable {
 /// - Returns: one error for each exceeded limit, with the code `OPERATION_TOO_COMPLEX`, the name of
 ///   the limit in `extensions.limit`, and its value in `extensions.max`. Empty for a document whose
 ///   fragments form a cycle, which validation rejects.
-public func checkLimits(
+package func checkLimits(
     _ document: Document, against schema: Schema, limits: OperationLimits = OperationLimits()
 ) -> [GraphQLError] {
     let fragments = FragmentTable(document)
@@ -85,7 +90,7 @@ public func checkLimits(
 /// maximum number of objects that it can return.
 ///
 /// - Throws: an error with the code `OPERATION_TOO_COMPLEX` if the cost exceeds `costMax`.
-public func checkCost(
+package func checkCost(
     of operation: OperationDefinition, in document: Document, against schema: Schema,
     variables: VariableValues, limits: OperationLimits = OperationLimits()
 ) throws(GraphQLError) -> Int {

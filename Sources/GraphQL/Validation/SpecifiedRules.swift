@@ -23,6 +23,7 @@ struct SpecifiedRules: ValidationRule {
     private var noUnusedVariables = NoUnusedVariablesRule()
     private var knownDirectives = KnownDirectivesRule()
     private var uniqueDirectivesPerLocation = UniqueDirectivesPerLocationRule()
+    private var incrementalDirectives = IncrementalDirectiveRules()
     private var knownArgumentNames = KnownArgumentNamesRule()
     private var uniqueArgumentNames = UniqueArgumentNamesRule()
     private var valuesOfCorrectType = ValuesOfCorrectTypeRule()
@@ -37,6 +38,7 @@ struct SpecifiedRules: ValidationRule {
         loneAnonymousOperation.enter(operation, in: &context)
         knownOperationTypes.enter(operation, in: &context)
         singleFieldSubscriptions.enter(operation, in: &context)
+        incrementalDirectives.enter(operation, in: &context)
         uniqueVariableNames.enter(operation, in: &context)
     }
 
@@ -44,6 +46,7 @@ struct SpecifiedRules: ValidationRule {
         fragmentsOnCompositeTypes.enter(fragment, in: &context)
         uniqueFragmentNames.enter(fragment, in: &context)
         noFragmentCycles.enter(fragment, in: &context)
+        incrementalDirectives.enter(fragment, in: &context)
     }
 
     func enter(_ definition: TypeSystemDefinition, in context: inout ValidationContext) {
@@ -86,10 +89,11 @@ struct SpecifiedRules: ValidationRule {
         uniqueDirectivesPerLocation.enter(directives, at: location, in: &context)
     }
 
-    func enter(
+    mutating func enter(
         _ directive: Directive, at location: DirectiveLocation, in context: inout ValidationContext
     ) {
         knownDirectives.enter(directive, at: location, in: &context)
+        incrementalDirectives.enter(directive, at: location, in: &context)
         uniqueArgumentNames.enter(directive, at: location, in: &context)
     }
 

@@ -1,7 +1,11 @@
 /// Validates an executable document.
 ///
-/// - Parameter limits: limits that are checked first. A document that exceeds one is not validated,
-///   and only the exceeded limits are reported. Nil if there are none.
+/// - Parameters:
+///   - document: the parsed document.
+///   - schema: the schema that it must match.
+///   - limits: limits that are checked first. A document that exceeds one is not validated, and only
+///     the exceeded limits are reported. Nil if there are none.
+///   - options: the number of errors, and whether introspection and suggestions are allowed.
 /// - Returns: the errors in the order of the document, with the messages of graphql-js and the code
 ///   `GRAPHQL_VALIDATION_FAILED`; empty for a valid document. If comparing its fields takes too
 ///   long, there is an error with the code `OPERATION_TOO_COMPLEX`.

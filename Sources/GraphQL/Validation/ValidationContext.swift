@@ -200,7 +200,7 @@ extension Schema {
     /// Returns a field of a type. Introspection fields are included.
     ///
     /// Spec: https://spec.graphql.org/September2025/#sec-Field-Selections
-    public func field(named name: String, of type: TypeDefinition) -> FieldDefinition? {
+    package func field(named name: String, of type: TypeDefinition) -> FieldDefinition? {
         if let field = type.field(named: name) { return field }
         switch name {
         case "__typename" where type.isComposite: return IntrospectionTypes.typenameField

@@ -8,6 +8,7 @@ public struct ValidationOptions: Sendable {
     /// A sentence that ends the error for `__schema` and `__type`, which are then refused; nil allows them.
     public var introspectionDisabledReason: String?
 
+    /// Creates options. By default, introspection is allowed.
     public init(
         hasSuggestions: Bool = true, errorsMax: Int = 100,
         introspectionDisabledReason: String? = nil

@@ -1,4 +1,4 @@
-/// The part of a file that a request asks for.
+/// The part of a file that the header `Range` requests.
 ///
 /// Spec: RFC 9110, section 14
 enum ByteRange: Equatable {

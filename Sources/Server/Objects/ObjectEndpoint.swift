@@ -1,3 +1,4 @@
+import GraphQLNIO
 import NIOCore
 import NIOHTTP1
 import ObjectStorage
@@ -50,35 +51,68 @@ final class ObjectEndpoint {
         guard let variant = address.variant else {
             return HTTPProblem.badRequest("The size must be thumbnail, full, or large.").response()
         }
-        if let version = address.version, let file = open(address.key, version, variant) {
+        if let version = address.version,
+            let path = Self.path(address.key, version, variant),
+            let object = service.openNow(path)
+        {
+            let file = ServedFile(object, tag: Self.tag(path))
             files.insert(file, at: request.target.text)
             return response(file, file.immutableHeaders, request)
         }
         do throws(HTTPProblem) {
+            if let version = address.version,
+                let path = Self.path(address.key, version, variant),
+                case .bytes(let bytes)? = try await service.open(path, requestID: request.id)
+            {
+                let file = ServedFile(bytes, tag: Self.tag(path))
+                return response(file, file.immutableHeaders, request)
+            }
             // A URL with an old version never shows a new image, because clients cache it for ever.
             let version = try await service.currentVersion(
                 of: address.key, requested: address.version, requestID: request.id)
-            guard let version, let file = open(address.key, version, variant) else {
+            guard let version, let path = Self.path(address.key, version, variant) else {
                 return HTTPProblem.notFound.response()
             }
-            return response(
-                file,
-                address.version == nil
-                    ? ServedFile.headers(file.tag, Self.shortCacheControl) : file.immutableHeaders,
-                request)
+            return try await response(path, isImmutable: address.version != nil, request)
         } catch {
             return error.response()
         }
     }
 
-    private func open(
+    private func response(
+        _ path: ObjectPath, isImmutable: Bool, _ request: HTTPRequest
+    ) async throws(HTTPProblem) -> HTTPResponse {
+        let file: ServedFile
+        if let object = service.openNow(path) {
+            file = ServedFile(object, tag: Self.tag(path))
+        } else {
+            switch try await service.open(path, requestID: request.id) {
+            case .file(let object)?: file = ServedFile(object, tag: Self.tag(path))
+            case .bytes(let bytes)?: file = ServedFile(bytes, tag: Self.tag(path))
+            case .url(let url)?:
+                return HTTPResponse(
+                    .found,
+                    headers: [("Location", url), ("Cache-Control", Self.shortCacheControl)])
+            case nil: return HTTPProblem.notFound.response()
+            }
+        }
+        return response(
+            file,
+            isImmutable
+                ? file.immutableHeaders : ServedFile.headers(file.tag, Self.shortCacheControl),
+            request)
+    }
+
+    private static func path(
         _ key: ObjectKey, _ version: String, _ variant: ObjectVariant
-    ) -> ServedFile? {
+    ) -> ObjectPath? {
         // Title cards exist in one size, `full`, which is also their largest.
         let stored = key.bucket == .titleCards && variant == .large ? .full : variant
-        guard let path = ObjectPath(key, version: version, stored), let object = service.open(path)
-        else { return nil }
-        return ServedFile(object, tag: "\"\(version)-\(stored.rawValue)\"")
+        return ObjectPath(key, version: version, stored)
+    }
+
+    private static func tag(_ path: ObjectPath) -> String {
+        "\"\(path.version)-\(path.variant.rawValue)\""
     }
 
     private func response(
@@ -91,7 +125,7 @@ final class ObjectEndpoint {
             response.contentType = nil
             return response
         }
-        let count = file.object.byteCount
+        let count = file.byteCount
         let isRangeValid = request.headers.ifRange.map { $0 == file.tag } ?? true
         switch ByteRange(isRangeValid ? request.headers.range : nil, of: count) {
         case .whole:

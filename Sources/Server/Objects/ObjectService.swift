@@ -1,10 +1,16 @@
+import GraphQLNIO
 import NIOCore
 import ObjectStorage
 
 /// Reads and writes the objects behind image URLs. There is one instance per event loop, called on that loop.
 package protocol ObjectService: AnyObject {
-    /// Opens a file without waiting. Its name is usually cached in memory.
-    func open(_ path: ObjectPath) -> OpenObject?
+    /// Opens a file on this machine without waiting; nil if there is none. Its name is usually cached in memory.
+    func openNow(_ path: ObjectPath) -> OpenObject?
+
+    /// Returns the content of an object that is not on this machine; nil if there is none.
+    func open(
+        _ path: ObjectPath, requestID: String
+    ) async throws(HTTPProblem) -> ObjectContent?
 
     /// Returns the version that a URL without a version shows now; nil if there is no such object, or if another version was
     /// requested.

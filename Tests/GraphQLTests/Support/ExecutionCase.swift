@@ -35,7 +35,8 @@ struct ExecutionCase: CustomTestStringConvertible, Sendable {
 func respond(
     to source: String, root: String = "{}", variables: String = "{}",
     operationName: String? = nil, schema: Schema, loading: JSONDataSource.Loading = .immediate,
-    context: RecordingContext = RecordingContext(), errorsMax: Int = 100
+    context: RecordingContext = RecordingContext(), onError: ErrorBehavior = .propagate,
+    errorsMax: Int = 100
 ) async throws -> String {
     let cache = DocumentCache(
         schema: schema, resolvers: JSONDataSource(schema: schema, loading: loading),
@@ -46,7 +47,7 @@ func respond(
             .plan(operationName: operationName, variables: variables)
         let result = await execute(
             plan, variables: values, root: JSONBatch([root], selection: plan.root),
-            context: context, errorsMax: errorsMax)
+            context: context, onError: onError, errorsMax: errorsMax)
         return String(decoding: result.body, as: UTF8.self)
     } catch {
         return String(decoding: error.body, as: UTF8.self)

@@ -16,7 +16,7 @@ import Testing
             (#"{"id":1,"op":2}"#, "1", #"The member \"op\" of the request must be a string."#),
             (
                 #"{"id":"a","op":"no"}"#, #""a""#,
-                #"Unknown op \"no\": use parse, print, validate, introspect, or execute."#
+                #"Unknown op \"no\": use parse, print, validate, introspect, execute, or execute-incrementally."#
             ),
             (
                 #"{"id":[1],"op":"parse"}"#, "[1]",

@@ -4,7 +4,7 @@ import NIOCore
 import Synchronization
 import TestSupport
 
-@testable import Server
+@testable import GraphQLNIO
 
 /// A service whose responses contain the request. Some documents have other effects; see `execute`.
 final class EchoService: GraphQLService {
@@ -108,6 +108,9 @@ final class EchoService: GraphQLService {
 
     nonisolated(nonsending) func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
         loop.preconditionInEventLoop()
+        if let format = request.incrementalFormat, request.query?.hasPrefix("{deferred") == true {
+            return incremental(request, format)
+        }
         guard let query = request.query, query.hasPrefix("subscription"),
             !request.expectsSingleResponse
         else { return .response(await response(to: request)) }
@@ -151,6 +154,28 @@ final class EchoService: GraphQLService {
             })
     }
 
+    /// Returns a response in two parts. The second one of `{deferredHeld}` comes after the request is released, or after
+    /// its task is cancelled, as for a real service.
+    private func incremental(
+        _ request: GraphQLRequest, _ format: IncrementalFormat
+    ) -> GraphQLOperation {
+        let instance = CountedInstance()
+        var count = 0
+        let rest = ResponseStream { () throws(RequestErrors) in
+            _ = instance
+            count += 1
+            guard count == 1 else { return nil }
+            var isReleased = true
+            if request.query == "{deferredHeld}" {
+                isReleased = await Self.waitForRelease(request.requestID)
+            }
+            let text =
+                #"{"part":2,"format":"\#(format)","isReleased":\#(isReleased),"hasTimedOut":\#(request.hasTimedOut())}"#
+            return ExecutionResult(body: Array(text.utf8), errors: [])
+        }
+        return .incremental(GraphQLResponse(body: Array(#"{"part":1}"#.utf8)), rest: rest)
+    }
+
     /// Counts its instances in `openStreams`.
     private final class CountedInstance {
         init() { EchoService.openStreams.add(1, ordering: .relaxed) }
@@ -187,6 +212,7 @@ final class EchoService: GraphQLService {
             request.operationName.map { "operationName=\($0)" },
             request.variables.map { "variables=\($0)" },
             request.extensions.map { "extensions=\($0)" },
+            request.onError.map { "onError=\($0)" },
             request.bearerToken.map { "token=\($0)" },
             request.app == ClientApp() ? nil : "app=\(request.app.name)/\(request.app.version)",
             request.uploads.isEmpty

@@ -2,6 +2,7 @@ import Config
 import Logging
 import Synchronization
 
+@testable import GraphQLNIO
 @testable import Server
 
 /// Stores the lines of a log.

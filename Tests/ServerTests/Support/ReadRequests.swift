@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 #if !FUZZ
-    @testable import Server
+    @testable import GraphQLNIO
 #endif
 
 /// The requests that the readers find in the bytes of one connection.

@@ -6,6 +6,7 @@ import ServiceLifecycle
 import Telemetry
 import TestSupport
 
+@testable import GraphQLNIO
 @testable import Server
 
 private let schema = Result {

@@ -54,6 +54,7 @@ func checkFields(of type: TypeParts, _ context: inout ValidationContext) {
                 "The type of \(path) must be Output Type but got: \(print(field.type)).",
                 at: field.type.range)
         }
+        checkSemanticNullability(field, path, &context)
         for argument in field.arguments {
             checkInputValue(argument, "\(path)(\(argument.name.value):)", &context)
         }

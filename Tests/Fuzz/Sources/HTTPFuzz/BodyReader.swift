@@ -1,1 +1,1 @@
-../../../../Sources/Server/HTTP/Messages/BodyReader.swift
+../../../../Sources/GraphQLNIO/HTTP/Messages/BodyReader.swift

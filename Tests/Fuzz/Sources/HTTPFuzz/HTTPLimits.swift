@@ -1,1 +1,1 @@
-../../../../Sources/Server/HTTP/HTTPLimits.swift
+../../../../Sources/GraphQLNIO/HTTP/HTTPLimits.swift

@@ -1,1 +1,1 @@
-../../../../Sources/Server/HTTP/Messages/HeadReader.swift
+../../../../Sources/GraphQLNIO/HTTP/Messages/HeadReader.swift

@@ -1,1 +1,1 @@
-../../../../Sources/Server/HTTP/Messages/LineScanner.swift
+../../../../Sources/GraphQLNIO/HTTP/Messages/LineScanner.swift

@@ -1,1 +1,1 @@
-../../../../Sources/Server/HTTP/Messages/RequestHeaders.swift
+../../../../Sources/GraphQLNIO/HTTP/Messages/RequestHeaders.swift

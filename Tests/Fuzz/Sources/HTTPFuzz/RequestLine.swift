@@ -1,1 +1,1 @@
-../../../../Sources/Server/HTTP/Messages/RequestLine.swift
+../../../../Sources/GraphQLNIO/HTTP/Messages/RequestLine.swift

@@ -1,1 +1,1 @@
-../../../../Sources/Server/HTTP/Messages/SyntaxBytes.swift
+../../../../Sources/GraphQLNIO/HTTP/Messages/SyntaxBytes.swift

@@ -1,0 +1,42 @@
+/// Executes a plan with `@defer` or `@stream`, and delivers the response in several parts.
+///
+/// The first response has everything that is not deferred. Its `pending` announces the rest. The loads of the rest start
+/// when the consumer asks for the second response, so a client that disconnects costs nothing more.
+///
+/// - Parameters:
+///   - plan: a plan that was made with `isIncremental`.
+///   - errorBehavior: what an execution error does to the rest of the response. `.halt` ends all parts that the client
+///     waits for.
+///   - errorsMax: the maximum number of execution errors in all responses together. Every failed fragment or list reports at
+///     least one.
+///   - responseBytesMax: the maximum size of all responses together. As soon as they are known to be larger, everything that
+///     the client waits for fails with the code `RESPONSE_TOO_LARGE`. The response with these errors is not counted. A
+///     response that defers more than 5,000 fragments, parts of objects, and lists is also too large.
+/// - Returns: the first response, and a stream of the others if there are any.
+///
+/// Spec: https://github.com/graphql/graphql-spec/pull/1110
+public func executeIncrementally(
+    _ plan: OperationPlan, variables: VariableValues, root: any ObjectBatch = RootBatch(),
+    context: any ExecutionContext, onError errorBehavior: ErrorBehavior = .propagate,
+    errorsMax: Int = 100, responseBytesMax: Int = .max, format: IncrementalFormat = .draft
+) async -> (first: ExecutionResult, rest: ResponseStream?) {
+    let execution = Execution(
+        plan: plan, variables: variables, context: context, onError: errorBehavior,
+        responseBytesMax: responseBytesMax)
+    await execution.run(root)
+    if context.hasLoadedTooMuch { return (.tooLarge(bytesMax: responseBytesMax), nil) }
+    var completion = ResponseCompletion(
+        plan: plan, context: context, onError: errorBehavior, errorsMax: errorsMax,
+        responseBytesMax: responseBytesMax)
+    let recorder = DeferralRecorder()
+    completion.deferral = recorder
+    let result = completion.complete(execution.frames)
+    guard !completion.isTooLarge, !recorder.entries.isEmpty else { return (result, nil) }
+    execution.postponesCalls = true
+    let delivery = IncrementalDelivery(
+        execution, format: format, errorsMax: errorsMax, responseBytesMax: responseBytesMax)
+    guard let first = delivery.start(result, recorder) else {
+        return (.tooLarge(bytesMax: responseBytesMax), nil)
+    }
+    return (first, ResponseStream { () throws(RequestErrors) in await delivery.next() })
+}

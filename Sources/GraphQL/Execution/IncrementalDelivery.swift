@@ -1,0 +1,243 @@
+/// Loads and writes the deferred parts and streamed lists of one response.
+///
+/// `DeliveryForest` decides what is pending and what is delivered with which. `next` repeats these steps until there is
+/// something to deliver:
+///
+/// 1. Write the pending parts and list items that are loaded, and the parts that become pending by that.
+/// 2. If there are none, start the loads of everything that is pending, level by level, without asynchronous calls.
+/// 3. If there are none either, run one asynchronous call and everything below it.
+///
+/// All loads of a step share their round trips to the database, and a call to another service does not delay what the
+/// database provides.
+final class IncrementalDelivery {
+    private let execution: Execution
+    private let format: IncrementalFormat
+    private let responseBytesMax: Int
+    private var errorsLeft: Int
+    private var bytesLeft: Int
+    /// The number of fragments, parts, and lists that can still be found.
+    private var deferralsLeft = DeferralRecorder.operationCountMax
+    /// Whether the responses together are too large.
+    private var isTooLarge = false
+    private let forest = DeliveryForest()
+
+    /// The size of list items after which no more are added to a response.
+    private static let itemBytesMax = 64 << 10
+
+    init(
+        _ execution: Execution, format: IncrementalFormat, errorsMax: Int, responseBytesMax: Int
+    ) {
+        self.execution = execution
+        self.format = format
+        self.responseBytesMax = responseBytesMax
+        bytesLeft = responseBytesMax
+        errorsLeft = errorsMax
+    }
+
+    /// Returns the first response with its announcements; nil if it is too large.
+    func start(_ result: ExecutionResult, _ recorder: DeferralRecorder) -> ExecutionResult? {
+        var payload = IncrementalPayload()
+        forest.add(recorder.entries, &payload)
+        payload.hasNext = forest.pendingCount > 0
+        let bytesMax = bytesLeft - result.body.count
+        let members = payload.membersOfFirstResponse(in: format, bytesMax: bytesMax)
+        if members.count > bytesMax { return nil }
+        bytesLeft = bytesMax - members.count
+        deferralsLeft -= recorder.count
+        errorsLeft -= result.errors.count
+        return ExecutionResult(result, appending: members)
+    }
+
+    /// Returns the next response; nil after the last one.
+    func next() async -> ExecutionResult? {
+        while forest.pendingCount > 0 {
+            let announcedCount = forest.announcedCount
+            var payload = IncrementalPayload()
+            if execution.context.hasLoadedTooMuch {
+                isTooLarge = true
+            } else {
+                writeParts(&payload)
+                writeItems(&payload)
+            }
+            if isTooLarge { return refusal(of: payload, announcedCount: announcedCount) }
+            if execution.errorBehavior == .halt, let error = payload.errors.first {
+                forest.failAll(with: error, &payload)
+            }
+            guard payload.isEmpty else {
+                return response(payload, announcedCount: announcedCount)
+            }
+            let fields = fieldsToLoad()
+            if !fields.isEmpty {
+                await execution.run(fields)
+            } else if !(await execution.runNextCall()) {
+                // A defect of the engine: everything that is pending has been loaded, so it could be written.
+                assertionFailure("a pending part has no load")
+                let error = FieldError.internalError
+                forest.failAll(
+                    with: GraphQLError(error.message, extensions: error.extensions), &payload)
+                return response(payload, announcedCount: announcedCount)
+            }
+        }
+        return nil
+    }
+
+    /// Returns a response, or its refusal if it is too large.
+    private func response(
+        _ payload: IncrementalPayload, announcedCount: Int
+    ) -> ExecutionResult {
+        var payload = payload
+        payload.hasNext = forest.pendingCount > 0
+        // The contents were subtracted from `bytesLeft` when they were written.
+        let bytesMax = bytesLeft + payload.contentByteCount
+        let body = payload.response(in: format, bytesMax: bytesMax)
+        if body.count > bytesMax { return refusal(of: payload, announcedCount: announcedCount) }
+        bytesLeft = bytesMax - body.count
+        return ExecutionResult(update: body, errors: payload.errors)
+    }
+
+    /// Returns the last response in place of one that is too large: everything that the client waits for fails.
+    ///
+    /// - Parameter announcedCount: the number of fragments and lists that the client knows of.
+    private func refusal(
+        of payload: IncrementalPayload, announcedCount: Int
+    ) -> ExecutionResult {
+        var payload = payload
+        let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
+        forest.failAll(with: error, &payload)
+        var refusal = IncrementalPayload()
+        refusal.completed = payload.completed.map(\.delivery)
+            .filter { ($0.id ?? 0) < announcedCount }
+            .map { ($0, [error]) }
+        return ExecutionResult(
+            update: refusal.response(in: format, bytesMax: .max), errors: refusal.errors)
+    }
+
+    // MARK: - Loading
+
+    /// Returns the fields of pending parts and lists whose loads have not been started.
+    private func fieldsToLoad() -> [(frame: Frame, field: Int)] {
+        var fields: [(frame: Frame, field: Int)] = []
+        for part in forest.pendingParts() {
+            for field in part.part.loaded where part.frame.startedFields.insert(field).inserted {
+                fields.append((part.frame, field))
+            }
+        }
+        for list in forest.pendingLists() {
+            for case .objects(let frame) in list.loaded.groups where frame.isPostponed {
+                frame.isPostponed = false
+                guard frame.batch.count > 0 else { continue }
+                fields += frame.selection.loaded.map { (frame, $0) }
+            }
+        }
+        return fields
+    }
+
+    // MARK: - Writing
+
+    private func completion(
+        at path: [GraphQLError.PathElement], _ recorder: DeferralRecorder
+    ) -> ResponseCompletion {
+        var completion = ResponseCompletion(
+            plan: execution.plan, context: execution.context, onError: execution.errorBehavior,
+            // A part that fails needs an error.
+            errorsMax: max(1, errorsLeft), responseBytesMax: max(0, bytesLeft))
+        completion.path = path
+        completion.deferral = recorder
+        return completion
+    }
+
+    /// Writes the pending parts that are loaded, and those that become pending by that.
+    private func writeParts(_ payload: inout IncrementalPayload) {
+        var hasProgress = true
+        while hasProgress {
+            hasProgress = false
+            for part in forest.pendingParts() {
+                // Another part can have ended its fragments.
+                if part.isPending, !isTooLarge, write(part, &payload) { hasProgress = true }
+            }
+        }
+    }
+
+    /// Writes a part.
+    ///
+    /// - Returns: false if it has not been loaded yet, or is too large.
+    private func write(_ part: DeferredObjectPart, _ payload: inout IncrementalPayload) -> Bool {
+        let recorder = DeferralRecorder(in: part.scope, countMax: deferralsLeft)
+        var completion = completion(at: part.path, recorder)
+        var writer = ResponseWriter(capacity: 256)
+        let isObject = completion.write(part.part, of: part.object, part.frame, to: &writer)
+        if completion.isTooLarge { isTooLarge = true }
+        if isTooLarge || completion.isIncomplete { return false }
+        guard isObject, !completion.isHalted else {
+            errorsLeft = max(0, errorsLeft - completion.errors.count)
+            forest.fail(part, with: completion.errors, &payload)
+            return true
+        }
+        let errors = Array(completion.errors.prefix(errorsLeft))
+        errorsLeft -= errors.count
+        bytesLeft -= writer.count
+        deferralsLeft -= recorder.count
+        forest.finish(part, writer.bytes, errors, found: recorder.entries, &payload)
+        return true
+    }
+
+    /// Writes items of the pending lists up to the limit of one response.
+    private func writeItems(_ payload: inout IncrementalPayload) {
+        var byteCount = 0
+        for list in forest.pendingLists() where byteCount < Self.itemBytesMax && !isTooLarge {
+            byteCount += writeItems(of: list, bytesMax: Self.itemBytesMax - byteCount, &payload)
+        }
+    }
+
+    /// Writes the next items of a list.
+    ///
+    /// - Returns: the number of bytes; 0 if the items have not been loaded yet, or are too large.
+    private func writeItems(
+        of list: ListStream, bytesMax: Int, _ payload: inout IncrementalPayload
+    ) -> Int {
+        let recorder = DeferralRecorder(countMax: deferralsLeft)
+        var completion = completion(at: list.path, recorder)
+        var writer = ResponseWriter(capacity: 256)
+        writer.append(UInt8(ascii: "["))
+        let first = list.next
+        var next = first
+        var failure: [GraphQLError]?
+        var itemErrorCount = 0
+        while next < list.count, failure == nil, writer.count < bytesMax {
+            let start = writer.count
+            if next > first { writer.append(UInt8(ascii: ",")) }
+            // An item that must not be null, but is, ends the list with its errors, even if there are too many already.
+            completion.errorsMax = max(errorsLeft, completion.errors.count + 1)
+            let isValid = completion.writeItem(next, of: list, to: &writer)
+            if completion.isTooLarge { isTooLarge = true }
+            if isTooLarge || completion.isIncomplete { return 0 }
+            if isValid {
+                next += 1
+                if completion.errors.count > errorsLeft { completion.errors.removeLast() }
+                itemErrorCount = completion.errors.count
+            } else {
+                failure = Array(completion.errors.dropFirst(itemErrorCount))
+                writer.rewind(to: start)
+                recorder.rewind(to: start)
+            }
+        }
+        writer.append(UInt8(ascii: "]"))
+        errorsLeft = max(0, errorsLeft - completion.errors.count)
+        bytesLeft -= writer.count
+        deferralsLeft -= recorder.count
+        list.next = next
+        if next > first {
+            payload.incremental.append(
+                .init(
+                    owner: list, subPath: [], content: .items(writer.bytes, first: first),
+                    errors: Array(completion.errors.prefix(itemErrorCount))))
+        }
+        if let failure {
+            forest.end(list, failedWith: failure, &payload)
+        } else if next == list.count {
+            forest.end(list, &payload)
+        }
+        forest.add(recorder.entries, &payload)
+        return writer.count
+    }
+}

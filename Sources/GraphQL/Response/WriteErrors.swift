@@ -1,0 +1,79 @@
+extension ExecutionResult {
+    /// The response in place of one that is too large.
+    static func tooLarge(bytesMax: Int) -> ExecutionResult {
+        let error = GraphQLError.responseTooLarge(bytesMax: bytesMax)
+        var writer = ResponseWriter()
+        writer.append("{\"errors\":")
+        writer.write([error])
+        writer.append(",\"data\":")
+        let dataStart = writer.count
+        writer.append("null}")
+        return ExecutionResult(body: writer.bytes, errors: [error], dataStart: dataStart)
+    }
+}
+
+extension GraphQLError {
+    /// The error that replaces a response above the size limit.
+    package static func responseTooLarge(bytesMax: Int) -> GraphQLError {
+        GraphQLError(
+            "The response is larger than \(bytesMax) bytes. Select fewer fields or request smaller pages.",
+            extensions: [
+                .init("code", .string("RESPONSE_TOO_LARGE")),
+                .init("limit", .string("responseBytesMax")), .init("max", .int(bytesMax)),
+            ])
+    }
+}
+
+extension RequestErrors {
+    /// The whole response as JSON: `{"errors": …}`. There is no `data`, because nothing was
+    /// executed.
+    ///
+    /// Spec: https://spec.graphql.org/September2025/#sec-Request-Error-Result
+    public var body: [UInt8] {
+        var writer = ResponseWriter()
+        writer.append("{\"errors\":")
+        writer.write(errors)
+        writer.append(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+}
+
+extension ResponseWriter {
+    /// Writes a list of errors as JSON.
+    ///
+    /// Spec: https://spec.graphql.org/September2025/#sec-Errors
+    public mutating func write(_ errors: [GraphQLError]) {
+        append(UInt8(ascii: "["))
+        for (index, error) in errors.enumerated() {
+            if index > 0 { append(UInt8(ascii: ",")) }
+            write(error)
+        }
+        append(UInt8(ascii: "]"))
+    }
+
+    /// Writes an error as a JSON object.
+    public mutating func write(_ error: GraphQLError) {
+        append("{\"message\":")
+        write(error.message)
+        if !error.locations.isEmpty {
+            append(",\"locations\":[")
+            for (index, location) in error.locations.enumerated() {
+                append(index > 0 ? ",{\"line\":" : "{\"line\":")
+                write(location.line)
+                append(",\"column\":")
+                write(location.column)
+                append(UInt8(ascii: "}"))
+            }
+            append(UInt8(ascii: "]"))
+        }
+        if let path = error.path {
+            append(",\"path\":")
+            write(path)
+        }
+        if !error.extensions.isEmpty {
+            append(",\"extensions\":")
+            write(.object(error.extensions))
+        }
+        append(UInt8(ascii: "}"))
+    }
+}

@@ -1,0 +1,133 @@
+import GraphQL
+import GraphQLServing
+import NIOCore
+
+/// Parses GraphQL-over-HTTP requests. Invalid requests are refused with an error.
+///
+/// Spec: https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters
+extension GraphQLRequest {
+    /// The content of a POST request's body.
+    enum PostBody {
+        case single(GraphQLRequest)
+        /// Executed in this order, with an array of responses.
+        case batch([GraphQLRequest])
+    }
+
+    /// Parses the body of a POST request.
+    ///
+    /// - Parameter batchRequestsMax: The maximum number of requests in an array; 0 if arrays are not accepted.
+    static func parseBody(
+        of request: HTTPRequest, batchRequestsMax: Int
+    ) throws(HTTPProblem) -> PostBody {
+        let body = try json(Array(request.body.readableBytesView), what: "The request's body")
+        guard case .list(let entries) = body else {
+            return .single(try GraphQLRequest(body, of: request))
+        }
+        guard batchRequestsMax > 0 else {
+            throw .badRequest(
+                "The request's body must be a JSON object. This server does not accept arrays of requests."
+            )
+        }
+        guard !entries.isEmpty, entries.count <= batchRequestsMax else {
+            throw .badRequest("An array of requests must contain 1 to \(batchRequestsMax) of them.")
+        }
+        return .batch(
+            try entries.map { entry throws(HTTPProblem) in
+                try GraphQLRequest(entry, of: request)
+            })
+    }
+
+    /// Reads a request from JSON. Unknown members are ignored, because the specification reserves them for future use.
+    init(
+        _ body: Value, of request: HTTPRequest
+    ) throws(HTTPProblem) {
+        guard case .object(let members) = body else {
+            throw .badRequest("The request's body must be a JSON object.")
+        }
+        self.init(request)
+        for member in members {
+            switch member.name {
+            case "query": query = try member.string()
+            case "documentId": documentID = try member.string()
+            case "operationName": operationName = try member.string()
+            case "variables": variables = try member.object()
+            case "extensions": extensions = try member.object()
+            case "onError": onError = member.value
+            default: break
+            }
+        }
+        try finish()
+    }
+
+    /// Reads a request from the query string of a GET request.
+    init(get request: HTTPRequest) throws(HTTPProblem) {
+        let parameters = try QueryString(request.query ?? "")
+        self.init(request)
+        isReadOnly = true
+        query = parameters["query"]
+        documentID = parameters["documentId"]
+        operationName = parameters["operationName"]
+        variables = try Self.object(parameters, "variables")
+        extensions = try Self.object(parameters, "extensions")
+        onError = parameters["onError"].map { .string($0) }
+        try finish()
+    }
+
+    private init(_ request: HTTPRequest) {
+        self.init(
+            bearerToken: request.headers.bearerToken, requestID: request.id)
+        client = request.client
+        app = ClientApp(request.headers)
+        hasTimedOut = { [timeout = request.timeout] in timeout?.hasPassed ?? false }
+    }
+
+    private mutating func finish() throws(HTTPProblem) {
+        if operationName == "" { operationName = nil }
+        guard query != nil || documentID != nil || extensions?["persistedQuery"] != nil else {
+            throw .badRequest("The parameter 'query' is missing.")
+        }
+    }
+
+    private static func object(
+        _ parameters: QueryString, _ name: String
+    ) throws(HTTPProblem) -> Value? {
+        guard let text = parameters[name], !text.isEmpty else { return nil }
+        let value = try json(Array(text.utf8), what: "The parameter '\(name)'")
+        return try Value.Member(name, value).object()
+    }
+
+    static func json(_ bytes: [UInt8], what: String) throws(HTTPProblem) -> Value {
+        do throws(JSONError) {
+            // The limit on the number of bytes has been enforced while they arrived.
+            return try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
+        } catch {
+            throw .badRequest("\(what) cannot be parsed: \(error.message)")
+        }
+    }
+}
+
+extension Value.Member {
+    /// Returns the string; nil if the member is null, which means the same as absent.
+    fileprivate func string() throws(HTTPProblem) -> String? {
+        switch value {
+        case .string(let text): return text
+        case .null: return nil
+        default: throw .badRequest("The parameter '\(name)' must be a string.")
+        }
+    }
+
+    /// Returns the object; nil if the member is null, which means the same as absent.
+    fileprivate func object() throws(HTTPProblem) -> Value? {
+        switch value {
+        case .object: return value
+        case .null: return nil
+        default: throw .badRequest("The parameter '\(name)' must be a JSON object.")
+        }
+    }
+}
+
+extension ClientApp {
+    package init(_ headers: RequestHeaders) {
+        self.init(name: headers.clientName, version: headers.clientVersion)
+    }
+}

@@ -1,0 +1,69 @@
+import GraphQL
+
+/// Executes the requests of an `ExecutableSchema` on one event loop or thread. It parses and validates each document once.
+///
+/// Responses have one part: the schema has no `@defer` and `@stream`, and the parameter `onError` is ignored. Every client may
+/// open WebSockets and streams; the context of each operation decides what it may do.
+///
+/// ```swift
+/// let service = SchemaService(schema) { _ in NoContext() }
+/// let response = await service.respond(to: GraphQLRequest(query: "{ books { title } }"))
+/// ```
+public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLService {
+    private let documents: DocumentCache
+    private let limits: RequestLimits
+    private let makeContext: (GraphQLRequest) async throws(RequestErrors) -> Context
+
+    /// - Parameters:
+    ///   - limits: The limits of requests.
+    ///   - makeContext: Creates the context of a request, for example with the user of its token. The context of a
+    ///     subscription is that of all its events. Errors that it throws are the response.
+    public init(
+        _ schema: ExecutableSchema<Context>, limits: RequestLimits = RequestLimits(),
+        makeContext: @escaping (GraphQLRequest) async throws(RequestErrors) -> Context
+    ) {
+        self.limits = limits
+        self.makeContext = makeContext
+        documents = DocumentCache(schema: schema.schema, resolvers: schema, limits: limits)
+    }
+
+    /// Executes a request. A document is required: persisted queries are not supported.
+    public func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
+        do throws(RequestErrors) {
+            guard let query = request.query else {
+                throw RequestErrors([
+                    GraphQLError(
+                        "The request has no query.",
+                        extensions: [.init("code", .string("BAD_USER_INPUT"))])
+                ])
+            }
+            let document = try documents.document(Array(query.utf8))
+            let (plan, variables, _) = try document.plan(
+                operationName: request.operationName, variables: request.variables ?? .null)
+            switch plan.kind {
+            case .mutation where request.isReadOnly:
+                return .response(
+                    GraphQLResponse(
+                        body: RequestErrors([.mutationNeedsPOST]).body, isRequestError: true,
+                        refusal: .mutationInReadOnlyRequest))
+            case .subscription where request.expectsSingleResponse:
+                throw RequestErrors([.subscriptionNeedsStream])
+            case .subscription:
+                let context = try await makeContext(request)
+                return .responses(
+                    try await subscribe(
+                        plan, variables: variables, context: context, errorsMax: limits.errorsMax,
+                        responseBytesMax: limits.responseBytesMax, eventContext: { context }))
+            case .query, .mutation:
+                let result = await GraphQL.execute(
+                    plan, variables: variables, context: try await makeContext(request),
+                    errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax)
+                var response = GraphQLResponse(body: result.body)
+                response.errorCodes = result.errors.compactMap(\.code)
+                return .response(response)
+            }
+        } catch {
+            return .response(GraphQLResponse(body: error.body, isRequestError: true))
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import GraphQL
+import GraphQLNIO
+import GraphQLServing
+import Logging
+import SocketClient
+import Testing
+
+/// The server that programs outside of this package use.
+@Suite struct GraphQLServerTests {
+    @Test(
+        arguments: [
+            (
+                String.post(#"{"query":"{ name }"}"#), 200, #"{"data":{"name":"nobody"}}"#
+            ),
+            (
+                .post(
+                    #"{"query":"query($a: Int!) { double(of: $a) }","variables":{"a":21}}"#), 200,
+                #"{"data":{"double":42}}"#
+            ),
+            (
+                .post(
+                    #"{"query":"{ name }"}"#,
+                    headers: "content-type: application/json\r\nauthorization: Bearer ada\r\n"),
+                200, #"{"data":{"name":"ada"}}"#
+            ),
+            (
+                .post(
+                    #"{"query":"{ name }"}"#,
+                    headers: "content-type: application/json\r\nauthorization: Bearer bad\r\n"),
+                200, #"{"errors":[{"message":"The token is invalid."}]}"#
+            ),
+            (
+                "GET /graphql?query=mutation%7Badd%7D HTTP/1.1\r\nhost: test\r\n\r\n", 405,
+                #"{"errors":[{"message":"GET requests can only execute queries. Send mutations with POST.","#
+                    + #""extensions":{"code":"BAD_USER_INPUT"}}]}"#
+            ),
+            (
+                .post(#"{"query":"subscription { count(to: 1) }"}"#), 200,
+                #"{"errors":[{"message":"A subscription returns several responses. Accept text/event-stream or "#
+                    + #"multipart/mixed;subscriptionSpec=\"1.0\", or use a WebSocket.","#
+                    + #""extensions":{"code":"BAD_USER_INPUT"}}]}"#
+            ),
+            (
+                .post(#"{"documentId":"x"}"#), 200,
+                #"{"errors":[{"message":"The request has no query.","extensions":{"code":"BAD_USER_INPUT"}}]}"#
+            ),
+        ] as [(String, Int, String)])
+    func respondsOverHTTP(request: String, status: Int, body: String) async throws {
+        try await Self.run { port in
+            let client = try RawClient(port: port)
+            try client.send(request)
+            let response = try client.response()
+            #expect(response.status == status)
+            #expect(String(decoding: response.bytes, as: UTF8.self) == body)
+        }
+    }
+
+    @Test func streamsEvents() async throws {
+        try await Self.run { port in
+            let client = try RawClient(port: port)
+            try client.send(
+                .post(
+                    #"{"query":"subscription { count(to: 2) }"}"#,
+                    headers:
+                        "content-type: application/json\r\naccept: text/event-stream\r\nconnection: close\r\n"
+                ))
+            var text = ""
+            while true {
+                let bytes = try client.receive()
+                if bytes.isEmpty { break }
+                text += String(decoding: bytes, as: UTF8.self)
+            }
+            #expect(text.contains("event: next\ndata: {\"data\":{\"count\":1}}\n\n"))
+            #expect(text.contains("event: next\ndata: {\"data\":{\"count\":2}}\n\n"))
+            #expect(text.contains("event: complete\ndata:\n\n"))
+        }
+    }
+
+    @Test func subscribesOverWebSocket() async throws {
+        try await Self.run { port in
+            let client = try SocketClient(port: port)
+            try client.initialize(token: "ada")
+            try client.send(
+                #"{"id":"1","type":"subscribe","payload":{"query":"subscription { count(to: 1) }"}}"#
+            )
+            #expect(
+                try client.message()
+                    == #"{"id":"1","type":"next","payload":{"data":{"count":1}}}"#)
+            #expect(try client.message() == #"{"id":"1","type":"complete"}"#)
+        }
+    }
+
+    private final class Caller: ExecutionContext, Sendable {
+        let name: String
+        init(name: String) { self.name = name }
+    }
+
+    /// Runs a test with a server, then stops the server by cancelling its task.
+    private static func run(_ test: @escaping @Sendable (Int) throws -> Void) async throws {
+        let schema = try ExecutableSchema(
+            """
+            type Query { name: String!  double(of: Int!): Int! }
+            type Mutation { add: Int }
+            type Subscription { count(to: Int!): Int! }
+            """, context: Caller.self
+        ) { resolvers in
+            resolvers.query.field("name") { $0.context.name }
+            resolvers.query.field("double") { 2 * ($0.arguments["of"]?.int ?? 0) }
+            resolvers.mutation.field("add") { _ in 1 }
+            resolvers.subscription.stream("count") { request in
+                AsyncStream { events in
+                    for number in 1...(request.arguments["to"]?.int ?? 1) { events.yield(number) }
+                    events.finish()
+                }
+            }
+        }
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        var options = GraphQLServer.Options()
+        options.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        options.onListening = { listening.yield($0) }
+        let server = GraphQLServer(schema, port: 0, options: options) {
+            request throws(RequestErrors) in
+            guard request.bearerToken != "bad" else {
+                throw RequestErrors([GraphQLError("The token is invalid.")])
+            }
+            return Caller(name: request.bearerToken ?? "nobody")
+        }
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await server.run() }
+            let port = try #require(await ports.first { _ in true })
+            try await onThread { try test(port) }
+            tasks.cancelAll()
+        }
+    }
+}
