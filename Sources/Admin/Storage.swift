@@ -4,21 +4,30 @@ import Config
 import GraphQL
 import ObjectStorage
 import Postgres
+import S3Storage
 
-/// `bookplate-admin storage`: checks and cleans up the files of covers.
+/// `bookplate-admin storage`: checks, cleans up, and copies the files of covers.
 struct Storage: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check and clean up the files of covers.",
-        subcommands: [Verify.self, Gc.self, Usage.self])
+        abstract: "Check, clean up, and copy the files of covers.",
+        subcommands: [Verify.self, Gc.self, Usage.self, Copy.self])
 
     /// Opens the configured store.
-    static func open(_ configuration: Configuration) throws(Failure) -> FileStore {
-        let path = configuration.storage.folder
+    static func open(_ configuration: Configuration) throws -> any ObjectStore {
+        try open(configuration.storage, "BOOKPLATE_STORAGE", configuration)
+    }
+
+    /// Opens a store.
+    ///
+    /// - Parameter name: The name of the variable or the option, for the error.
+    static func open(
+        _ storage: Configuration.Storage, _ name: String, _ configuration: Configuration
+    ) throws -> any ObjectStore {
+        let leases = DatabaseLeases(adminURL: try configuration.database.adminRequired())
         do throws(ObjectError) {
-            return try FileStore(path)
+            return try storage.open(leases: leases)
         } catch {
-            throw Failure(
-                "BOOKPLATE_STORAGE cannot be used: \(error.description)", .configuration)
+            throw Failure("\(name) cannot be used: \(error.description)", .configuration)
         }
     }
 

@@ -10,7 +10,7 @@ extension Storage {
             commandName: "gc",
             abstract: "Remove files without a row, and rows without images.",
             discussion: """
-                Servers do this a few times a day. The command does it now, also while servers are running. After an \
+                Servers do this every six hours. The command does it now, also while servers are running. After an \
                 interruption, the same command continues with the remaining folders if it is run within a day.
 
                 If both the full and the large size of a cover are missing, its row is deleted, and the book gets a title card \
@@ -41,7 +41,7 @@ extension Storage {
                 connection)
             let progress = Progress("covers", total: total)
             try await sweep.checkOwner()
-            let dangling = try DanglingCovers(in: store, connection) {
+            let dangling = try await DanglingCovers(in: store, connection) {
                 count throws(StorageError) in
                 progress.advance(by: count)
                 try Storage.checkInterruption()
@@ -73,9 +73,9 @@ extension Storage {
                         .init("strangers", .int(swept.unknownFiles)),
                     ] + deleted.members),
                 lines: [
-                    "removed \(swept.orphans) orphans (\(swept.orphanBytes) bytes), "
+                    "\(deleted.verb("removed", "remove")) \(swept.orphans) orphans (\(swept.orphanBytes) bytes), "
                         + "\(deleted.result) rows without images, "
-                        + "\(swept.deadWrites) unfinished writes, \(swept.titleCards) old title cards"
+                        + "\(swept.deadWrites) unfinished writes, \(swept.titleCards) outdated title cards"
                 ] + deleted.lines)
         }
     }

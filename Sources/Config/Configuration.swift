@@ -37,11 +37,18 @@ package struct Configuration: Sendable, Equatable {
     package var database: Database
     package var identity: Identity
     package var storage: Storage
+    /// The key of S3: nil if none is configured, an error if a variable is malformed. Installations without a bucket ignore
+    /// the error.
+    package var s3Credentials: Result<S3Credentials?, ConfigError>
     package var sources: Sources
     package var limits: Limits
 
     package var documents: Documents
     package var introspection: Bool
+    /// Whether operations may use `@defer` and `@stream`.
+    package var incremental: Bool
+    /// Whether requests may have the parameter `onError`.
+    package var onError: Bool
     package var explorer: Bool
     package var logLevel: LogLevel
     package var logFormat: LogFormat
@@ -79,7 +86,8 @@ package struct Configuration: Sendable, Equatable {
 
         database = try Database(&input)
         identity = try Identity(&input)
-        storage = try Storage(&input)
+        s3Credentials = S3Credentials.read(&input)
+        storage = try Storage.read(&input, s3Credentials)
         sources = try Sources(&input)
         limits = try input.optional("BOOKPLATE_LIMITS", read: Limits.read) ?? Limits()
         if isDevelopment, !limits.areRatesGiven { limits = limits.withoutRates }
@@ -90,6 +98,9 @@ package struct Configuration: Sendable, Equatable {
             try input.optional("BOOKPLATE_DOCUMENTS", read: Read.oneOf(Documents.self)) ?? .open
         introspection =
             try input.optional("BOOKPLATE_INTROSPECTION", read: Read.boolean) ?? isDevelopment
+        incremental =
+            try input.optional("BOOKPLATE_INCREMENTAL", read: Read.boolean) ?? false
+        onError = try input.optional("BOOKPLATE_ON_ERROR", read: Read.boolean) ?? false
         explorer = try input.optional("BOOKPLATE_EXPLORER", read: Read.boolean) ?? isDevelopment
         logLevel =
             try input.optional("BOOKPLATE_LOG_LEVEL", read: Read.oneOf(LogLevel.self)) ?? .info

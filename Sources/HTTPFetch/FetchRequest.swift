@@ -1,9 +1,10 @@
 /// A request to an external server, with all of its limits.
 package struct FetchRequest: Sendable {
-    /// GET without a body, or POST with a body and its media type.
+    /// A method. POST and PUT have a body with its media type.
     package enum Method: Sendable, Equatable {
-        case get
+        case get, head, delete
         case post(body: [UInt8], contentType: String)
+        case put(body: [UInt8], contentType: String)
     }
 
     /// An absolute `http` or `https` URL without a user name or password.
@@ -17,15 +18,20 @@ package struct FetchRequest: Sendable {
     package var connectTimeout: Duration
     /// The maximum size of the response's body. Received bytes are counted, whatever size was announced.
     package var bodyBytesMax: Int
+    /// Whether a longer body is cut off. Otherwise the request fails with `.tooLarge`.
+    package var truncatesBody: Bool
     /// The maximum number of redirects to follow; with 0, a 3xx response is returned as it is.
     package var redirectsMax: Int
     /// Whether a redirect to another origin (scheme, host, or port) fails with `.movedAway`.
     package var staysAtOrigin: Bool
+    /// Signs the request, which must not follow redirects; nil for an unsigned request.
+    package var signature: AWSSignature?
 
     package init(
         url: String, method: Method = .get, headers: [(name: String, value: String)] = [],
         deadline: Duration = .seconds(10), connectTimeout: Duration = .seconds(3),
-        bodyBytesMax: Int = 1 << 20, redirectsMax: Int = 5, staysAtOrigin: Bool = false
+        bodyBytesMax: Int = 1 << 20, truncatesBody: Bool = false, redirectsMax: Int = 5,
+        staysAtOrigin: Bool = false
     ) {
         self.url = url
         self.method = method
@@ -33,6 +39,7 @@ package struct FetchRequest: Sendable {
         self.deadline = deadline
         self.connectTimeout = connectTimeout
         self.bodyBytesMax = bodyBytesMax
+        self.truncatesBody = truncatesBody
         self.redirectsMax = redirectsMax
         self.staysAtOrigin = staysAtOrigin
     }

@@ -40,9 +40,10 @@ package final class Fetcher: Sendable {
             let response = try await perform(
                 Hop(
                     url: url.text, host: url.host, method: method, headers: headers,
+                    signature: request.signature,
                     timeoutMilliseconds: left,
                     connectTimeoutMilliseconds: max(1, milliseconds(request.connectTimeout)),
-                    bodyBytesMax: request.bodyBytesMax))
+                    bodyBytesMax: request.bodyBytesMax, truncatesBody: request.truncatesBody))
             guard [301, 302, 303, 307, 308].contains(response.status), request.redirectsMax > 0,
                 let location = response.header("Location")
             else { return response }
@@ -78,8 +79,10 @@ package final class Fetcher: Sendable {
     /// Rejects headers that could inject other headers or a second request.
     private func check(_ request: FetchRequest) throws(FetchError) {
         var fields = request.headers
-        if case .post(_, let contentType) = request.method {
+        switch request.method {
+        case .post(_, let contentType), .put(_, let contentType):
             fields.append(("Content-Type", contentType))
+        case .get, .head, .delete: break
         }
         let separators = "()<>@,;:\\\"/[]?={} ".utf8
         for field in fields {
@@ -90,7 +93,9 @@ package final class Fetcher: Sendable {
                 field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
             else { throw .invalidRequest }
         }
-        guard request.bodyBytesMax >= 0, request.redirectsMax >= 0 else { throw .invalidRequest }
+        guard request.bodyBytesMax >= 0, request.redirectsMax >= 0,
+            request.signature == nil || request.redirectsMax == 0
+        else { throw .invalidRequest }
     }
 }
 

@@ -7,9 +7,11 @@ struct Hop: Sendable {
     var host: String
     var method: FetchRequest.Method
     var headers: [(name: String, value: String)]
+    var signature: AWSSignature?
     var timeoutMilliseconds: Int
     var connectTimeoutMilliseconds: Int
     var bodyBytesMax: Int
+    var truncatesBody = false
 }
 
 /// A hop in flight: libcurl's easy handle and the data received so far. Accessed only by the loop's thread.
@@ -44,7 +46,10 @@ final class Transfer {
         self.hop = hop
         self.policy = policy
         self.continuation = continuation
-        if case .post(let body, _) = hop.method { requestBody = body } else { requestBody = [] }
+        switch hop.method {
+        case .post(let body, _), .put(let body, _): requestBody = body
+        case .get, .head, .delete: requestBody = []
+        }
     }
 
     deinit {
@@ -66,7 +71,8 @@ final class Transfer {
 
     /// Resumes the waiting task with the outcome that libcurl reported. Must be called once.
     func finish(_ code: CURLcode) {
-        if code == CURLE_OK {
+        // libcurl was told to stop when the body had reached its limit.
+        if code == CURLE_OK || hop.truncatesBody && overLimit && code == CURLE_WRITE_ERROR {
             var status = 0
             _ = bookplate_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
             let response = FetchResponse(
@@ -134,9 +140,12 @@ final class Transfer {
         long(CURLOPT_CONNECTTIMEOUT_MS, hop.connectTimeoutMilliseconds)
         // Otherwise a cancelled transfer would block the loop until its name resolution ends.
         long(CURLOPT_QUICK_EXIT, 1)
-        okay =
-            bookplate_curl_set_offset(
-                easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(hop.bodyBytesMax)) == CURLE_OK && okay
+        if !hop.truncatesBody {
+            okay =
+                bookplate_curl_set_offset(
+                    easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(hop.bodyBytesMax)) == CURLE_OK
+                && okay
+        }
 
         okay = bookplate_curl_set_sink(easy, CURLOPT_WRITEFUNCTION, receiveBody) == CURLE_OK && okay
         okay =
@@ -145,15 +154,32 @@ final class Transfer {
         for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA] {
             pointer(option)
         }
+        if let signature = hop.signature {
+            string(CURLOPT_AWS_SIGV4, "aws:amz:\(signature.region):\(signature.service)")
+            string(CURLOPT_USERNAME, signature.accessKeyID)
+            string(CURLOPT_PASSWORD, signature.secretAccessKey)
+        }
+        switch hop.method {
+        case .get, .post: break
+        case .head: long(CURLOPT_NOBODY, 1)
+        case .put: string(CURLOPT_CUSTOMREQUEST, "PUT")
+        case .delete: string(CURLOPT_CUSTOMREQUEST, "DELETE")
+        }
         return okay && configureRequest()
     }
 
     private func configureRequest() -> Bool {
         var lines = hop.headers.map { "\($0.name): \($0.value)" }
-        lines.append("Accept-Encoding: identity")
-        if case .post(_, let contentType) = hop.method {
+        // libcurl signs all of these headers. A signed request has none that libcurl does not send or a proxy may change.
+        if hop.signature == nil { lines.append("Accept-Encoding: identity") }
+        var hasBody = false
+        switch hop.method {
+        case .post(_, let contentType), .put(_, let contentType):
+            hasBody = true
             lines.append("Content-Type: \(contentType)")
-            lines.append("Expect:")  // do not wait for 100 Continue
+            // Without a value, the header is not sent: do not wait for 100 Continue.
+            if hop.signature == nil { lines.append("Expect:") }
+        case .get, .head, .delete: break
         }
         for line in lines {
             guard let longer = curl_slist_append(headerList, line) else { return false }
@@ -162,7 +188,7 @@ final class Transfer {
         guard bookplate_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList) == CURLE_OK else {
             return false
         }
-        guard case .post = hop.method else { return true }
+        guard hasBody else { return true }
         let count = curl_off_t(requestBody.count)
         // libcurl copies the body. Set the size first, or it would treat the body as null-terminated.
         return bookplate_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, count) == CURLE_OK
@@ -182,6 +208,9 @@ final class Transfer {
     fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= hop.bodyBytesMax - body.count else {
             overLimit = true
+            if hop.truncatesBody {
+                body.append(contentsOf: bytes.prefix(hop.bodyBytesMax - body.count))
+            }
             return false
         }
         body.append(contentsOf: bytes)

@@ -6,10 +6,10 @@ package struct WebURL: Equatable {
     /// The maximum length; longer URLs are rejected.
     static let bytesMax = 8192
 
-    let text: String
-    let scheme: String
+    package let text: String
+    package let scheme: String
     package let host: String
-    let port: String
+    package let port: String
 
     /// Parses and validates a URL.
     ///

@@ -3,7 +3,7 @@ import Glibc
 /// An object store of files: `{bucket}/{folder}/{name}.{version}[.{variant}].jpg` below a root folder.
 ///
 /// **State.** Each process has a folder `.staging/{process}` and holds a lock on it as long as it runs. A write
-/// in progress has a folder `.staging/{process}/{version}` until it is settled or abandoned.
+/// in progress has a folder `.staging/{process}/{version}.{object}` until it is settled or abandoned.
 ///
 /// **Invariant.** A file in a bucket is complete and durable. If its version is in the staging folder of a
 /// running process, a row may still be inserted for it. Otherwise its row has been
@@ -35,17 +35,32 @@ package struct FileStore: ObjectStore {
         try await threads.run { () throws(ObjectError) in
             let write = PendingWrite(key: key, version: version)
             do throws(ObjectError) {
-                let staging = try process.folder(in: stagings).makeFolder(version)
-                for (variant, bytes) in variants {
-                    try staging.create(variant.rawValue, bytes)
-                }
-                try publish(write, Array(variants.keys), from: staging)
+                try create(write, variants)
             } catch {
                 undo(write)
                 throw error
             }
             return write
         }
+    }
+
+    package func restore(
+        _ key: ObjectKey, version: String, _ variants: [ObjectVariant: [UInt8]]
+    ) async throws(ObjectError) {
+        try await threads.run { () throws(ObjectError) in
+            let write = PendingWrite(key: key, version: version)
+            defer { removeStaging(of: write) }
+            try create(write, variants)
+        }
+    }
+
+    /// Stages the files of a version and renames them into the bucket. Files with the same names are replaced.
+    private func create(
+        _ write: PendingWrite, _ variants: [ObjectVariant: [UInt8]]
+    ) throws(ObjectError) {
+        let staging = try process.folder(in: stagings).makeFolder(write.stagingName)
+        for (variant, bytes) in variants { try staging.create(variant.rawValue, bytes) }
+        try publish(write, Array(variants.keys), from: staging)
     }
 
     /// Renames the staged files into the bucket.
@@ -78,7 +93,7 @@ package struct FileStore: ObjectStore {
 
     package func settle(_ write: PendingWrite) async {
         try? await threads.run { () throws(ObjectError) in
-            try process.folder(in: stagings).remove(write.version, isFolder: true)
+            try process.folder(in: stagings).remove(write.stagingName, isFolder: true)
         }
     }
 
@@ -89,12 +104,24 @@ package struct FileStore: ObjectStore {
     /// Removes the files of a write. A sweep removes what cannot be removed now.
     private func undo(_ write: PendingWrite) {
         try? removeVersion(write.key, write.version)
-        guard let staging = try? process.folder(in: stagings) else { return }
-        try? staging.removeWrite(write.version)
+        removeStaging(of: write)
     }
 
-    package func open(_ path: ObjectPath) async throws(ObjectError) -> OpenObject? {
-        try await threads.run { () throws(ObjectError) in try openNow(path) }
+    private func removeStaging(of write: PendingWrite) {
+        guard let staging = try? process.folder(in: stagings) else { return }
+        try? staging.removeWrite(write.stagingName)
+    }
+
+    package func open(_ path: ObjectPath) async throws(ObjectError) -> ObjectContent? {
+        try await threads.run { () throws(ObjectError) in try openNow(path).map { .file($0) } }
+    }
+
+    package func read(_ path: ObjectPath) async throws(ObjectError) -> [UInt8]? {
+        try await threads.run { () throws(ObjectError) in try openNow(path)?.bytes() }
+    }
+
+    package func byteCount(_ path: ObjectPath) async throws(ObjectError) -> Int? {
+        try await threads.run { () throws(ObjectError) in try openNow(path)?.byteCount }
     }
 
     /// Opens a file synchronously. This rarely blocks, because the kernel caches directory entries.

@@ -11,6 +11,8 @@ extension FileStore {
         case notAFolder
         case notWritable
         case writableByAll
+        /// A folder or file in the store, with its path, does not belong to the owner of the root folder.
+        case foreign(String)
         case freeSpaceUnknown
         case usable(freeBytes: Int)
     }
@@ -24,10 +26,30 @@ extension FileStore {
         guard status.st_mode & S_IFMT == S_IFDIR else { return .notAFolder }
         guard access(path, R_OK | W_OK | X_OK) == 0 else { return .notWritable }
         guard status.st_mode & S_IWOTH == 0 else { return .writableByAll }
+        if let entry = foreignEntry(path) { return .foreign(entry) }
         var space = statvfs()
         guard statvfs(path, &space) == 0 else { return .freeSpaceUnknown }
         return .usable(freeBytes: Int(clamping: UInt64(space.f_bavail) * UInt64(space.f_frsize)))
     }
+
+    /// Looks at the folders of the first levels, down to those of users and the files in a few of them: the work does not
+    /// grow with the number of covers.
+    private static func foreignEntry(_ path: String) -> String? {
+        var level = [path]
+        for _ in 0..<levelsChecked {
+            var next: [String] = []
+            for path in level.prefix(foldersCheckedMax) {
+                guard let folder = try? Folder.existing(path) else { continue }
+                if let name = try? folder.foreignEntry() { return "\(path)/\(name)" }
+                next += ((try? folder.names()) ?? []).map { "\(path)/\($0)" }
+            }
+            level = next
+        }
+        return nil
+    }
+
+    private static let levelsChecked = 3
+    private static let foldersCheckedMax = 1000
 
     private static func canBeCreated(_ path: String) -> Bool {
         var parent = path

@@ -57,7 +57,14 @@ extension FileStore {
         return bytes.isEmpty ? nil : bytes == Array(owner.utf8)
     }
 
-    package func folders(of bucket: Bucket) async throws(ObjectError) -> [String] {
+    package func pages(
+        of bucket: Bucket, after position: String?
+    ) async throws(ObjectError) -> any ObjectPages {
+        FolderPages(self, bucket, try await folders(of: bucket), after: position)
+    }
+
+    /// Returns the folders of a bucket, in no particular order.
+    func folders(of bucket: Bucket) async throws(ObjectError) -> [String] {
         try await threads.run { () throws(ObjectError) in
             try root.folder(bucket.rawValue)?.names() ?? []
         }
@@ -65,9 +72,9 @@ extension FileStore {
 
     package func list(
         _ folder: String, of bucket: Bucket
-    ) async throws(ObjectError) -> FolderListing {
+    ) async throws(ObjectError) -> ObjectListing {
         try await threads.run { () throws(ObjectError) in
-            var listing = FolderListing()
+            var listing = ObjectListing()
             guard let target = try root.folder(bucket.rawValue)?.folder(folder) else {
                 return listing
             }
@@ -80,7 +87,7 @@ extension FileStore {
                             path: path, byteCount: Int(status.st_size),
                             createdAt: Int64(status.st_ctim.tv_sec)))
                 } else {
-                    listing.unknownFiles.append(name)
+                    listing.unknownFiles.append("\(folder)/\(name)")
                 }
             }
             // Read after the files: a listed version that is no longer pending has its row or never will.
@@ -97,7 +104,9 @@ extension FileStore {
         for name in try stagings.names() {
             guard let folder = try stagings.folder(name), name == process.name || !folder.lock()
             else { continue }
-            versions.formUnion(try folder.names())
+            for name in try folder.names() {
+                versions.insert(PendingWrite.version(inStaging: name))
+            }
         }
         return versions
     }
@@ -108,8 +117,8 @@ extension FileStore {
             for name in try stagings.names() where name != process.name {
                 // A process holds the lock of its folder as long as it runs.
                 guard let folder = try stagings.folder(name), folder.lock() else { continue }
-                for version in try folder.names() {
-                    if !isDryRun { try folder.removeWrite(version) }
+                for write in try folder.names() {
+                    if !isDryRun { try folder.removeWrite(write) }
                     count += 1
                 }
                 if !isDryRun { try stagings.remove(name, isFolder: true) }
@@ -119,11 +128,30 @@ extension FileStore {
     }
 }
 
+/// A page for each folder of a bucket.
+private actor FolderPages: ObjectPages {
+    private let store: FileStore
+    private let bucket: Bucket
+    private var rest: ArraySlice<String>
+
+    init(_ store: FileStore, _ bucket: Bucket, _ folders: [String], after position: String?) {
+        self.store = store
+        self.bucket = bucket
+        rest = folders.filter { folder in position.map { $0 < folder } ?? true }.sorted()[...]
+    }
+
+    func next() async throws(ObjectError) -> (position: String, listing: ObjectListing)? {
+        guard let folder = rest.popFirst() else { return nil }
+        let listing = try await store.list(folder, of: bucket)
+        return (folder, listing)
+    }
+}
+
 extension Folder {
     /// Removes the staging folder of a write from its process's folder.
-    func removeWrite(_ version: String) throws(ObjectError) {
-        guard let folder = try folder(version) else { return }
+    func removeWrite(_ stagingName: String) throws(ObjectError) {
+        guard let folder = try folder(stagingName) else { return }
         for name in try folder.names() { try folder.remove(name) }
-        try remove(version, isFolder: true)
+        try remove(stagingName, isFolder: true)
     }
 }

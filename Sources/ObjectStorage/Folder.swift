@@ -11,14 +11,47 @@ final class Folder: Sendable {
     /// Opens a folder by its path, and creates it if it is missing. The operator configures the path, so it may
     /// contain symbolic links.
     static func root(_ path: String) throws(ObjectError) -> Folder {
-        var made = path.hasPrefix("/") ? "/" : ""
+        var made = path.hasPrefix("/") ? "/" : "./"
         for part in path.split(separator: "/") {
+            let parent = made
             made += part + "/"
-            mkdir(made, 0o700)
+            if mkdir(made, 0o700) == 0 {
+                try existing(parent).setOwner(of: try existing(made))
+            }
         }
+        return try existing(path)
+    }
+
+    /// Opens a folder by its path.
+    static func existing(_ path: String) throws(ObjectError) -> Folder {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .failed("opening \(path)", errno: errno) }
         return Folder(descriptor: descriptor)
+    }
+
+    /// Gives what root has created to the owner of the enclosing folder, because a server that runs as that user must be
+    /// able to use what an operator's command creates as root.
+    ///
+    /// File systems may refuse this. `foreignEntry` finds what has another owner.
+    private func setOwner(of created: Int32) {
+        guard geteuid() == 0 else { return }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return }
+        _ = fchown(created, status.st_uid, status.st_gid)
+    }
+
+    // The argument keeps the folder open during the call.
+    private func setOwner(of created: Folder) { setOwner(of: created.descriptor) }
+
+    /// Returns the name of a subfolder or file that does not belong to the owner of this folder; nil if there is none.
+    func foreignEntry() throws(ObjectError) -> String? {
+        var own = stat()
+        guard fstat(descriptor, &own) == 0 else { throw .failed("opening a folder", errno: errno) }
+        return try names().first { name in
+            var status = stat()
+            return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+                && status.st_uid != own.st_uid
+        }
     }
 
     /// Opens a subfolder; nil if there is none.
@@ -32,7 +65,8 @@ final class Folder: Sendable {
 
     /// Opens a subfolder, and creates it durably if it is missing.
     func makeFolder(_ name: String) throws(ObjectError) -> Folder {
-        if mkdirat(descriptor, name, 0o700) == 0 {
+        let isNew = mkdirat(descriptor, name, 0o700) == 0
+        if isNew {
             try synchronize()
         } else if errno != EEXIST {
             throw ObjectError(errno, "creating the folder \(name)")
@@ -40,6 +74,7 @@ final class Folder: Sendable {
         guard let folder = try folder(name) else {
             throw .failed("opening the folder \(name)", errno: ENOENT)
         }
+        if isNew { setOwner(of: folder) }
         return folder
     }
 
@@ -58,6 +93,7 @@ final class Folder: Sendable {
             descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw ObjectError(errno, "creating \(name)") }
         defer { close(file) }
+        setOwner(of: file)
         var start = 0
         while start < bytes.count {
             let count = bytes.withUnsafeBytes {

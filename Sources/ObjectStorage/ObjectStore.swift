@@ -1,8 +1,10 @@
+import Glibc
+
 /// A store of immutable objects, such as images.
 ///
 /// Objects are never changed in place. To store a new version, call `write`, which makes the files durable,
 /// then insert a row that refers to the version, and then call `settle`. A row therefore always has its
-/// files. If the process crashes in between, `sweepStaleWrites` and a comparison of `list` with the rows find
+/// files. If the process crashes in between, `sweepStaleWrites` and a comparison of `pages` with the rows find
 /// the files without a row.
 package protocol ObjectStore: Sendable {
     /// Makes the files of one version durable and readable.
@@ -12,14 +14,28 @@ package protocol ObjectStore: Sendable {
         _ key: ObjectKey, version: String, _ variants: [ObjectVariant: [UInt8]]
     ) async throws(ObjectError) -> PendingWrite
 
+    /// Stores files of a version that has its row already, such as those that the store has lost.
+    ///
+    /// - Throws: An `ObjectError`. All files of the version that the store has are kept.
+    func restore(
+        _ key: ObjectKey, version: String, _ variants: [ObjectVariant: [UInt8]]
+    ) async throws(ObjectError)
+
     /// Completes a write after its row was inserted.
     func settle(_ write: PendingWrite) async
 
     /// Undoes a write that will have no row.
     func abandon(_ write: PendingWrite) async
 
-    /// Opens a file; nil if it does not exist.
-    func open(_ path: ObjectPath) async throws(ObjectError) -> OpenObject?
+    /// Returns what a server sends to clients that request a file; nil if the file does not exist. The existence of a
+    /// file at a URL is not checked.
+    func open(_ path: ObjectPath) async throws(ObjectError) -> ObjectContent?
+
+    /// Returns the whole contents of a file; nil if it does not exist.
+    func read(_ path: ObjectPath) async throws(ObjectError) -> [UInt8]?
+
+    /// Returns the size of a file; nil if it does not exist.
+    func byteCount(_ path: ObjectPath) async throws(ObjectError) -> Int?
 
     /// Removes a version. A missing version is not an error.
     func remove(_ key: ObjectKey, version: String) async throws(ObjectError)
@@ -38,38 +54,84 @@ package protocol ObjectStore: Sendable {
     /// Returns whether the store belongs to this owner; nil if it has no owner.
     func isClaimed(by owner: String) async throws(ObjectError) -> Bool?
 
-    /// Returns the folders of a bucket, in no particular order.
-    func folders(of bucket: Bucket) async throws(ObjectError) -> [String]
-
     /// Returns the files of a folder, except those of writes in progress.
     ///
     /// Each listed file has its row already or will never have one.
-    func list(_ folder: String, of bucket: Bucket) async throws(ObjectError) -> FolderListing
+    func list(_ folder: String, of bucket: Bucket) async throws(ObjectError) -> ObjectListing
 
-    /// Removes the staging folders of writes that ended processes have left.
+    /// Returns the files of a bucket in pages, except those of writes in progress.
+    ///
+    /// - Parameter position: The position of an earlier page, after which the first page starts; nil for the first page
+    ///   of the bucket.
+    func pages(
+        of bucket: Bucket, after position: String?
+    ) async throws(ObjectError) -> any ObjectPages
+
+    /// Removes the records of writes that ended processes have left.
     ///
     /// - Returns: The number of these writes. In a dry run they are only counted.
     func sweepStaleWrites(isDryRun: Bool) async throws(ObjectError) -> Int
 }
 
-/// The contents of a folder.
-package struct FolderListing: Sendable {
+extension ObjectStore {
+    /// Returns the whole contents of a file; nil if it does not exist or is unreadable.
+    ///
+    /// - Throws: An `ObjectError` if the store itself cannot be read.
+    package func readUnlessDamaged(_ path: ObjectPath) async throws(ObjectError) -> [UInt8]? {
+        do throws(ObjectError) {
+            return try await read(path)
+        } catch {
+            guard error.isOfOneFile else { throw error }
+            return nil
+        }
+    }
+}
+
+/// The response to a client that requests a file.
+package enum ObjectContent: Sendable {
+    case file(OpenObject)
+    case bytes([UInt8])
+    /// The public URL of the file.
+    case url(String)
+}
+
+/// Files of a bucket.
+package struct ObjectListing: Sendable {
     package struct File: Sendable {
         package let path: ObjectPath
         package let byteCount: Int
-        /// When the file was renamed into the folder, in seconds since the Unix epoch.
+        /// When the file became readable, in seconds since the Unix epoch.
         package let createdAt: Int64
+
+        package init(path: ObjectPath, byteCount: Int, createdAt: Int64) {
+            self.path = path
+            self.byteCount = byteCount
+            self.createdAt = createdAt
+        }
     }
 
     package var objects: [File] = []
-    /// The names of files that are not objects of this store.
+    /// The paths below the bucket of files that are not objects of this store.
     package var unknownFiles: [String] = []
+
+    package init() {}
+}
+
+/// The files of a bucket in pages, in ascending order of their positions. All files of a version are on the same page.
+package protocol ObjectPages: Sendable {
+    /// Returns the next page with its position; nil after the last page.
+    func next() async throws(ObjectError) -> (position: String, listing: ObjectListing)?
 }
 
 /// A write that is durable but not settled yet.
 package struct PendingWrite: Sendable {
     package let key: ObjectKey
     package let version: String
+
+    package init(key: ObjectKey, version: String) {
+        self.key = key
+        self.version = version
+    }
 }
 
 package enum ObjectError: Error, Equatable, Sendable {
@@ -77,12 +139,21 @@ package enum ObjectError: Error, Equatable, Sendable {
     case full
     /// A system call failed; carries the attempted operation and errno.
     case failed(String, errno: Int32)
+    /// A request to a bucket or to the database of its leases failed; carries the reason.
+    case unavailable(String)
+
+    /// Whether the error may concern only one file, which the kernel cannot read. Other files can be read then.
+    package var isOfOneFile: Bool {
+        guard case .failed(_, let code) = self else { return false }
+        return ![EMFILE, ENFILE, ENOMEM].contains(code)
+    }
 
     /// A message for the operator.
     package var description: String {
         switch self {
         case .full: "the object store is full"
         case .failed(let what, let code): "\(what): errno \(code)"
+        case .unavailable(let reason): reason
         }
     }
 }

@@ -28,3 +28,15 @@ final class Staging: Sendable {
         return try result.get()
     }
 }
+
+extension PendingWrite {
+    /// The name of the write's staging folder. Equal title cards have the same version, so the name includes the object.
+    var stagingName: String {
+        "\(version).\(key.bucket.rawValue).\(key.folder).\(key.name)"
+    }
+
+    /// Returns the version of the write with a staging folder.
+    static func version(inStaging name: String) -> String {
+        String(name.prefix { $0 != "." })
+    }
+}

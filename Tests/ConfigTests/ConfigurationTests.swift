@@ -10,8 +10,9 @@ import Testing
         #expect(configuration.port == 8080)
         #expect(configuration.publicURL == "http://localhost:8080")
         #expect(configuration.database.connectionsMax == 8)
-        #expect(configuration.storage.folder == ".bookplate/objects")
+        #expect(configuration.storage == .folder(".bookplate/objects"))
         #expect(configuration.introspection && configuration.explorer)
+        #expect(!configuration.incremental && !configuration.onError)
         #expect(configuration.logFormat == .text)
         #expect(!configuration.accessLog)
         #expect(configuration.stopDelaySeconds == 0)
@@ -65,6 +66,7 @@ import Testing
         ("BOOKPLATE_LIMITS", "depth"), ("BOOKPLATE_LIMITS", "depth=0"),
         ("BOOKPLATE_LIMITS", "deep=1"), ("BOOKPLATE_LIMITS", "body=99999999999999999999"),
         ("BOOKPLATE_INTROSPECTION", "maybe"), ("BOOKPLATE_EXPLORER", "2"),
+        ("BOOKPLATE_INCREMENTAL", "maybe"), ("BOOKPLATE_ON_ERROR", "NULL"),
         ("BOOKPLATE_ENV", "test"), ("BOOKPLATE_LOG_LEVEL", "loud"),
         ("BOOKPLATE_STOP_DELAY", "301"), ("BOOKPLATE_STOP_DELAY", "5s"),
         ("BOOKPLATE_LOG_FORMAT", "xml"), ("BOOKPLATE_FETCH_ALLOW", "a,,b"),
@@ -137,6 +139,7 @@ import Testing
             "BOOKPLATE_PUBLIC_URL": "https://books.example/",
             "BOOKPLATE_LIMITS": "depth=3, body=100,rate=0",
             "BOOKPLATE_FETCH_ALLOW": "10.0.0.0/8, covers.local", "BOOKPLATE_EXPLORER": "off",
+            "BOOKPLATE_INCREMENTAL": "on", "BOOKPLATE_ON_ERROR": "on",
             "BOOKPLATE_OPENAI_URL": "", "BOOKPLATE_MQTT_URL": "mqtt://broker:1883",
             "BOOKPLATE_STORAGE": "file:/srv/covers",
             "BOOKPLATE_APPLE_ISSUER": "http://127.0.0.1:9",
@@ -150,9 +153,9 @@ import Testing
         #expect(configuration.limits.aliasesMax == Configuration.Limits().aliasesMax)
         #expect(configuration.sources.fetchAllow == ["10.0.0.0/8", "covers.local"])
         #expect(configuration.sources.openAIURL == nil)
-        #expect(!configuration.explorer)
+        #expect(!configuration.explorer && configuration.incremental && configuration.onError)
         #expect(configuration.identity.appleIssuers == ["http://127.0.0.1:9"])
-        #expect(configuration.storage.folder == "/srv/covers")
+        #expect(configuration.storage == .folder("/srv/covers"))
     }
 
     /// Sources that are not listed keep their defaults.

@@ -177,6 +177,29 @@ private func error(
         #expect(response.body.count == 1000)
     }
 
+    @Test(arguments: [
+        "HTTP/1.1 201 Created\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 201 Created\r\nContent-Length: 1073741824\r\n\r\n",
+    ])
+    func truncatesALongBodyIfRequested(head: String) async throws {
+        let server = try LoopbackServer { _ in
+            [.send(head), .flood(String(repeating: "x", count: 4096), bytes: 1 << 30)]
+        }
+        let response = try await fetcher().fetch(
+            FetchRequest(url: server.url(), bodyBytesMax: 100, truncatesBody: true))
+        #expect(response.status == 201)
+        #expect(response.body == Array(repeating: UInt8(ascii: "x"), count: 100))
+    }
+
+    @Test(
+        arguments: [
+            ("120", 120.0), ("0", 0), ("-1", nil), ("soon", nil), ("99999999999", 86_400),
+            ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("Thu, 01 Jan 2099 00:00:00 GMT", 86_400),
+        ] as [(String, Double?)])
+    func parsesRetryAfterAsSecondsOrADate(text: String, expected: Double?) {
+        #expect(FetchResponse.retryAfter(text).map { $0 / .seconds(1) } == expected)
+    }
+
     @Test func rejectsEndlessHeaders() async throws {
         let server = try LoopbackServer { _ in
             [

@@ -31,7 +31,7 @@ import Testing
     }
 
     private func bytes(_ variant: ObjectVariant) async throws -> [UInt8]? {
-        try await store.open(try path(variant))?.bytes()
+        try await store.read(try path(variant))
     }
 
     @Test func storesReadsAndRemovesAVersion() async throws {
@@ -40,7 +40,7 @@ import Testing
         for (variant, expected) in Self.variants {
             #expect(try await bytes(variant) == expected)
         }
-        let open = try #require(try await store.open(try path(.full)))
+        let open = try #require(try store.openNow(try path(.full)))
         #expect(!open.isRemoved)
         try await store.remove(key, version: Self.version)
         #expect(open.isRemoved)
@@ -112,10 +112,24 @@ import Testing
         #expect(try await store.list(key.folder, of: .bookCovers).objects.count == 3)
     }
 
+    /// The title cards of two readers with the same book have the same version.
+    @Test func objectsWithTheSameVersionAreWrittenIndependently() async throws {
+        let other = try #require(
+            ObjectKey(.bookCovers, folder: key.folder, name: ObjectPathTests.user))
+        let first = try await store.write(key, version: Self.version, Self.variants)
+        let second = try await store.write(other, version: Self.version, Self.variants)
+        await store.abandon(second)
+        await store.settle(first)
+        let found = try await store.list(key.folder, of: .bookCovers).objects
+        #expect(found.count == 3)
+        #expect(found.allSatisfy { $0.path.key == key })
+    }
+
     @Test func sweepRemovesWritesOfEndedProcesses() async throws {
         let stale = folder + "/.staging/stale"
-        for part in ["", "/\(Self.version)"] { mkdir(stale + part, 0o700) }
-        try #require(symlink("/etc/hostname", stale + "/\(Self.version)/full") == 0)
+        let write = PendingWrite(key: key, version: Self.version).stagingName
+        for part in ["", "/\(write)"] { mkdir(stale + part, 0o700) }
+        try #require(symlink("/etc/hostname", stale + "/\(write)/full") == 0)
         #expect(try await store.sweepStaleWrites(isDryRun: false) == 1)
         #expect(try files(folder + "/.staging") == [])
         #expect(access("/etc/hostname", F_OK) == 0)
@@ -142,13 +156,13 @@ import Testing
             case "2": #expect(mkfifo(name, 0o600) == 0)
             default: #expect(mkdir(name, 0o700) == 0)
             }
-            #expect(try await store.open(try path(.full, version)) == nil)
+            #expect(try await store.byteCount(try path(.full, version)) == nil)
         }
         let linked = "0198c0de-0000-7000-8000-0000000000ff"
         #expect(symlink(target, "\(folder)/book-covers/\(linked)") == 0)
         let through = try #require(ObjectKey(.bookCovers, folder: linked, name: key.name))
         let path = try #require(ObjectPath(through, version: Self.version, .full))
-        #expect(try await store.open(path) == nil)
+        #expect(try await store.byteCount(path) == nil)
     }
 
     /// Writers of one object run concurrently with the removal of its folder.
@@ -171,6 +185,30 @@ import Testing
         #expect(found.unknownFiles == [])
         _ = try await store.removeFolder(key.folder, of: .bookCovers)
         #expect(try await store.folders(of: .bookCovers) == [])
+    }
+
+    /// An operator runs a command as root before or while a server runs as another user.
+    @Test(.enabled(if: geteuid() == 0, "only root can give files to another user"))
+    func whatRootCreatesBelongsToTheOwnerOfTheFolder() async throws {
+        #expect(chown(folder, 65534, 65534) == 0)
+        let root = "\(folder)/covers/objects"
+        let store = try FileStore(root)
+        await store.settle(try await store.write(key, version: Self.version, Self.variants))
+        let paths = try #require(FileManager.default.enumerator(atPath: "\(folder)/covers"))
+            .compactMap { $0 as? String }
+        #expect(paths.count >= 8, "\(paths)")
+        for path in paths {
+            var status = stat()
+            #expect(lstat("\(folder)/covers/\(path)", &status) == 0)
+            #expect(status.st_uid == 65534 && status.st_gid == 65534, "\(path)")
+        }
+        guard case .usable = FileStore.rootState(root) else {
+            Issue.record("\(FileStore.rootState(root))")
+            return
+        }
+        let file = try #require(paths.first { $0.hasSuffix(".jpg") })
+        #expect(chown("\(folder)/covers/\(file)", 0, 0) == 0)
+        #expect(FileStore.rootState(root) == .foreign("\(folder)/covers/\(file)"))
     }
 
     private func files(_ path: String) throws -> [String] { try Folder.root(path).names() }

@@ -13,12 +13,13 @@ package struct DocumentationBlock: Sendable, CustomStringConvertible {
 
     package var description: String { "\(page):\(line)" }
 
-    /// The paths of README.md and all pages in docs.
+    /// The paths of README.md, deploy/README.md, and all pages in docs.
     package static let pages: [String] = {
         let docs =
             (try? FileManager.default.subpathsOfDirectory(atPath: TestCluster.project + "/docs"))
             ?? []
-        return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
+        return ["README.md", "deploy/README.md"]
+            + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
     }()
 
     /// The blocks of all pages.

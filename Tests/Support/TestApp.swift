@@ -53,9 +53,11 @@ package final class TestApp: Sendable {
     ///   - sources: external sources of books that are not in the catalog; none by default.
     ///   - coverSources: external sources of covers; none by default.
     package static func start(
-        catalog: [String] = TestCatalog.lines(), sources: SourceChain = SourceChain([]),
+        catalog: [String] = TestCatalog.lines(), storage: TestStore = .files,
+        sources: SourceChain = SourceChain([]),
         coverSources: CoverSources = CoverSources(SourceChain([])),
         rates: RateLimits = RateLimits(), apple: AppleClient? = nil,
+        webhookTimeout: Duration = .seconds(15),
         keyring: SessionKeyring = SessionKeyring(.generate()),
         makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)? = nil,
         listeningAt hubURL: String? = nil,
@@ -80,11 +82,11 @@ package final class TestApp: Sendable {
         let hub = try await Hub.start(
             PostgresConfiguration(url: try hubURL ?? database.url(as: TestCluster.app)),
             database: pool, logger: logger)
+        let fetcher = Fetcher(
+            policy: FetchPolicy(
+                userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1")))
         let covers = Covers(
-            store: try FileStore(try makeFolder()), images: try imager.get(),
-            fetcher: Fetcher(
-                policy: FetchPolicy(
-                    userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1"))),
+            store: try await storage.make(pool), images: try imager.get(), fetcher: fetcher,
             publicURL: "http://covers.test", logger: logger)
         let accounts = AccountServices(
             keyring: keyring, issuers: [issuer.issuer],
@@ -93,7 +95,10 @@ package final class TestApp: Sendable {
             logger: logger)
         let services = Services(
             accounts: accounts, rates: rates, bookSources: sources, coverSources: coverSources,
-            covers: covers, hub: hub, logger: logger)
+            covers: covers,
+            webhooks: WebhookSender(
+                fetcher: fetcher, allowsPlainHTTP: true, timeout: webhookTimeout),
+            hub: hub, logger: logger)
         return try TestApp(database, pool, services, hub)
     }
 
@@ -108,8 +113,8 @@ package final class TestApp: Sendable {
         covers = services.covers
         runner = LoopBound(
             RequestRunner(
-                try BookplateSchema(sdl: BookplateSchema.text), database: pool, services: services,
-                isDevelopment: true))
+                try BookplateSchema(sdl: BookplateSchema.text, hasIncrementalDelivery: true),
+                database: pool, services: services, isDevelopment: true, acceptsOnError: true))
     }
 
     /// Closes the connections of apps that a single test created.
@@ -121,7 +126,7 @@ package final class TestApp: Sendable {
     }
 
     /// Creates a folder for the object store. It is left to the system's cleanup of temporary files.
-    private static func makeFolder() throws -> String {
+    static func makeFolder() throws -> String {
         var template = Array("/tmp/bookplate-app-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw TestReader.SetupFailure(description: "mkdtemp: errno \(errno)")
@@ -139,7 +144,8 @@ package final class TestApp: Sendable {
             await runner.respond(to: request)
         }
 
-        /// Passes each response body to `handle`, and finally the errors that end the subscription, if any.
+        /// Passes each response body to `handle`, or each part of a response, and finally the errors that end the
+        /// subscription, if any.
         func execute(
             _ request: GraphQLRequest, opened: () -> Void, _ handle: ([UInt8]) -> Void
         ) async {
@@ -147,16 +153,18 @@ package final class TestApp: Sendable {
             opened()
             switch operation {
             case .response(let response): handle(response.body)
-            case .responses(let responses):
-                do throws(RequestErrors) {
-                    while let response = try await responses.next() { handle(response.body) }
-                } catch {
-                    var writer = ResponseWriter()
-                    writer.append("{\"errors\":")
-                    writer.write(error.errors)
-                    writer.append("}")
-                    handle(writer.bytes)
-                }
+            case .incremental(let first, let rest):
+                handle(first.body)
+                await read(rest, handle)
+            case .responses(let responses): await read(responses, handle)
+            }
+        }
+
+        private func read(_ responses: ResponseStream, _ handle: ([UInt8]) -> Void) async {
+            do throws(RequestErrors) {
+                while let response = try await responses.next() { handle(response.body) }
+            } catch {
+                handle(error.body)
             }
         }
     }
@@ -165,7 +173,7 @@ package final class TestApp: Sendable {
     package func execute(
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
         address: ClientAddress? = nil, app: ClientApp = ClientApp(), uploads: [[UInt8]] = [],
-        extensions: Value? = nil,
+        extensions: Value? = nil, onError: Value? = nil,
         hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) async throws -> TestResponse {
         var request = GraphQLRequest(
@@ -175,6 +183,7 @@ package final class TestApp: Sendable {
         request.client = address
         request.app = app
         request.uploads = uploads
+        request.onError = onError
         request.hasTimedOut = hasTimedOut
         let task = Task(executorPreference: pool.executor) { [runner, request] in
             await runner.respond(to: request)
@@ -194,10 +203,11 @@ package final class TestApp: Sendable {
     package func subscribe(
         _ query: String, _ variables: Value = .null, token: String?
     ) async throws -> TestSubscription {
-        let request = GraphQLRequest(
+        var request = GraphQLRequest(
             query: query, variables: variables, bearerToken: token, requestID: "test-request")
+        request.incrementalFormat = .draft
         let opened = AsyncStream.makeStream(of: Void.self)
-        let subscription = TestSubscription { [pool, runner] continuation in
+        let subscription = TestSubscription { [pool, runner, request] continuation in
             Task(executorPreference: pool.executor) {
                 await runner.execute(request, opened: { opened.continuation.finish() }) {
                     if let event = try? parseJSON($0) { continuation.yield(event) }

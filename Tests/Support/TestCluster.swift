@@ -96,7 +96,7 @@ package struct TestDatabase: Sendable {
     package let name: String
     private let superuserURL: String
 
-    init(name: String, superuserURL: String) {
+    package init(name: String, superuserURL: String) {
         self.name = name
         self.superuserURL = superuserURL
     }

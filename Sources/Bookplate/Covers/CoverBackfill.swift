@@ -10,7 +10,8 @@ import Telemetry
 /// transaction as each result, so an interrupted run continues with the next book.
 ///
 /// A book for which a source could not answer is skipped, but the position is not stored until a later book has a
-/// result, unless `skipsUnavailable` is set. So if no source can be reached, the next run starts with the same books.
+/// result, unless `skipsUnavailable` is set. If no source can be reached, the next run therefore starts with the same
+/// books.
 package struct CoverBackfill {
     package struct Progress: Sendable, Equatable {
         /// The number of books that were searched for.

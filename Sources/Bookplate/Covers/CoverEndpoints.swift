@@ -46,6 +46,20 @@ package final class CoverEndpoints {
         return current
     }
 
+    /// Returns the content of a file in the store; nil if it does not exist.
+    package func open(
+        _ path: ObjectPath, requestID: String
+    ) async throws(BookplateError) -> ObjectContent? {
+        do throws(ObjectError) {
+            return try await store.open(path)
+        } catch {
+            services.logger.error(
+                "an image cannot be read",
+                metadata: ["request_id": "\(requestID)", "reason": "\(error.description)"])
+            throw .internalError
+        }
+    }
+
     /// Draws the title card unless it is in the store.
     private func draw(_ card: PublicTitleCard, _ key: ObjectKey) async throws(BookplateError) {
         do throws(ImageError) {

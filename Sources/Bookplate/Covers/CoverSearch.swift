@@ -116,8 +116,8 @@ struct CoverSearch: Sendable {
 
     /// Whether a stage can improve the result.
     ///
-    /// A wrong cover is worse than a small one. So a search by title runs only if the ISBN led to a poor image or none,
-    /// and the web search only if nothing was found.
+    /// A wrong cover is worse than a small one. Therefore a search by title runs only if the ISBN led to a poor image or
+    /// none, and the web search only if nothing was found.
     private static func isWorthwhile(_ stage: CoverStage, after best: Candidate?) -> Bool {
         guard let best else { return true }
         return switch stage {

@@ -19,15 +19,16 @@ package final class Covers: Sendable {
     /// - Parameters:
     ///   - fetcher: Fetches images from untrusted URLs, so its policy must refuse private addresses.
     ///   - publicURL: The server's public URL, without a trailing slash.
+    ///   - bucketURL: The public URL of the objects in the store, without a trailing slash; nil if only the server sends them.
     package init(
         store: any ObjectStore, images: ImagerPool, fetcher: Fetcher, publicURL: String,
-        logger: Logger
+        bucketURL: String? = nil, logger: Logger
     ) {
         self.store = store
         self.images = images
         self.fetcher = fetcher
         self.logger = logger
-        urls = ImageURLBuilder(publicURL: publicURL)
+        urls = ImageURLBuilder(publicURL: publicURL, bucketURL: bucketURL)
         titleCards = TitleCards(store: store, images: images)
     }
 

@@ -44,9 +44,19 @@ struct ImageURLBuilder: Sendable {
     let publicURL: String
     /// The beginning of the URLs in each bucket.
     private let starts: [Bucket: [UInt8]]
+    /// The beginning of the URLs of covers that clients get from the store itself; nil if they get them from the server.
+    /// Title cards always come from the server, which draws them.
+    private let objects: [Bucket: [UInt8]]?
 
-    init(publicURL: String) {
+    /// - Parameter bucketURL: The public URL of the objects in the store, without a trailing slash.
+    init(publicURL: String, bucketURL: String? = nil) {
         self.publicURL = publicURL
+        objects = bucketURL.map { url in
+            Dictionary(
+                uniqueKeysWithValues: [Bucket.bookCovers, .editionCovers].map {
+                    ($0, Array("\(url)/\($0.rawValue)/".utf8))
+                })
+        }
         starts = Dictionary(
             uniqueKeysWithValues: Bucket.allCases.map {
                 ($0, Array("\(publicURL)/\($0.rawValue)/".utf8))
@@ -74,15 +84,15 @@ struct ImageURLBuilder: Sendable {
     private func append(
         _ image: ImageAddress, _ size: ObjectVariant, to writer: inout ResponseWriter
     ) {
+        if let start = objects?[image.bucket] {
+            return append(image, size, inStoreAt: start, to: &writer)
+        }
         writer.append(starts[image.bucket] ?? [])
         if let user = image.user {
             user.append(to: &writer)
             writer.append(UInt8(ascii: "/"))
         }
-        switch image.id {
-        case .id(let id): id.append(to: &writer)
-        case .text(let text): writer.append(text.assumingMemoryBound(to: UInt8.self))
-        }
+        image.id.append(to: &writer)
         writer.append(".jpg?")
         switch size {
         case .thumbnail: writer.append("size=thumbnail&")
@@ -92,6 +102,51 @@ struct ImageURLBuilder: Sendable {
         }
         writer.append("v=")
         writer.append(image.version.assumingMemoryBound(to: UInt8.self))
+    }
+}
+
+extension ImageURLBuilder {
+    /// Appends the URL of an object: `{start}{folder}/{name}.{version}[.{variant}].jpg`.
+    private func append(
+        _ image: ImageAddress, _ size: ObjectVariant, inStoreAt start: [UInt8],
+        to writer: inout ResponseWriter
+    ) {
+        writer.append(start)
+        if let user = image.user {
+            user.append(to: &writer)
+        } else {
+            image.id.appendFolder(to: &writer)
+        }
+        writer.append(UInt8(ascii: "/"))
+        image.id.append(to: &writer)
+        writer.append(UInt8(ascii: "."))
+        writer.append(image.version.assumingMemoryBound(to: UInt8.self))
+        switch size {
+        case .thumbnail: writer.append(".thumbnail")
+        case .large: writer.append(".large")
+        case .full: break
+        }
+        writer.append(".jpg")
+    }
+}
+
+extension ImageAddress.ID {
+    fileprivate func append(to writer: inout ResponseWriter) {
+        switch self {
+        case .id(let id): id.append(to: &writer)
+        case .text(let text): writer.append(text.assumingMemoryBound(to: UInt8.self))
+        }
+    }
+
+    /// Appends the folder of an edition: the first two digits of its id.
+    fileprivate func appendFolder(to writer: inout ResponseWriter) {
+        switch self {
+        case .id(let id): writer.append(Array("\(id)".utf8.prefix(2)))
+        case .text(let text):
+            writer.append(
+                UnsafeRawBufferPointer(rebasing: text.prefix(2)).assumingMemoryBound(to: UInt8.self)
+            )
+        }
     }
 }
 

@@ -27,7 +27,7 @@ package struct ThumbnailBackfill {
     /// The number of covers that are checked concurrently, which is also the number of images that wait for the imager.
     private static let batchMax = 16
 
-    private let store: FileStore
+    private let store: any ObjectStore
     private let images: ImagerPool
     private let connection: AdminConnection
     private let isDryRun: Bool
@@ -37,7 +37,7 @@ package struct ThumbnailBackfill {
 
     /// - Parameter startsOver: Whether to start with the first cover even if the last run was interrupted.
     package init(
-        _ store: FileStore, _ images: ImagerPool, startsOver: Bool, isDryRun: Bool,
+        _ store: any ObjectStore, _ images: ImagerPool, startsOver: Bool, isDryRun: Bool,
         _ connection: AdminConnection
     ) throws(PostgresError) {
         self.store = store
@@ -126,7 +126,7 @@ package struct ThumbnailBackfill {
     }
 
     private static func repair(
-        _ record: CoverRecord, _ store: FileStore, _ images: ImagerPool, isDryRun: Bool
+        _ record: CoverRecord, _ store: any ObjectStore, _ images: ImagerPool, isDryRun: Bool
     ) async throws(StorageError) -> Outcome {
         let bytes = try await record.states(in: store).map(\.bytes)
         guard bytes.contains(where: { $0 == nil }) else { return .intact }

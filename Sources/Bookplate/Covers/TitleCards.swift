@@ -23,7 +23,7 @@ actor TitleCards {
             // Impossible: a version consists of 32 hexadecimal digits.
             throw .unavailable("The version of the title card is invalid.")
         }
-        if (try? await store.open(path)) != nil { return }
+        if (try? await store.byteCount(path)) != nil { return }
         if let drawing = drawing[path] { return try await drawing.value.get() }
         let task = Task { [store, images] in
             await Result { () async throws(ImageError) in

@@ -112,7 +112,7 @@ import Testing
             #expect(url.contains("size=\(variant.rawValue)") == (variant != .full))
             let version = try #require(url.split(separator: "v=").last)
             let path = try #require(ObjectPath(key, version: version, variant))
-            let bytes = try #require(try await app.covers.store.open(path)).bytes()
+            let bytes = try #require(try await app.covers.store.read(path))
             let decoded = try await app.covers.images.cover(from: bytes)
             #expect(decoded.sourceWidth == size.0 && decoded.sourceHeight == size.1, "\(name)")
         }

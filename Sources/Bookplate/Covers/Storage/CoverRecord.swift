@@ -29,22 +29,26 @@ package struct CoverRecord: Sendable {
         var bytes: [UInt8]? { if case .intact(let bytes) = self { bytes } else { nil } }
     }
 
-    /// Reads the files. Returns their states in the order of `variants`.
+    /// Reads the files. Returns their states in the order of `variants`. An unreadable file is damaged.
     func states(in store: any ObjectStore) async throws(StorageError) -> [State] {
         guard let key else { return Self.variants.map { _ in .missing } }
         return try await mappingError(StorageError.store) { () async throws(ObjectError) in
             var states: [State] = []
             for (index, variant) in Self.variants.enumerated() {
-                guard let path = ObjectPath(key, version: version, variant),
-                    let object = try await store.open(path)
-                else {
+                guard let path = ObjectPath(key, version: version, variant) else {
                     states.append(.missing)
                     continue
                 }
-                // A file whose size changes while it is read counts as damaged.
-                let bytes = object.byteCount == byteCounts[index] ? try? object.bytes() : nil
-                states.append(
-                    bytes.flatMap { sha256($0) == hashes[index] ? .intact($0) : nil } ?? .damaged)
+                do throws(ObjectError) {
+                    guard let bytes = try await store.read(path) else {
+                        states.append(.missing)
+                        continue
+                    }
+                    states.append(sha256(bytes) == hashes[index] ? .intact(bytes) : .damaged)
+                } catch {
+                    guard error.isOfOneFile else { throw error }
+                    states.append(.damaged)
+                }
             }
             return states
         }

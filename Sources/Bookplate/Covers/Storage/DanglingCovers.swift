@@ -13,9 +13,9 @@ package struct DanglingCovers {
 
     /// - Parameter onProgress: Called after each batch with the number of covers in it.
     package init(
-        in store: FileStore, _ connection: AdminConnection,
+        in store: any ObjectStore, _ connection: AdminConnection,
         onProgress: (Int) throws(StorageError) -> Void
-    ) throws(StorageError) {
+    ) async throws(StorageError) {
         var position: CoverRecord.Position?
         while true {
             let page = try mappingError(StorageError.database) { () throws(PostgresError) in
@@ -24,18 +24,21 @@ package struct DanglingCovers {
             guard let last = page.last else { return }
             position = .init(last)
             total += page.count
-            for record in page where try Self.isDangling(record, in: store, connection) {
-                records.append(record)
+            for record in page {
+                if try await Self.isDangling(record, in: store, connection) {
+                    records.append(record)
+                }
             }
             try onProgress(page.count)
         }
     }
 
     private static func isDangling(
-        _ record: CoverRecord, in store: FileStore, _ connection: AdminConnection
-    ) throws(StorageError) -> Bool {
-        let hasImage = try mappingError(StorageError.store) { () throws(ObjectError) in
-            try imageExists(record, in: store)
+        _ record: CoverRecord, in store: any ObjectStore, _ connection: AdminConnection
+    ) async throws(StorageError) -> Bool {
+        let hasImage = try await mappingError(StorageError.store) {
+            () async throws(ObjectError) in
+            try await imageExists(record, in: store)
         }
         if hasImage { return false }
         // The cover may have been replaced, and its files removed, since the page was read.
@@ -45,12 +48,12 @@ package struct DanglingCovers {
     }
 
     private static func imageExists(
-        _ record: CoverRecord, in store: FileStore
-    ) throws(ObjectError) -> Bool {
+        _ record: CoverRecord, in store: any ObjectStore
+    ) async throws(ObjectError) -> Bool {
         guard let key = record.key else { return false }
         for variant in [ObjectVariant.full, .large] {
             if let path = ObjectPath(key, version: record.version, variant),
-                try store.openNow(path) != nil
+                try await store.byteCount(path) != nil
             {
                 return true
             }
@@ -58,7 +61,8 @@ package struct DanglingCovers {
         return false
     }
 
-    /// Whether so many covers are dangling that the store is probably at fault, for example a disk that is not mounted.
+    /// Whether more than half of the covers are dangling. The cause is then probably the store, for example a disk that
+    /// is not mounted.
     package var isSuspicious: Bool { records.count * 2 > total }
 
     /// Deletes the rows of the covers. Each transaction blocks the writes of one user for at most one batch.

@@ -21,7 +21,7 @@ struct ObjectVersion {
 struct ObjectVersionBatches {
     private var rest: ArraySlice<ObjectVersion>
 
-    init(_ files: [FolderListing.File]) {
+    init(_ files: [ObjectListing.File]) {
         var versions: [ObjectVersion.Name: ObjectVersion] = [:]
         for file in files {
             let key = file.path.key

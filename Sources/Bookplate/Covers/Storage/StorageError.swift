@@ -11,6 +11,8 @@ package enum StorageError: Error, Sendable {
     /// Images cannot be decoded; the value is the reason.
     case images(String)
     case cancelled
+    /// Another process copies between stores of this database.
+    case copying
 
     /// The error as a sentence for the operator.
     package var message: String {
@@ -24,6 +26,7 @@ package enum StorageError: Error, Sendable {
             """
         case .images(let reason): reason
         case .cancelled: "the operation was cancelled"
+        case .copying: "another storage copy is running: wait until it has ended"
         }
     }
 }

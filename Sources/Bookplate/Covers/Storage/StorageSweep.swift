@@ -9,8 +9,8 @@ import Postgres
 ///
 /// - A listed file does not belong to a write in progress (`ObjectStore.list`).
 /// - If no row refers to a cover's version, the sweep first marks the version as removed, in a transaction that waits
-///   for the user's other transactions. From then on, the database refuses a row with this version. Then the sweep
-///   removes the files. So a row never loses its files, even if its transaction is committed late.
+///   for the user's other transactions. From then on, the database refuses a row with this version. After that, the
+///   sweep removes the files. Therefore a row never loses its files, even if its transaction is committed late.
 package struct StorageSweep {
     package struct Summary: Sendable, Equatable {
         /// The number of unfinished writes of processes that have died.
@@ -22,9 +22,9 @@ package struct StorageSweep {
         package var unknownFiles = 0
         /// The number of title cards whose title has changed or whose book was deleted.
         package var titleCards = 0
-        /// The number of replaced or removed cover versions whose files are removed and that the database forgot.
+        /// The number of replaced or removed cover versions whose removal this sweep has completed.
         package var removedCovers = 0
-        /// The number of folders that the interrupted sweep before this one had completed.
+        /// The number of pages of the store, such as folders, that the interrupted sweep before this one had completed.
         package var foldersBefore = 0
 
         package init() {}
@@ -41,8 +41,8 @@ package struct StorageSweep {
     package static let graceSeconds = 3600
 
     private static let batchMax = 500
-    /// The number of folders after which the progress is saved.
-    private static let foldersPerCheckpoint = 100
+    /// The number of pages after which the progress is saved.
+    private static let pagesPerCheckpoint = 100
 
     let store: any ObjectStore
     let runStatement: RunStatement
@@ -67,8 +67,8 @@ package struct StorageSweep {
     ///
     /// - Parameters:
     ///   - onFound: Called for each orphan and each unknown file with its path below the store's folder.
-    ///   - onFolder: Called before each folder. An error that it throws ends the sweep.
-    /// - Throws: `.foreign` if the store belongs to another database. Then nothing was changed.
+    ///   - onFolder: Called before each page of the store, such as a folder. An error that it throws ends the sweep.
+    /// - Throws: `.foreign` if the store belongs to another database. In this case, nothing was changed.
     package func run(
         onFound: (Found, String) -> Void = { _, _ in },
         onFolder: () throws(StorageError) -> Void = {}
@@ -83,25 +83,37 @@ package struct StorageSweep {
         var completed = try await progress?.load(runStatement)
         summary.foldersBefore = completed?.count ?? 0
         for bucket in Bucket.allCases {
-            let folders = try await mappingError(StorageError.store) {
+            if let completed, completed.position.isAfter(bucket) { continue }
+            let start = completed?.position.bucket == bucket ? completed?.position.page : nil
+            let pages = try await mappingError(StorageError.store) {
                 () async throws(ObjectError) in
-                try await store.folders(of: bucket)
-            }.sorted()
-            for folder in folders {
-                let position = SweepProgress.FolderPosition(bucket: bucket, folder: folder)
-                if let completed, completed.position >= position { continue }
+                try await store.pages(of: bucket, after: start)
+            }
+            while true {
                 try onFolder()
-                try await sweep(folder, of: bucket, &summary, onFound)
-                let count = (completed?.count ?? 0) + 1
-                let newlyCompleted = SweepProgress.Completed(position: position, count: count)
+                guard let page = try await next(of: pages) else { break }
+                try await sweep(page.listing, of: bucket, &summary, onFound)
+                let newlyCompleted = SweepProgress.Completed(
+                    position: .init(bucket: bucket, page: page.position),
+                    count: (completed?.count ?? 0) + 1)
                 completed = newlyCompleted
-                if let progress, count.isMultiple(of: Self.foldersPerCheckpoint) {
+                if let progress, newlyCompleted.count.isMultiple(of: Self.pagesPerCheckpoint) {
                     try await progress.save(newlyCompleted, runStatement)
                 }
             }
         }
         try await progress?.forget(runStatement)
         return summary
+    }
+
+    private func next(
+        of pages: any ObjectPages
+    ) async throws(StorageError) -> (position: String, listing: ObjectListing)? {
+        do throws(ObjectError) {
+            return try await pages.next()
+        } catch {
+            throw .store(error)
+        }
     }
 
     /// Deletes the saved progress, so that the next run starts with the first folder.
@@ -153,19 +165,27 @@ package struct StorageSweep {
     // MARK: - Objects without a row
 
     private func sweep(
-        _ folder: String, of bucket: Bucket, _ summary: inout Summary,
+        _ listing: ObjectListing, of bucket: Bucket, _ summary: inout Summary,
         _ onFound: (Found, String) -> Void
     ) async throws(StorageError) {
         let newestCreatedAt = unixSecondsNow() - Int64(graceSeconds)
-        let listing = try await mappingError(StorageError.store) { () async throws(ObjectError) in
-            try await store.list(folder, of: bucket)
-        }
         summary.unknownFiles += listing.unknownFiles.count
         for name in listing.unknownFiles {
-            onFound(.unknown, "\(bucket.rawValue)/\(folder)/\(name)")
+            onFound(.unknown, "\(bucket.rawValue)/\(name)")
         }
-        var batches = ObjectVersionBatches(
-            listing.objects.filter { $0.createdAt <= newestCreatedAt })
+        let files = Dictionary(
+            grouping: listing.objects.filter { $0.createdAt <= newestCreatedAt },
+            by: \.path.key.folder)
+        for (folder, files) in files {
+            try await sweep(files, in: folder, of: bucket, &summary, onFound)
+        }
+    }
+
+    private func sweep(
+        _ files: [ObjectListing.File], in folder: String, of bucket: Bucket,
+        _ summary: inout Summary, _ onFound: (Found, String) -> Void
+    ) async throws(StorageError) {
+        var batches = ObjectVersionBatches(files)
         while let batch = batches.next(Self.batchMax) {
             switch (bucket, UUID(folder)) {
             case (.bookCovers, let user?):
@@ -192,7 +212,7 @@ package struct StorageSweep {
         }
     }
 
-    /// Marks the versions of a user's covers as removed to which no row refers, and returns them.
+    /// Marks those versions of a user's covers as removed to which no row refers, and returns them.
     private func markOrphansRemoved(
         _ batch: [ObjectVersion], of user: UUID
     ) async throws(StorageError) -> [ObjectVersion] {

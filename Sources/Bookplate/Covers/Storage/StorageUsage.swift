@@ -59,7 +59,7 @@ package struct StorageUsage: Sendable {
             """
             SELECT
                 t.slug,
-                count(DISTINCT c.user_id),
+                count(DISTINCT c.owner_id),
                 count(c.version),
                 coalesce(sum(cover_bytes(c.byte_counts)), 0)::bigint,
                 t.storage_bytes_max
@@ -75,7 +75,7 @@ package struct StorageUsage: Sendable {
         users = try connection.query(
             """
             SELECT
-                c.user_id,
+                c.owner_id,
                 t.slug,
                 count(*),
                 sum(cover_bytes(c.byte_counts))::bigint,
@@ -83,9 +83,9 @@ package struct StorageUsage: Sendable {
             FROM stored_covers c
             JOIN tenants t ON t.id = c.tenant_id
             WHERE ($1::text IS NULL OR t.slug = $1)
-                AND ($2::uuid IS NULL OR c.user_id = $2)
-            GROUP BY c.user_id, t.id
-            ORDER BY 4 DESC, c.user_id
+                AND ($2::uuid IS NULL OR c.owner_id = $2)
+            GROUP BY c.owner_id, t.id
+            ORDER BY 4 DESC, c.owner_id
             LIMIT $3
             """, parameters
         ).decode()

@@ -43,12 +43,12 @@ package struct StorageVerification {
     package static let findingsMax = 1000
     private static let batchMax = 32
 
-    private let store: FileStore
+    private let store: any ObjectStore
     private let connection: AdminConnection
     private let graceSeconds: Int
 
     /// - Parameter graceSeconds: The minimum age of a file that is reported as an orphan.
-    package init(_ store: FileStore, graceSeconds: Int, _ connection: AdminConnection) {
+    package init(_ store: any ObjectStore, graceSeconds: Int, _ connection: AdminConnection) {
         self.store = store
         self.connection = connection
         self.graceSeconds = graceSeconds

@@ -1,7 +1,7 @@
 import ObjectStorage
 import Postgres
 
-/// Stores how far a sweep of the object store has come.
+/// Stores the position that a sweep of the object store has reached.
 ///
 /// An interrupted sweep continues within a day, because sweeping a large store can take longer than a server process
 /// lives.
@@ -12,23 +12,26 @@ package enum SweepProgress: Sendable {
     /// The progress of an operator's sweeps.
     case ofOperator
 
-    /// A folder. Positions are ordered like the folders of a sweep.
-    struct FolderPosition: Comparable {
+    /// The position of a page of the store.
+    struct Position {
         let bucket: Bucket
-        let folder: String
+        /// The page's position in the bucket, such as the name of a folder.
+        let page: String
 
-        var text: String { "\(bucket.rawValue)/\(folder)" }
+        var text: String { "\(bucket.rawValue)/\(page)" }
 
-        static func < (one: FolderPosition, other: FolderPosition) -> Bool {
-            one.bucket == other.bucket
-                ? one.folder < other.folder : one.bucketIndex < other.bucketIndex
+        /// Whether a sweep has completed the other bucket when it reaches this position.
+        func isAfter(_ other: Bucket) -> Bool {
+            let buckets = Bucket.allCases
+            guard let index = buckets.firstIndex(of: bucket),
+                let otherIndex = buckets.firstIndex(of: other)
+            else { return false }
+            return otherIndex < index
         }
 
-        private var bucketIndex: Int { Bucket.allCases.firstIndex(of: bucket) ?? 0 }
-
-        init(bucket: Bucket, folder: String) {
+        init(bucket: Bucket, page: String) {
             self.bucket = bucket
-            self.folder = folder
+            self.page = page
         }
 
         init?(_ text: String) {
@@ -36,24 +39,24 @@ package enum SweepProgress: Sendable {
             guard parts.count == 2, let bucket = Bucket(rawValue: String(parts[0])) else {
                 return nil
             }
-            self.init(bucket: bucket, folder: String(parts[1]))
+            self.init(bucket: bucket, page: String(parts[1]))
         }
     }
 
-    /// The folders that a sweep has completed.
+    /// The pages that a sweep has completed.
     struct Completed: RowDecodable {
-        /// The last completed folder.
-        let position: FolderPosition
-        /// The number of completed folders.
+        /// The last completed page.
+        let position: Position
+        /// The number of completed pages.
         let count: Int
 
-        init(position: FolderPosition, count: Int) {
+        init(position: Position, count: Int) {
             self.position = position
             self.count = count
         }
 
         init?(_ row: inout RowReader) {
-            guard let position = row.text().flatMap({ FolderPosition($0) }) else { return nil }
+            guard let position = row.text().flatMap({ Position($0) }) else { return nil }
             self.init(position: position, count: Int(row.int64() ?? 0))
         }
     }

@@ -1,0 +1,92 @@
+import ObjectStorage
+import Postgres
+
+/// Leases of writes in the table `object_writes`, which all servers and commands share.
+package struct DatabaseLeases: WriteLeases {
+    package typealias RunStatement =
+        @Sendable (Statement, Parameters) async throws(PostgresError) -> Rows
+
+    private let runStatement: RunStatement
+
+    /// - Parameter runStatement: Runs one statement in a transaction of its own.
+    package init(_ runStatement: @escaping RunStatement) { self.runStatement = runStatement }
+
+    /// Creates the leases of a server.
+    package init(_ database: ConnectionPool) {
+        self.init { statement, parameters throws(PostgresError) in
+            try await database.run(.one(statement, parameters))[0]
+        }
+    }
+
+    /// Creates the leases of a command, which opens a connection of its own when it first needs one.
+    package init(adminURL: String) {
+        let database = LeaseDatabase(url: adminURL)
+        self.init { statement, parameters throws(PostgresError) in
+            try await database.run(statement, parameters)
+        }
+    }
+
+    package func begin(_ version: String, seconds: Int) async throws(ObjectError) {
+        var parameters = Parameters()
+        parameters.append(text: version)
+        parameters.append(int32: Int32(clamping: seconds))
+        _ = try await run(Self.begin, parameters)
+    }
+
+    package func end(_ version: String) async throws(ObjectError) {
+        var parameters = Parameters()
+        parameters.append(text: version)
+        _ = try await run(Self.end, parameters)
+    }
+
+    package func pending() async throws(ObjectError) -> Set<String> {
+        Set(try await run(Self.pending, Parameters()).decode(String.self))
+    }
+
+    package func removeExpired(isDryRun: Bool) async throws(ObjectError) -> Int {
+        let rows = try await run(
+            isDryRun ? Self.countExpired : Self.deleteExpired, Parameters())
+        return Int(rows.decode(Int64.self).first ?? 0)
+    }
+
+    private func run(
+        _ statement: Statement, _ parameters: Parameters
+    ) async throws(ObjectError) -> Rows {
+        do throws(PostgresError) {
+            return try await runStatement(statement, parameters)
+        } catch {
+            throw .unavailable("the writes in progress cannot be recorded: \(error)")
+        }
+    }
+
+    private static let begin = Statement("SELECT begin_object_write($1, $2)")
+    private static let end = Statement("SELECT end_object_write($1)")
+    private static let pending = Statement("SELECT pending_object_writes()")
+    private static let countExpired = Statement("SELECT count_expired_object_writes()")
+    private static let deleteExpired = Statement("SELECT delete_expired_object_writes()")
+}
+
+/// The connection of a command for its leases.
+private actor LeaseDatabase {
+    private let url: String
+    private var connection: AdminConnection?
+
+    init(url: String) { self.url = url }
+
+    func run(_ statement: Statement, _ parameters: Parameters) throws(PostgresError) -> Rows {
+        let connection: AdminConnection
+        if let open = self.connection {
+            connection = open
+        } else {
+            connection = try AdminConnection(url)
+            self.connection = connection
+        }
+        do throws(PostgresError) {
+            return try connection.query(statement.text, parameters)
+        } catch {
+            // The next statement opens another connection.
+            if case .server = error {} else { self.connection = nil }
+            throw error
+        }
+    }
+}
