@@ -128,7 +128,7 @@ struct AccountDeletion {
         return Outcome(isAppleTokenRevoked: isAppleTokenRevoked, doneJobs: done)
     }
 
-    /// Adds a statement that withdraws jobs whose work is done.
+    /// Adds a statement that deletes jobs whose work is done, unless they have started.
     static func appendWithdrawal(of jobs: [UUID], to pipeline: inout Pipeline) {
         var parameters = Parameters()
         parameters.append(uuids: jobs)

@@ -1,7 +1,8 @@
 import GraphQL
 import GraphQLPostgres
 
-/// The field `User.storage`. The quota is that of each user of the tenant; the tenant's own limit is not shown.
+/// The field `User.storage`. Covers of a merged guest count while their files are copied. The quota is the limit that the
+/// tenant sets for each user; the limit of the tenant as a whole is not shown.
 enum StorageUse {
     static let type: RowType = RowType(
         name: "StorageUsage", table: "", scope: "", id: Column("s.user_id", .uuid),
@@ -20,6 +21,10 @@ enum StorageUse {
                         SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
                         FROM covers c
                         WHERE c.user_id = $1
+                    )::float8 + (
+                        SELECT coalesce(sum(cover_bytes((jsonb_populate_record(NULL::covers, m.cover)).byte_counts)), 0)
+                        FROM moving_covers m
+                        WHERE m.user_id = $1
                     )::float8 AS used,
                     t.user_storage_bytes_max::float8 AS quota
                 FROM users o

@@ -31,6 +31,7 @@ enum User {
             "identities": .relation(UserIdentities()),
             "sessions": .relation(UserSessions()),
             "accessTokens": .relation(PersonalAccessToken.ofUser),
+            "authorizedApps": .relation(AuthorizedApp.ofUser),
             "ereaderDocuments": .relation(EReaderDocument.ofUser),
         ])
 

@@ -73,7 +73,7 @@ extension User {
         }
         guard let deletion else { throw .unauthenticated }
         let outcome = await deletion.finish(request.services)
-        // If this fails, the jobs repeat the work, which has no effect, and the client is told that Apple's token is
+        // If this fails, the jobs repeat the work, which has no effect, and the response says that Apple's token is
         // not revoked.
         let settled: [Bool]? = try? await request.anonymous { pipeline in
             AccountDeletion.appendWithdrawal(of: outcome.doneJobs, to: &pipeline)

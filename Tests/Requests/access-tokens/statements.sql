@@ -13,6 +13,6 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 UNION ALL (
   SELECT (t.id)::uuid, (t.name)::text, (t.scopes)::text[], (t.last_characters)::text, (t.created_at)::timestamptz, (t.expires_at)::timestamptz, (t.last_used_at)::timestamptz, 1
   FROM access_tokens t
-  WHERE t.user_id = $1 AND t.user_id = $2
+  WHERE t.user_id = $1 AND t.user_id = $2 AND t.grant_id IS NULL
   ORDER BY t.created_at DESC, t.id
 );

@@ -114,5 +114,3 @@ SELECT b.id, CASE WHEN b.cover_status = 'FETCHING' AND b.cover_requested_at < no
 ) THEN 'READY' ELSE 'NOT_FOUND' END::cover_status ELSE b.cover_status END
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

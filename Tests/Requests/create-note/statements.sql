@@ -21,5 +21,3 @@ SELECT n.id, n.text, n.comment, n.chapter, n.color, coalesce(n.page, (
 )), CASE WHEN n.page IS NOT NULL THEN 'PAGE' WHEN n.percent IS NOT NULL THEN 'PERCENT' WHEN n.seconds IS NOT NULL THEN 'SECONDS' END, n.created_at
 FROM notes n
 WHERE n.user_id = $1 AND n.id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

@@ -51,5 +51,3 @@ SELECT s.id, s.name, s.position, (
 )
 FROM shelves s
 WHERE s.user_id = $1 AND s.id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

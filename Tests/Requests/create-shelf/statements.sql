@@ -47,5 +47,3 @@ WHERE user_id = $1 AND lower(name) = lower($3) AND id <> $2;
 SELECT s.id, s.name, s.position
 FROM shelves s
 WHERE s.user_id = $1 AND s.id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

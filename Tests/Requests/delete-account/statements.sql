@@ -42,8 +42,6 @@ WHERE app_user_id() IS NOT NULL;
 DELETE FROM users
 WHERE id = app_user_id();
 
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
-
 -- round trip 2
 SELECT withdraw_jobs($1);
 

@@ -23,5 +23,3 @@ SELECT id
 FROM shelves
 WHERE user_id = $1
 ORDER BY position, id;
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

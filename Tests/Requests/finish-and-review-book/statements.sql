@@ -1,53 +1,13 @@
 -- round trip 1
 SELECT begin_request($1, $2, $3, $4);
 
-WITH changed AS MATERIALIZED (
-  SELECT b.id, b.status AS old_status, $3::reading_status AS status, NULL::int AS page, (
-    SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
-    FROM users u
-    WHERE u.id = $1
-  ) AS today
-  FROM books b
-  WHERE b.user_id = $1 AND b.id = $2
-), ended AS (
-  UPDATE reads r
-  SET outcome = CASE c.status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END::read_outcome, finished_on = greatest(c.today COLLATE "C", r.started_on), updated_at = now()
-  FROM changed c
-  WHERE r.user_id = $1 AND r.book_id = c.id AND r.outcome = 'READING' AND c.status IN ('READ', 'DID_NOT_FINISH')
-  RETURNING r.book_id
-), added AS (
-  INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
-  SELECT $1, gen_random_uuid(), c.id, c.today, 'FINISHED'
-  FROM changed c
-  WHERE c.status = 'READ' AND c.old_status <> 'READ' AND NOT EXISTS (
-    SELECT
-    FROM reads o
-    WHERE o.user_id = $1 AND o.book_id = c.id AND (o.outcome = 'READING' OR (o.outcome = 'FINISHED' AND o.finished_on = c.today))
-  ) AND (
-    SELECT count(*)
-    FROM reads o
-    WHERE o.user_id = $1 AND o.book_id = c.id
-  ) < 200
-  RETURNING book_id
-)
 UPDATE books b
-SET status = $3::reading_status, started_at = CASE WHEN EXISTS (
-  SELECT
-  FROM added a
-  WHERE a.book_id = b.id
-) THEN NULL ELSE b.started_at END, finished_at = CASE WHEN EXISTS (
-  SELECT
-  FROM added a
-  WHERE a.book_id = b.id
-) OR (EXISTS (
-  SELECT
-  FROM ended e
-  WHERE e.book_id = b.id
-) AND 'READ' = 'READ') THEN now() ELSE b.finished_at END, updated_at = now()
+SET status = $3::reading_status, (started_at, finished_at, current_page) = (
+  SELECT r.started_at, r.finished_at, r.current_page
+  FROM change_reads( b.user_id, b.id, b.status, $3::reading_status, NULL::int, b.started_at, b.finished_at, b.current_page ) r
+), updated_at = now()
 WHERE b.user_id = $1 AND b.id = $2
 RETURNING b.id, b.status;
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
 
 -- round trip 2
 SELECT begin_request($1, $2, $3, $4);
@@ -78,5 +38,3 @@ SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 SELECT r.book_id, (r.half_stars + 1) / 2, r.text
 FROM reviews r
 WHERE r.user_id = $1 AND r.is_visible AND r.book_id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

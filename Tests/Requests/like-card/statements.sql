@@ -11,11 +11,11 @@ WITH input AS MATERIALIZED (
     OFFSET 0
   ) e
 ), ranked AS (
-  SELECT i.*, coalesce((
+  SELECT i.*, CASE WHEN i.action IN ('LIKE', 'BUY') THEN coalesce((
     SELECT w.founder_id
     FROM work_records w
     WHERE w.edition_id = i.edition_id
-  ), i.edition_id) AS work, c.counted_at, row_number() OVER newest_first = 1 AS is_newest, i.is_untimed AND ( c.same_action_at = c.counted_at AND c.counted_at > now() - interval '1 day' OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first ) AS is_repetition
+  ), i.edition_id) END AS work, c.counted_at, row_number() OVER newest_first = 1 AS is_newest, i.is_untimed AND ( c.same_action_at = c.counted_at AND c.counted_at > now() - interval '1 day' OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first ) AS is_repetition
   FROM input i
   CROSS JOIN LATERAL (
     SELECT max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at, max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL AND s.action = i.action) AS same_action_at, coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
@@ -75,8 +75,6 @@ WHERE id = $1;
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 
 SELECT enqueue_cover_searches($1, $2, $3);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
 
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

@@ -7,8 +7,6 @@ SELECT d.id, 100 * d.fraction, d.book_id
 FROM ereader_documents d
 WHERE d.user_id = $1 AND d.id = ANY($2);
 
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
-
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 

@@ -27,5 +27,3 @@ SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 SELECT r.book_id, (r.half_stars + 1) / 2, r.half_stars::float8 / 2, r.text
 FROM reviews r
 WHERE r.user_id = $1 AND r.is_visible AND r.book_id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

@@ -2,6 +2,4 @@
 SELECT begin_request($1, $2, $3, $4);
 
 DELETE FROM access_tokens
-WHERE user_id = $1 AND id = $2;
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
+WHERE user_id = $1 AND id = $2 AND grant_id IS NULL;

@@ -22,5 +22,3 @@ FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
 
 SELECT enqueue_cover_searches($1, $2, $3);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

@@ -6,8 +6,6 @@ SET publisher = $3, published_date = $4, language = $5, page_count = $6, updated
 WHERE b.user_id = $1 AND b.id = $2 AND (b.current_page <= $6) IS NOT FALSE
 RETURNING b.id, b.publisher, b.published_date, b.page_count, b.language, b.isbn13, b.title, b.author;
 
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;
-
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 

@@ -5,5 +5,3 @@ UPDATE books b
 SET binding = $3, private_notes = $4, moods = $5::text[], updated_at = now()
 WHERE b.user_id = $1 AND b.id = $2
 RETURNING b.id, b.binding, b.private_notes, b.moods, b.original_year;
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

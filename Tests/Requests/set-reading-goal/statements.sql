@@ -14,5 +14,3 @@ SELECT ( lpad(to_hex(g.year), 16, '0') || lpad(array_position('{BOOKS, PAGES, HO
 ) )), reading_goal_progress($1, g.year, g.unit) >= g.target
 FROM reading_goals g
 WHERE g.user_id = $1 AND ( lpad(to_hex(g.year), 16, '0') || lpad(array_position('{BOOKS, PAGES, HOURS}', g.unit::text)::text, 16, '0') )::uuid = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

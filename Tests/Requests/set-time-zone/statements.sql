@@ -19,5 +19,3 @@ WHERE id = $1;
 SELECT u.id, u.time_zone
 FROM users u
 WHERE u.id = $1 AND u.id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

@@ -17,6 +17,10 @@ UNION ALL (
       SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
       FROM covers c
       WHERE c.user_id = $1
+    )::float8 + (
+      SELECT coalesce(sum(cover_bytes((jsonb_populate_record(NULL::covers, m.cover)).byte_counts)), 0)
+      FROM moving_covers m
+      WHERE m.user_id = $1
     )::float8 AS used, t.user_storage_bytes_max::float8 AS quota
     FROM users o
     JOIN tenants t ON t.id = o.tenant_id

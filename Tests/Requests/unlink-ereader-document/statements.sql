@@ -8,5 +8,3 @@ WHERE user_id = $1 AND id = $2;
 SELECT d.id, d.book_id
 FROM ereader_documents d
 WHERE d.user_id = $1 AND d.id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

@@ -2,7 +2,7 @@
 SELECT begin_request($1, $2, $3, $4);
 
 WITH input AS MATERIALIZED (
-  SELECT i.n, i.id, i.new, i.shelf_ids, i.is_card_unknown, b.id IS NULL AS is_unknown, b.added_at, b.status AS old_status, i.new ->> 'isbn13' AS isbn13, i.new ->> 'edition_id' AS edition_id, CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page, CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
+  SELECT i.n, i.id, i.new, i.shelf_ids, i.is_card_unknown, b.id IS NULL AS is_unknown, b.added_at, i.new ->> 'isbn13' AS isbn13, i.new ->> 'edition_id' AS edition_id, CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page, CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
   FROM (
     SELECT e.n, (e.entry ->> 'id')::uuid AS id, coalesce(c.facts, '{}') || (e.entry -> 'values') AS new, e.entry -> 'values' ? 'edition_id' AND c.facts IS NULL AS is_card_unknown, CASE WHEN e.entry ? 'shelf_ids' THEN ARRAY(
       SELECT jsonb_array_elements_text(e.entry -> 'shelf_ids')::uuid
@@ -48,72 +48,6 @@ WITH input AS MATERIALIZED (
 ), accepted AS MATERIALIZED (
   SELECT c.*, c.problem IS NULL AND (c.isbn13 IS NULL OR row_number() OVER same_isbn = 1) AND (c.edition_id IS NULL OR row_number() OVER same_edition = 1) AS is_accepted, CASE WHEN c.isbn13 IS NULL OR row_number() OVER same_isbn = 1 THEN first_value(c.id) OVER same_edition ELSE first_value(c.id) OVER same_isbn END AS first_with_same
   FROM checked c WINDOW same_isbn AS (PARTITION BY c.isbn13, c.problem IS NULL ORDER BY c.n), same_edition AS (PARTITION BY c.edition_id, c.problem IS NULL ORDER BY c.n)
-), changed AS MATERIALIZED (
-  SELECT a.id, a.old_status, (a.new ->> 'status')::reading_status AS status, (a.new ->> 'current_page')::int AS page, (
-    SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
-    FROM users u
-    WHERE u.id = $1
-  ) AS today
-  FROM accepted a
-  WHERE a.is_accepted AND a.new ?| '{status, current_page}'
-), opened AS (
-  INSERT INTO reads (user_id, id, book_id, started_on, outcome)
-  SELECT $1, gen_random_uuid(), c.id, c.today, 'READING'
-  FROM changed c
-  WHERE c.status = 'READING' AND NOT EXISTS (
-    SELECT
-    FROM reads o
-    WHERE o.user_id = $1 AND o.book_id = c.id AND o.outcome = 'READING'
-  ) AND (
-    SELECT count(*)
-    FROM reads o
-    WHERE o.user_id = $1 AND o.book_id = c.id
-  ) < 200
-  RETURNING id, book_id
-), ended AS (
-  UPDATE reads r
-  SET outcome = CASE c.status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END::read_outcome, finished_on = greatest(c.today COLLATE "C", r.started_on), updated_at = now()
-  FROM changed c
-  WHERE r.user_id = $1 AND r.book_id = c.id AND r.outcome = 'READING' AND c.status IN ('READ', 'DID_NOT_FINISH')
-  RETURNING r.book_id
-), added AS (
-  INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
-  SELECT $1, gen_random_uuid(), c.id, c.today, 'FINISHED'
-  FROM changed c
-  WHERE c.status = 'READ' AND c.old_status <> 'READ' AND NOT EXISTS (
-    SELECT
-    FROM reads o
-    WHERE o.user_id = $1 AND o.book_id = c.id AND (o.outcome = 'READING' OR (o.outcome = 'FINISHED' AND o.finished_on = c.today))
-  ) AND (
-    SELECT count(*)
-    FROM reads o
-    WHERE o.user_id = $1 AND o.book_id = c.id
-  ) < 200
-  RETURNING book_id
-), logged AS (
-  INSERT INTO progress_entries (user_id, id, read_id, at, page)
-  SELECT $1, gen_random_uuid(), k.id, now(), c.page
-  FROM changed c
-  CROSS JOIN LATERAL (
-    SELECT o.id
-    FROM reads o
-    WHERE o.user_id = $1 AND o.book_id = c.id AND o.outcome = 'READING'
-    UNION ALL
-    SELECT o.id
-    FROM opened o
-    WHERE o.book_id = c.id
-  ) k
-  WHERE c.page IS NOT NULL AND c.page IS DISTINCT FROM (
-    SELECT p.page
-    FROM progress_entries p
-    WHERE p.user_id = $1 AND p.read_id = k.id
-    ORDER BY p.at DESC, p.id DESC
-    LIMIT 1
-  ) AND (
-    SELECT count(*)
-    FROM progress_entries p
-    WHERE p.user_id = $1 AND p.read_id = k.id
-  ) < 10000
 ), updated AS (
   UPDATE books b
   SET title = CASE WHEN i.new ? 'title' THEN (i.new ->> 'title')::text ELSE b.title END, authors = CASE WHEN i.new ? 'authors' THEN ARRAY(
@@ -122,39 +56,10 @@ WITH input AS MATERIALIZED (
     SELECT jsonb_array_elements_text(i.new -> 'author_roles')
   )::author_role[] ELSE b.author_roles END, written_author = CASE WHEN i.new ? 'written_author' THEN (i.new ->> 'written_author')::text ELSE b.written_author END, isbn13 = CASE WHEN i.new ? 'isbn13' THEN (i.new ->> 'isbn13')::text ELSE b.isbn13 END, publisher = CASE WHEN i.new ? 'publisher' THEN (i.new ->> 'publisher')::text ELSE b.publisher END, published_date = CASE WHEN i.new ? 'published_date' THEN (i.new ->> 'published_date')::text ELSE b.published_date END, page_count = CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END, language = CASE WHEN i.new ? 'language' THEN (i.new ->> 'language')::text ELSE b.language END, category = CASE WHEN i.new ? 'category' THEN (i.new ->> 'category')::text ELSE b.category END, genre = CASE WHEN i.new ? 'genre' THEN (i.new ->> 'genre')::text ELSE b.genre END, description = CASE WHEN i.new ? 'description' THEN (i.new ->> 'description')::text ELSE b.description END, series = CASE WHEN i.new ? 'series' THEN (i.new ->> 'series')::text ELSE b.series END, series_position = CASE WHEN i.new ? 'series_position' THEN (i.new ->> 'series_position')::text ELSE b.series_position END, binding = CASE WHEN i.new ? 'binding' THEN (i.new ->> 'binding')::text ELSE b.binding END, private_notes = CASE WHEN i.new ? 'private_notes' THEN (i.new ->> 'private_notes')::text ELSE b.private_notes END, moods = CASE WHEN i.new ? 'moods' THEN ARRAY(
     SELECT jsonb_array_elements_text(i.new -> 'moods')
-  )::text[] ELSE b.moods END, edition_id = CASE WHEN i.new ? 'edition_id' THEN (i.new ->> 'edition_id')::uuid ELSE b.edition_id END, linked_by = CASE WHEN i.new ? 'linked_by' THEN (i.new ->> 'linked_by')::book_link ELSE b.linked_by END, status = CASE WHEN i.new ? 'status' THEN (i.new ->> 'status')::reading_status ELSE b.status END, current_page = CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE CASE WHEN EXISTS (
-    SELECT
-    FROM opened o
-    WHERE o.book_id = b.id
-  ) AND EXISTS (
-    SELECT
-    FROM reads o
-    WHERE o.user_id = $1 AND o.book_id = b.id
-  ) THEN NULL ELSE b.current_page END END, started_at = CASE WHEN EXISTS (
-    SELECT
-    FROM opened o
-    WHERE o.book_id = b.id
-  ) THEN now() WHEN EXISTS (
-    SELECT
-    FROM added a
-    WHERE a.book_id = b.id
-  ) THEN NULL ELSE b.started_at END, finished_at = CASE WHEN EXISTS (
-    SELECT
-    FROM opened o
-    WHERE o.book_id = b.id
-  ) THEN NULL WHEN EXISTS (
-    SELECT
-    FROM added a
-    WHERE a.book_id = b.id
-  ) OR (EXISTS (
-    SELECT
-    FROM ended e
-    WHERE e.book_id = b.id
-  ) AND (i.new ->> 'status') = 'READ') THEN now() WHEN EXISTS (
-    SELECT
-    FROM ended e
-    WHERE e.book_id = b.id
-  ) THEN NULL ELSE b.finished_at END, updated_at = now()
+  )::text[] ELSE b.moods END, edition_id = CASE WHEN i.new ? 'edition_id' THEN (i.new ->> 'edition_id')::uuid ELSE b.edition_id END, linked_by = CASE WHEN i.new ? 'linked_by' THEN (i.new ->> 'linked_by')::book_link ELSE b.linked_by END, status = CASE WHEN i.new ? 'status' THEN (i.new ->> 'status')::reading_status ELSE b.status END, (started_at, finished_at, current_page) = (
+    SELECT r.started_at, r.finished_at, CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE r.current_page END
+    FROM change_reads( b.user_id, b.id, b.status, (i.new ->> 'status')::reading_status, (i.new ->> 'current_page')::int, b.started_at, b.finished_at, b.current_page ) r
+  ), updated_at = now()
   FROM accepted i
   WHERE b.user_id = $1 AND b.id = i.id AND i.is_accepted AND i.new <> '{}'
 ), shelved AS (
@@ -187,5 +92,3 @@ SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 SELECT b.id, b.authors, b.author_roles, b.author_ids
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

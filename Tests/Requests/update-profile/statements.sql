@@ -26,5 +26,3 @@ SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 SELECT u.id, u.display_name, u.preferred_genres
 FROM users u
 WHERE u.id = $1 AND u.id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

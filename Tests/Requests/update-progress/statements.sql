@@ -17,5 +17,3 @@ SELECT p.id, p.at, coalesce(p.page, (
 )), p.note
 FROM progress_entries p
 WHERE p.user_id = $1 AND p.id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

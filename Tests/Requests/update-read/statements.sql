@@ -7,5 +7,3 @@ FROM change_read($1, $2, $3);
 SELECT r.id, r.started_on, r.format, r.length_seconds
 FROM reads r
 WHERE r.user_id = $1 AND r.id = ANY($2);
-
-SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL THEN pg_logical_emit_message(true, 'bookplate', '') END;

@@ -1,12 +1,29 @@
 import GraphQL
 
-/// A part of the server that a personal access token opens: the enum `AccessScope`.
+/// A permission of a personal access token, or of an app of another developer: the enum `AccessScope` of the schema.
 package enum AccessScope: String, CaseIterable, Sendable {
     case libraryRead = "LIBRARY_READ"
     case libraryWrite = "LIBRARY_WRITE"
     case progress = "PROGRESS"
     case feed = "FEED"
     case account = "ACCOUNT"
+
+    /// The name of the scope in OAuth.
+    var oauthName: String {
+        switch self {
+        case .libraryRead: "library:read"
+        case .libraryWrite: "library:write"
+        case .progress: "progress"
+        case .feed: "feed"
+        case .account: "account"
+        }
+    }
+
+    /// - Parameter name: The name of a scope in OAuth.
+    init?(oauthName name: some StringProtocol) {
+        guard let scope = Self.allCases.first(where: { $0.oauthName == name }) else { return nil }
+        self = scope
+    }
 
     /// The scope as a set.
     var set: ScopeSet {
@@ -24,7 +41,7 @@ package enum AccessScope: String, CaseIterable, Sendable {
         self == .libraryWrite ? [set, AccessScope.libraryRead.set] : set
     }
 
-    /// Returns what a token with these scopes may use.
+    /// Returns the scopes of a token together with those that they include.
     static func granted(by scopes: [AccessScope]) -> ScopeSet {
         scopes.reduce(into: []) { $0.formUnion($1.granted) }
     }
@@ -36,6 +53,6 @@ package enum AccessScope: String, CaseIterable, Sendable {
 }
 
 extension ScopeSet {
-    /// A field with the directive `@sessionOnly`. No token has it.
+    /// The scope of a field with the directive `@sessionOnly`. No token has it.
     static let sessionOnly = ScopeSet(rawValue: 1 << 63)
 }

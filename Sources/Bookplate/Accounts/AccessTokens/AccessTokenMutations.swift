@@ -31,7 +31,7 @@ enum PersonalAccessToken {
         .many, type, key: User.id, matching: "t.user_id",
         from: """
             access_tokens t
-            WHERE t.user_id = $1 AND t.user_id = ANY($2)
+            WHERE t.user_id = $1 AND t.user_id = ANY($2) AND t.grant_id IS NULL
             ORDER BY t.created_at DESC, t.id
             """)
 
@@ -71,10 +71,11 @@ enum PersonalAccessToken {
     }
 
     private static let delete = Statement(
-        "DELETE FROM access_tokens WHERE user_id = $1 AND id = $2")
+        "DELETE FROM access_tokens WHERE user_id = $1 AND id = $2 AND grant_id IS NULL")
 
-    /// Revokes all tokens of the user `$1`.
-    static let deleteAll = Statement("DELETE FROM access_tokens WHERE user_id = $1")
+    /// Revokes all personal access tokens of the user `$1`.
+    static let deleteAll = Statement(
+        "DELETE FROM access_tokens WHERE user_id = $1 AND grant_id IS NULL")
 
     /// A token to create: the input type `CreateAccessTokenInput`.
     struct Creation {

@@ -4,7 +4,7 @@ import Identity
 import Postgres
 import Synchronization
 
-/// A personal access token that is in the database. Its values never change.
+/// A personal access token, or the access token of an app, as it was found in the database. Its values never change.
 struct KnownToken: Sendable {
     let viewer: Viewer
     let scopes: ScopeSet
@@ -12,6 +12,8 @@ struct KnownToken: Sendable {
     let documents: Set<String>?
     /// In microseconds since the Unix epoch; nil if the token does not expire.
     let expiresAt: Int64?
+    /// Whether this is the token of an app of another developer.
+    var isOfApp = false
 
     var isExpired: Bool { lifetime.map { $0 <= .zero } ?? false }
 
@@ -30,6 +32,7 @@ struct KnownToken: Sendable {
         let missing = needed.subtracting(scopes)
         guard !missing.isEmpty else { return }
         let names = AccessScope.names(in: missing)
+        if isOfApp { throw .appForbidden(missing: names, missing.contains(.sessionOnly)) }
         if missing.contains(.sessionOnly) {
             throw .forbidden(
                 "Personal access tokens cannot run this operation. Sign in, and send the access token of the session.",
@@ -42,12 +45,27 @@ struct KnownToken: Sendable {
     }
 }
 
-/// The personal access tokens that this process has looked up, by their hashes.
+extension BookplateError {
+    /// The error of an app of another developer without a scope.
+    fileprivate static func appForbidden(missing names: [String], _ isSessionOnly: Bool) -> Self {
+        guard !isSessionOnly else {
+            return .forbidden(
+                "Apps of other developers cannot run this operation.", missingScopes: names)
+        }
+        let scopes = names.compactMap { AccessScope(rawValue: $0)?.oauthName }
+        return .forbidden(
+            "The access token lacks the \(names.count == 1 ? "scope" : "scopes") "
+                + "\(scopes.joined(separator: ", ")). Ask the reader for access with \(names.count == 1 ? "it" : "them").",
+            missingScopes: names)
+    }
+}
+
+/// A cache of the tokens that this process has looked up, by their hashes: personal access tokens, and those of apps.
 ///
-/// The database is asked once for each token. The first pipeline of each request checks that the token still exists, as it
-/// does for sessions, so a revoked token in the cache opens nothing.
+/// Each token is looked up once. The first pipeline of each request checks that the token still exists, as it does for
+/// sessions, so a revoked token in the cache gives no access.
 final class KnownTokens: Sendable {
-    /// All tokens are forgotten when there are more, which costs one lookup for each.
+    /// A full cache is cleared, which costs one more lookup for each token in use.
     private static let tokensMax = 10_000
 
     private let tokens = Mutex<[[UInt8]: KnownToken]>([:])
@@ -62,8 +80,8 @@ final class KnownTokens: Sendable {
     }
 }
 
-/// Records when personal access tokens were used. Each request only notes the time in memory, and a background task writes
-/// the times to the database, so that tokens also work while the database is read-only.
+/// Records when tokens were used: personal access tokens, and those of apps. Each request stores the time only in memory.
+/// A background task writes the times to the database, so tokens also work while the database is read-only.
 package final class TokenUses: Sendable {
     /// Uses of further tokens are not recorded until the next write.
     private static let tokensMax = 100_000

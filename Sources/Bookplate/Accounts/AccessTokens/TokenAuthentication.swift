@@ -4,7 +4,7 @@ import Logging
 import Postgres
 
 extension RequestContext {
-    /// Makes the owner of a token the caller of this request, which is not a GraphQL request.
+    /// Makes the owner of a token the caller of this request, which is one of an e-reader's protocol and not GraphQL.
     ///
     /// - Throws: `.unauthenticated` for every token that does not exist, has expired, does not have the scope, or is bound
     ///   to documents. `.rateLimited` after too many of them, or too many requests.
@@ -25,7 +25,7 @@ extension RequestContext {
         try charge(1)
     }
 
-    /// Finds a personal access token.
+    /// Finds a personal access token, or the access token of an app.
     ///
     /// A token that this process has not seen yet is looked up in the database. These attempts are limited by address, like
     /// sign-ins. Each takes a unit, so that concurrent attempts are counted, and a successful one returns it.
@@ -40,13 +40,14 @@ extension RequestContext {
         guard let hash = credential.hash else {
             throw refusedToken("it does not have the form of a token")
         }
-        let found: KnownToken?
+        var found: KnownToken?
         do throws(BookplateError) {
             found = try await find(hash)
         } catch {
             services.rates.putBackSignIn(from: address)
             throw error
         }
+        found?.isOfApp = credential.isOfApp
         guard let found else { throw refusedToken("there is no such token") }
         services.rates.putBackSignIn(from: address)
         known.insert(found, hash)
@@ -116,8 +117,9 @@ extension Services {
     ///
     /// Everyone can invent a token with a correct checksum. Uploads with tokens that this process has not seen yet are
     /// therefore limited together, like the sign-ins from one address.
-    func mayUpload(_ token: PersonalToken) -> Bool {
-        if let known = accounts.knownTokens.token(token.hash) { return !known.isExpired }
+    func mayUpload(_ credential: TokenCredential) -> Bool {
+        guard let hash = credential.hash else { return false }
+        if let known = accounts.knownTokens.token(hash) { return !known.isExpired }
         do throws(BookplateError) {
             try rates.takeSignIn(from: .unknownTokens)
             return true

@@ -1,10 +1,18 @@
 import Basics
 import Identity
 
-/// A personal access token as a client of another protocol sends it.
+/// A personal access token, or the access token of an app of another developer, as a client sends it.
 package struct TokenCredential: Sendable, Unprintable {
     /// The hash by which the database finds the token; nil if this cannot be a token.
     let hash: [UInt8]?
+    /// Whether this is the token of an app of another developer.
+    let isOfApp: Bool
+
+    /// Whether a text starts like a token. It need not be valid.
+    static func isToken(_ text: some StringProtocol) -> Bool {
+        text.hasPrefix(PersonalToken.prefix)
+            || text.hasPrefix(OAuthSecret.Kind.accessToken.rawValue)
+    }
 
     /// Reads the header `Authorization`: `Bearer TOKEN`, or `Basic` with any name and the token as the password.
     ///
@@ -14,14 +22,18 @@ package struct TokenCredential: Sendable, Unprintable {
         guard parts.count == 2 else { return nil }
         let value = parts[1].drop { $0 == " " }
         switch parts[0].lowercased() {
-        case "bearer": hash = PersonalToken(value)?.hash
-        case "basic": hash = Self.password(value).flatMap { PersonalToken($0)?.hash }
+        case "bearer": self.init(bearer: value)
+        case "basic": self.init(bearer: Self.password(value) ?? "")
         default: return nil
         }
     }
 
     /// - Parameter bearer: The bearer token of a request.
-    init(bearer: String) { hash = PersonalToken(bearer)?.hash }
+    init(bearer: some StringProtocol) {
+        let token = OAuthSecret(bearer, .accessToken)
+        isOfApp = token != nil
+        hash = token?.hash ?? PersonalToken(bearer)?.hash
+    }
 
     /// Reads the headers of KOReader. The name may be any.
     ///
@@ -30,6 +42,7 @@ package struct TokenCredential: Sendable, Unprintable {
     package init?(koreaderUser user: String?, key: String?) {
         guard let user, !user.isEmpty, let key, !key.isEmpty else { return nil }
         hash = PersonalToken.kosyncHash(ofKey: key)
+        isOfApp = false
     }
 
     /// Returns the password in the value of `Basic`.

@@ -71,6 +71,8 @@ package enum AppleNotifications {
         switch notification.event {
         case .consentRevoked:
             pipeline.append(revokeSessions)
+            pipeline.append(AuthorizedApp.deleteRequests)
+            pipeline.append(deleteAppGrants)
             pipeline.append(deleteAccessTokens)
             pipeline.append(deleteGrants)
         case .accountDeleted:
@@ -149,6 +151,9 @@ package enum AppleNotifications {
 
     private static let deleteAccessTokens = Statement(
         "DELETE FROM access_tokens WHERE user_id = app_user_id()")
+
+    private static let deleteAppGrants = Statement(
+        "DELETE FROM oauth_grants WHERE user_id = app_user_id()")
 
     /// Apple has already revoked the tokens.
     private static let deleteGrants = Statement(

@@ -20,7 +20,7 @@ struct GuestMetrics: Sendable {
 
     func countCreated() { created.increment() }
 
-    /// - Parameter outcome: The outcome of a sign-in: UPGRADED or MERGED.
+    /// - Parameter outcome: UPGRADED or MERGED.
     func count(_ outcome: String) { ended[outcome.lowercased()]?.increment() }
 
     func countInactive() { ended["inactive"]?.increment() }

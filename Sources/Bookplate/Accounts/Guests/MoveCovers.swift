@@ -93,9 +93,9 @@ struct MoveCovers: JobHandler {
         var variants: [ObjectVariant: [UInt8]] = [:]
         for variant in CoverRecord.variants {
             guard let path = ObjectPath(source, version: cover.version, variant),
-                let object = try await covers.store.open(path)
+                let bytes = try await covers.store.read(path)
             else { return nil }
-            variants[variant] = try object.bytes()
+            variants[variant] = bytes
         }
         let hashes = CoverRecord.variants.compactMap { variants[$0].map { sha256($0) } }
         return try await covers.store.write(

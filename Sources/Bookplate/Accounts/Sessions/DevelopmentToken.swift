@@ -13,16 +13,11 @@ package struct DevelopmentToken: Sendable {
 
     /// Opens a session, in the caller's transaction. The user is created if it does not exist.
     ///
-    /// - Parameters:
-    ///   - userID: An existing user, or the ID of the new one; nil creates a user with a new ID.
-    ///   - name: The display name of a new user.
-    ///   - slug: The tenant of a new user; nil for the oldest one.
     /// - Throws: `.refused` if there is no such tenant.
     package static func issue(
-        userID: UUID?, name: String?, tenant slug: String?, keys: SessionKeys,
-        _ connection: AdminConnection
+        for user: DevelopmentUser, keys: SessionKeys, _ connection: AdminConnection
     ) throws(AdministrationError) -> DevelopmentToken {
-        let (id, tenantID) = try user(userID, name: name, tenant: slug, connection)
+        let (id, tenantID) = try user.find(connection)
         let ticket = RefreshTicket(
             tenantID: tenantID, userID: id, sessionID: .version7(),
             secret: RefreshTicket.newSecret())
@@ -49,7 +44,7 @@ package struct DevelopmentToken: Sendable {
     /// - Parameter scopes: Values of the enum `AccessScope`, in any case.
     /// - Throws: `.refused` if there is no such tenant or scope.
     package static func issuePersonal(
-        scopes: [String], userID: UUID?, name: String?, tenant slug: String?, keys: SessionKeys,
+        scopes: [String], for user: DevelopmentUser, keys: SessionKeys,
         _ connection: AdminConnection
     ) throws(AdministrationError) -> (secret: String, userID: UUID) {
         var known: [AccessScope] = []
@@ -64,46 +59,9 @@ package struct DevelopmentToken: Sendable {
             }
             if !known.contains(value) { known.append(value) }
         }
-        let (id, _) = try user(userID, name: name, tenant: slug, connection)
+        let (id, _) = try user.find(connection)
         let secret = try PersonalAccessToken.issue(
             name: "bookplate-admin", scopes: known, for: id, keys: keys, connection)
         return (secret, id)
-    }
-
-    /// Finds or creates a user.
-    private static func user(
-        _ userID: UUID?, name: String?, tenant slug: String?, _ connection: AdminConnection
-    ) throws(AdministrationError) -> (id: UUID, tenantID: UUID) {
-        let tenants = try mappingError(AdministrationError.init) { () throws(PostgresError) in
-            var parameters = Parameters()
-            parameters.append(text: slug)
-            return try connection.query(
-                """
-                SELECT id
-                FROM tenants
-                WHERE $1 IS NULL OR slug = $1
-                ORDER BY created_at
-                LIMIT 1
-                """, parameters
-            ).decode(UUID.self)
-        }
-        guard let newUserTenant = tenants.first else {
-            throw .refused("there is no such tenant: add one with `bookplate-admin tenant add`")
-        }
-        let id = userID ?? .version7()
-        let users = try mappingError(AdministrationError.init) { () throws(PostgresError) in
-            var user = Parameters.of(id, newUserTenant)
-            user.append(text: name ?? "Development Reader")
-            try connection.query(
-                """
-                INSERT INTO users (id, tenant_id, apple_sub, display_name)
-                VALUES ($1, $2, 'development.' || $1, $3)
-                ON CONFLICT (id) DO NOTHING
-                """, user)
-            return try connection.query("SELECT tenant_id FROM users WHERE id = $1", .of(id))
-                .decode(UUID.self)
-        }
-        guard let tenantID = users.first else { throw .refused("there is no such user") }
-        return (id, tenantID)
     }
 }

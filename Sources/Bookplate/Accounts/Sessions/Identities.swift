@@ -6,7 +6,7 @@ import Synchronization
 struct VerifiedIdentity: Sendable {
     let tenant: Tenant
     let claims: IdentityClaims
-    /// Whether the issuer is Apple, which the server configures, rather than a tenant's own provider.
+    /// Whether the issuer is that of the server's configuration, which is Apple, and not a provider of the tenant.
     let isFromApple: Bool
 
     /// The value of `users.apple_sub`. Subjects of other providers are prefixed with the issuer and U+001F, a character
@@ -46,7 +46,7 @@ final class Identities: Sendable {
 
     /// Verifies an identity token.
     ///
-    /// - Parameter provider: The name of the provider that the client has asked for the token; nil for Apple, and for providers
+    /// - Parameter provider: The name of the provider from which the client got the token; nil for Apple, and for providers
     ///   without client IDs of their own.
     /// - Throws: `.unauthenticated` for every invalid token; the reason is only logged. `.upstreamUnavailable` if the
     ///   issuer's keys cannot be fetched.
@@ -120,7 +120,8 @@ final class Identities: Sendable {
     /// Returns the verifier of the tenant's provider with the name, if the token claims to be from its issuer and for one of its
     /// client IDs.
     ///
-    /// A token of another issuer is refused, even if the tenant lists that issuer, too: the client has asked this provider.
+    /// A token of another issuer is refused, even if the tenant lists that issuer, too: the client has named this
+    /// provider.
     private func verifier(
         for token: String, of name: String, among tenants: [Tenant]
     ) -> (Tenant, IdentityTokenVerifier, isFromApple: Bool)? {

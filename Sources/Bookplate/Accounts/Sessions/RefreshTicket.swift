@@ -2,21 +2,32 @@ import Basics
 import Identity
 import Postgres
 
-/// The content of a refresh token: the IDs of its session and a secret.
+/// The content of a refresh token: the IDs of its session and a secret. An app of another developer has a grant in place of a
+/// session.
 ///
 /// The IDs allow the server to set the user for row-level security before it reads the session. The server stores
 /// only a hash of the secret.
 struct RefreshTicket: Equatable, Unprintable {
-    private static let prefix = "bpr_"
+    /// The raw value is the prefix of the text.
+    enum Kind: String {
+        case session = "bpr_"
+        case grant = "bpf_"
+    }
+
     private static let secretBytes = 32
 
+    let kind: Kind
     let tenantID: UUID
     let userID: UUID
+    /// The ID of the session or the grant.
     let sessionID: UUID
     private let secret: [UInt8]
 
-    /// Creates the first ticket of a session.
-    init(tenantID: UUID, userID: UUID, sessionID: UUID, secret: [UInt8]) {
+    /// Creates the first ticket of a session or a grant.
+    init(
+        _ kind: Kind = .session, tenantID: UUID, userID: UUID, sessionID: UUID, secret: [UInt8]
+    ) {
+        self.kind = kind
         self.tenantID = tenantID
         self.userID = userID
         self.sessionID = sessionID
@@ -30,9 +41,10 @@ struct RefreshTicket: Equatable, Unprintable {
     /// Parses a refresh token.
     ///
     /// - Returns: nil for any text that `text` does not produce.
-    init?(_ text: String) {
-        guard text.utf8.count <= 256, text.hasPrefix(Self.prefix),
-            let bytes = Base64URL.decode(text.utf8.dropFirst(Self.prefix.utf8.count)),
+    init?(_ text: String, _ kind: Kind = .session) {
+        let prefix = kind.rawValue
+        guard text.utf8.count <= 256, text.hasPrefix(prefix),
+            let bytes = Base64URL.decode(text.utf8.dropFirst(prefix.utf8.count)),
             bytes.count == 48 + Self.secretBytes
         else { return nil }
         func id(_ offset: Int) -> UUID? {
@@ -40,13 +52,14 @@ struct RefreshTicket: Equatable, Unprintable {
         }
         guard let tenantID = id(0), let userID = id(16), let sessionID = id(32) else { return nil }
         self.init(
-            tenantID: tenantID, userID: userID, sessionID: sessionID, secret: Array(bytes[48...]))
+            kind, tenantID: tenantID, userID: userID, sessionID: sessionID,
+            secret: Array(bytes[48...]))
     }
 
     var text: String {
         var bytes: [UInt8] = []
         for id in [tenantID, userID, sessionID] { bytes += id.bytes }
-        return Self.prefix + Base64URL.encode(bytes + secret)
+        return kind.rawValue + Base64URL.encode(bytes + secret)
     }
 
     var hash: [UInt8] { Self.hash(secret) }
@@ -57,7 +70,7 @@ struct RefreshTicket: Equatable, Unprintable {
     /// therefore returns the same successor, and a client cannot compute it without the key.
     func successor(keys: SessionKeys) -> RefreshTicket {
         RefreshTicket(
-            tenantID: tenantID, userID: userID, sessionID: sessionID,
+            kind, tenantID: tenantID, userID: userID, sessionID: sessionID,
             secret: keys.derive(secret, for: "refresh token"))
     }
 

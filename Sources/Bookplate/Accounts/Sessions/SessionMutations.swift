@@ -17,7 +17,7 @@ enum Sessions {
         "isNewUser": .property, "user": .load(User.me),
     ]
 
-    /// Sets the caller of the rest of the request and returns the session with its tokens.
+    /// Makes the user of the session the caller for the rest of the request, and returns the session with its tokens.
     static func session(
         _ ticket: RefreshTicket, isNewUser: Bool, _ request: RequestContext
     ) -> PlainObject {
@@ -109,7 +109,7 @@ extension Sessions {
     private struct SessionState: RowDecodable {
         /// The hash of the current refresh token's secret.
         let refreshHash: [UInt8]
-        /// How often the refresh token was rotated.
+        /// The number of times that the refresh token was rotated.
         let generation: Int
         /// Whether the last rotation was so recent that its response may have been lost.
         let isInGracePeriod: Bool
@@ -168,6 +168,8 @@ extension Sessions {
             parameters.append(uuid: id.map { UUID($0) } ?? viewer.sessionID)
             parameters.append(bool: everywhere)
             if everywhere {
+                pipeline.append(AuthorizedApp.deleteRequests)
+                pipeline.append(AuthorizedApp.deleteAll, .of(viewer.userID))
                 pipeline.append(PersonalAccessToken.deleteAll, .of(viewer.userID))
             }
             return pipeline.append(revokeSessions, parameters)

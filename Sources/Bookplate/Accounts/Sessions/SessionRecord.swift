@@ -39,7 +39,7 @@ package struct SessionRecord: RowDecodable, Equatable {
 
     /// Ends sessions of an account, as signing out does. Servers close their WebSockets.
     ///
-    /// - Parameter ids: The sessions; nil for all of the account, with its personal access tokens.
+    /// - Parameter ids: The sessions; nil for all of the account, with its personal access tokens and the access of apps.
     /// - Returns: The ids of the sessions that were ended.
     package static func revoke(
         _ ids: [UUID]?, of account: UUID, _ connection: AdminConnection
@@ -49,6 +49,10 @@ package struct SessionRecord: RowDecodable, Equatable {
             parameters.append(uuids: ids)
         } else {
             parameters.appendNull(.uuid.array)
+            // Waits for an exchange in progress, whose grant the next statement then sees.
+            try connection.query(
+                "DELETE FROM oauth_requests WHERE user_id = $1 AND grant_id IS NULL", .of(account))
+            try connection.query("DELETE FROM oauth_grants WHERE user_id = $1", .of(account))
             try connection.query("DELETE FROM access_tokens WHERE user_id = $1", .of(account))
         }
         return try connection.query(

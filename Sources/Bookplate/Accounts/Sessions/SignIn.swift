@@ -124,7 +124,8 @@ extension Sessions {
         }
     }
 
-    /// Less than the time in which the server responds to every request. The library of a guest is merged in it.
+    /// The time limit of a sign-in that may merge the library of a guest. It is shorter than the server's response
+    /// timeout.
     private static let mergeTimeout = Duration.seconds(25)
     private static let allowLongStatements = Statement(
         "SELECT set_config('statement_timeout', '\(mergeTimeout.components.seconds * 1000)', true)")

@@ -98,7 +98,7 @@ extension User {
         let input = try await IdentityInput(arguments["input"], request)
         guard input.identity.tenant.id == viewer.tenantID else { throw .unauthenticated }
         // The lock of the identity comes before that of the user, which begin_request takes.
-        let (results, linked) = try await request.anonymous { pipeline in
+        let (results, keys) = try await request.anonymous { pipeline in
             pipeline.append(lockIdentity, input.identity.parameters)
             var begin = Parameters.of(viewer.userID, viewer.tenantID, viewer.sessionID)
             begin.append(bool: false)
@@ -107,11 +107,17 @@ extension User {
             link.append(bytea: input.identity.claims.tokenHash)
             link.append(int64: input.identity.claims.expiresAt)
             link.append(int32: UserIdentities.identitiesMax)
-            pipeline.append(linkToCaller, link)
-            return user.append([viewer.userID], to: &pipeline, for: viewer)
+            let isUpgrade = pipeline.append(linkToCaller, link)
+            return (
+                isUpgrade: isUpgrade,
+                user: user.append([viewer.userID], to: &pipeline, for: viewer)
+            )
+        }
+        if results[keys.isUpgrade].first == true {
+            request.services.accounts.guestMetrics.count("UPGRADED")
         }
         await input.storeAppleGrant(for: viewer, request)
-        return try user.only(results[linked], orElse: "This user does not exist.")
+        return try user.only(results[keys.user], orElse: "This user does not exist.")
     }
 
     private static let lockIdentity = Statement(
@@ -124,7 +130,9 @@ extension User {
 
     private static let beginRequest = Statement("SELECT begin_request($1, $2, $3, $4)")
 
-    private static let linkToCaller = Statement("SELECT link_identity($1, to_timestamp($2), $3)")
+    /// Returns whether a guest has become an account.
+    private static let linkToCaller = TypedStatement<Bool>(
+        "SELECT link_identity($1, to_timestamp($2), $3)")
 
     static let unlinkIdentity = RowMutation(type) {
         arguments, request, user throws(BookplateError) in

@@ -15,6 +15,9 @@ extension TenantRecord {
         package var halfStars: Bool?
         package var guests: Bool?
         package var guestBooksMax: Int32?
+        package var mcp: Bool?
+        package var oauth: Bool?
+        package var oauthRegistration: Bool?
         /// Settings that are removed. They take precedence over the other changes.
         package var removed: [OptionalSetting]
 
@@ -23,6 +26,7 @@ extension TenantRecord {
             amazonTag: String?, bookshopID: String?, requestsPerMinuteMax: Int32?,
             storageBytesMax: Int64? = nil, userStorageBytesMax: Int64? = nil,
             halfStars: Bool? = nil, guests: Bool? = nil, guestBooksMax: Int32? = nil,
+            mcp: Bool? = nil, oauth: Bool? = nil, oauthRegistration: Bool? = nil,
             removed: [OptionalSetting]
         ) {
             self.name = name
@@ -37,6 +41,9 @@ extension TenantRecord {
             self.halfStars = halfStars
             self.guests = guests
             self.guestBooksMax = guestBooksMax
+            self.mcp = mcp
+            self.oauth = oauth
+            self.oauthRegistration = oauthRegistration
             self.removed = removed
         }
     }
@@ -78,6 +85,9 @@ extension TenantRecord {
         halfStars = changes.halfStars ?? halfStars
         guests = changes.guests ?? guests
         guestBooksMax = changes.guestBooksMax ?? guestBooksMax
+        mcp = changes.mcp ?? mcp
+        oauth = changes.oauth ?? oauth
+        oauthRegistration = changes.oauthRegistration ?? oauthRegistration
         for setting in changes.removed {
             switch setting {
             case .issuer: issuers = []

@@ -25,6 +25,12 @@ package struct TenantRecord: Sendable, Equatable {
     package var guests: Bool
     /// The maximum number of books of each guest.
     package var guestBooksMax: Int32
+    /// Whether clients of the Model Context Protocol may call the trusted documents.
+    package var mcp: Bool
+    /// Whether apps of other developers can ask for access by OAuth.
+    package var oauth: Bool
+    /// Whether such apps can register themselves.
+    package var oauthRegistration: Bool
     package var providers: [IdentityProvider]
 
     /// The default of `userStorageBytesMax`: 2 GiB.
@@ -61,7 +67,7 @@ package struct TenantRecord: Sendable, Equatable {
             SELECT
                 t.id, t.slug, t.name, t.issuers, t.audiences, t.amazon_tag, t.bookshop_id,
                 t.requests_per_minute, t.storage_bytes_max, t.user_storage_bytes_max, t.half_stars,
-                t.guests, t.guest_books_max,
+                t.guests, t.guest_books_max, t.mcp, t.oauth, t.oauth_registration,
                 \(IdentityProvider.columns)
             FROM tenants t
             WHERE $1 IS NULL OR t.slug = $1
@@ -89,6 +95,9 @@ extension TenantRecord: RowDecodable {
         halfStars = row.bool() == true
         guests = row.bool() == true
         guestBooksMax = row.int32() ?? Self.guestBooksDefault
+        mcp = row.bool() == true
+        oauth = row.bool() == true
+        oauthRegistration = row.bool() == true
         guard let providers = IdentityProvider.list(&row) else { return nil }
         self.providers = providers
     }

@@ -5,6 +5,7 @@ import Synchronization
 struct Tenant: Sendable {
     let id: UUID
     let slug: String
+    let name: String
     /// The accepted issuers of identity tokens. If empty, the configured issuers and those of `providers` are accepted.
     let issuers: [String]
     let audiences: [String]
@@ -13,6 +14,10 @@ struct Tenant: Sendable {
     let requestsPerMinuteMax: Int?
     /// Whether its apps may sign in guests.
     let allowsGuests: Bool
+    /// Whether apps of other developers can ask for access by OAuth.
+    let allowsOAuth: Bool
+    /// Whether such apps can register themselves.
+    let allowsRegistration: Bool
 }
 
 /// A cache of all tenants. They are few and change rarely.
@@ -62,7 +67,8 @@ package final class Tenants: Sendable {
     private static let select = TypedStatement<Tenant>(
         """
         SELECT
-            t.id, t.slug, t.issuers, t.audiences, t.requests_per_minute, t.guests,
+            t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.guests, t.oauth,
+            t.oauth_registration,
             \(IdentityProvider.columns)
         FROM tenants t
         ORDER BY t.created_at, t.id
@@ -71,15 +77,18 @@ package final class Tenants: Sendable {
 
 extension Tenant: RowDecodable {
     init?(_ row: inout RowReader) {
-        guard let id = row.uuid(), let slug = row.text(), let issuers = row.texts(),
-            let audiences = row.texts()
+        guard let id = row.uuid(), let slug = row.text(), let name = row.text(),
+            let issuers = row.texts(), let audiences = row.texts()
         else { return nil }
         self.id = id
         self.slug = slug
+        self.name = name
         self.issuers = issuers
         self.audiences = audiences
         requestsPerMinuteMax = row.int32().map(Int.init)
         allowsGuests = row.bool() == true
+        allowsOAuth = row.bool() == true
+        allowsRegistration = row.bool() == true
         guard let providers = IdentityProvider.list(&row) else { return nil }
         self.providers = providers
     }

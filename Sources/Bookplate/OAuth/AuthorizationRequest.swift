@@ -1,0 +1,146 @@
+import GraphQL
+import Postgres
+
+/// A request of an app for access, which a reader allows or denies. The reader finds it by the code that the app's device
+/// or the page of the request shows.
+enum AuthorizationRequest {
+    static let fields: [String: FieldResolver] = [
+        "code": .property, "clientName": .property, "isSelfRegistered": .property,
+        "kind": .property, "redirectHost": .property, "scopes": .property, "status": .property,
+        "createdAt": .property, "expiresAt": .property,
+    ]
+
+    static let find = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        let (found, _) = try await find(arguments["code"]?.string, request)
+        return [found.object]
+    }
+
+    static let approve = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        let input = InputObject(arguments["input"])
+        let (found, code) = try await find(input.text("code"), request)
+        var scopes = found.scopes
+        if let chosen = input["scopes"]?.list?.compactMap(\.string) {
+            guard !chosen.isEmpty else {
+                throw .badUserInput(
+                    field: "scopes", "Allow at least one scope, or deny the request.")
+            }
+            scopes = Set(chosen).sorted()
+        }
+        return [try await decide(found, code, scopes, request)]
+    }
+
+    static let deny = PlainMutation(.one) { arguments, request throws(BookplateError) in
+        let (found, code) = try await find(arguments["code"]?.string, request)
+        return [try await decide(found, code, nil, request)]
+    }
+
+    private static let notFound = BookplateError.notFound(
+        "There is no request with this code. Check the code, or start again in the other app: a code is valid for ten minutes."
+    )
+
+    /// Finds a request by its code. A user can try only a few wrong codes per minute, so codes cannot be guessed.
+    ///
+    /// - Throws: `.notFound` and `.rateLimited`.
+    private static func find(
+        _ text: String?, _ request: RequestContext
+    ) async throws(BookplateError) -> (Found, UserCode) {
+        let (rates, user) = (request.services.rates, try request.caller().userID)
+        guard let code = text.flatMap({ UserCode($0) }) else { throw notFound }
+        try rates.takeUserCode(of: user)
+        let found = try await request.read { pipeline, _ in
+            var parameters = Parameters()
+            parameters.append(text: code.letters)
+            return pipeline.append(Found.find, parameters)
+        }
+        guard let found = found.first else { throw notFound }
+        rates.putBackUserCode(of: user)
+        return (found, code)
+    }
+
+    /// - Parameter scopes: The allowed scopes; nil to deny the access.
+    private static func decide(
+        _ found: Found, _ code: UserCode, _ scopes: [String]?, _ request: RequestContext
+    ) async throws(BookplateError) -> PlainObject {
+        let outcomes = try await request.write { pipeline, _ in
+            var parameters = Parameters.of(found.id)
+            if let scopes {
+                parameters.append(texts: scopes)
+            } else {
+                parameters.appendNull(.text.array)
+            }
+            return pipeline.append(record, parameters)
+        }
+        switch outcomes.first {
+        case "DONE":
+            var decided = found
+            decided.isAllowed = scopes != nil
+            decided.scopes = scopes ?? found.scopes
+            return decided.object
+        case "FOREIGN":
+            throw .badUserInput(field: "scopes", "Allow only scopes for which the app has asked.")
+        case "DECIDED":
+            throw .conflict("The request was decided already. A decision cannot be changed.")
+        case "GONE": throw notFound
+        default: throw .internalError
+        }
+    }
+
+    private static let record = TypedStatement<String>(
+        "SELECT decide_oauth_request($1, $2::text[]::access_scope[])")
+
+    private struct Found: RowDecodable {
+        let id: UUID
+        private let code: String
+        private let clientName: String
+        private let isSelfRegistered: Bool
+        private let isDevice: Bool
+        private let redirectURI: String?
+        var scopes: [String]
+        /// nil before the decision.
+        var isAllowed: Bool?
+        private let createdAt: Int64
+        private let expiresAt: Int64
+
+        init?(_ row: inout RowReader) {
+            guard let id = row.uuid(), let code = row.text(), let clientName = row.text() else {
+                return nil
+            }
+            self.id = id
+            self.code = code
+            self.clientName = clientName
+            isSelfRegistered = row.bool() == true
+            isDevice = row.bool() == true
+            redirectURI = row.text()
+            scopes = row.texts() ?? []
+            isAllowed = row.bool()
+            guard let createdAt = row.timestamptz(), let expiresAt = row.timestamptz() else {
+                return nil
+            }
+            self.createdAt = createdAt
+            self.expiresAt = expiresAt
+        }
+
+        static let find = TypedStatement<Self>(
+            """
+            SELECT
+                id, $1::text, client_name, is_self_registered, is_device, redirect_uri, scopes, is_allowed, created_at,
+                expires_at
+            FROM oauth_request_of_reader($1)
+            """)
+
+        var object: PlainObject {
+            let status = isAllowed.map { $0 ? "APPROVED" : "DENIED" } ?? "PENDING"
+            let host = redirectURI.flatMap { RedirectURI($0)?.host }
+            return PlainObject(leaves: [
+                "code": .string(UserCode(code)?.text ?? code),
+                "clientName": .string(clientName),
+                "isSelfRegistered": .boolean(isSelfRegistered),
+                "kind": .string(isDevice ? "DEVICE" : "BROWSER"),
+                "redirectHost": host.map { .string($0) } ?? .null,
+                "scopes": .list(scopes.map { .string($0) }), "status": .string(status),
+                "createdAt": .string(Instant(microseconds: createdAt).text),
+                "expiresAt": .string(Instant(microseconds: expiresAt).text),
+            ])
+        }
+    }
+}
