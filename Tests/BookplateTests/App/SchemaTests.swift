@@ -86,7 +86,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("type Query {", "type Query {\n  invented: Int @scope", "Query.invented has no resolver."),
+        (
+            "type Query {", "type Query {\n  invented: Int @scope",
+            "The field Query.invented has no resolver."
+        ),
         (
             removed("hook: String"), "", "The schema has no field FeedCard.hook."
         ),

@@ -84,6 +84,7 @@ struct SnapshotReader {
         let document = try await kobo.documents().first?["id"] ?? .null
         let token = try await reader.requireValue(
             "{ me { accessTokens { id } } }", .null, "me", "accessTokens", 0, "id")
+        let (access, code) = try await reader.addApps()
         let libraryImport = try await app.execute(
             "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
             ["file": UploadReference.value(0)], token: reader.token,
@@ -96,7 +97,7 @@ struct SnapshotReader {
             "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
             "deleted": deleted, "card": card, "work": try await reader.work(card), "read": read,
             "oldRead": oldRead, "entry": entry, "goal": goal, "note": note, "document": document,
-            "token": token,
+            "token": token, "app": access, "code": code,
             "import": libraryImport["importLibrary", "id"] ?? .null,
         ].compactMapValues(\.string)
         return SnapshotReader(
@@ -129,6 +130,30 @@ struct SnapshotReader {
 }
 
 extension TestReader {
+    /// Gives one app of another developer access to the account, and adds a request of another one.
+    ///
+    /// - Returns: The id of the access, and the code of the request.
+    fileprivate func addApps() async throws -> (access: Value, code: Value) {
+        let (client, grant, user) = (UUID(), UUID(), id.string ?? "")
+        let letters = Array("BCDFGHJKLMNPQRST")
+        let code = String(
+            "\(client)".suffix(8).map { letters[$0.hexDigitValue ?? 0] })
+        try await app.database.execute(
+            """
+            UPDATE tenants SET oauth = true;
+            INSERT INTO oauth_clients (id, tenant_id, name, redirect_uris, scopes, allows_device)
+            SELECT '\(client)', tenant_id, 'Reading Stats', '{}', '{LIBRARY_READ}', false
+            FROM users WHERE id = '\(user)';
+            INSERT INTO oauth_grants (user_id, id, client_id, scopes, refresh_hash, expires_at)
+            VALUES ('\(user)', '\(grant)', '\(client)', '{LIBRARY_READ}', 'x', now() + interval '1 day');
+            INSERT INTO oauth_requests (id, tenant_id, client_id, user_code, scopes, redirect_uri, expires_at)
+            SELECT gen_random_uuid(), tenant_id, '\(client)', '\(code)', '{LIBRARY_READ,PROGRESS}',
+                'https://stats.example/callback', now() + interval '10 minutes'
+            FROM users WHERE id = '\(user)'
+            """)
+        return (.string("\(grant)".lowercased()), .string(code))
+    }
+
     /// Returns the id of the work of a card.
     fileprivate func work(_ card: Value) async throws -> Value {
         try await requireValue(
