@@ -96,6 +96,8 @@ import Testing
         let me = try await server.client.execute("{ me { id } }", token: token)
         #expect(me["data", "me", "id"] == .string(id))
         #expect(apple.revokedTokens == [])
+        let planned = try await installation.admin("account", "delete", id, "--dry-run")
+        #expect(planned.output.hasPrefix("would delete \(id): 1 books"), "\(planned.output)")
         // The command cannot ask for confirmation, because standard input is not a terminal.
         let unconfirmed = try await installation.admin("account", "delete", id)
         #expect(unconfirmed.code == 64)
@@ -156,7 +158,11 @@ import Testing
 
     @Test func listsSigningKeysWithoutTheirSecrets() async throws {
         let installation = try await Installation.bare()
-        for _ in 0..<2 { #expect(try await installation.admin("keys", "rotate").code == 0) }
+        for _ in 0..<2 {
+            let rotated = try await installation.admin(
+                ["keys", "rotate"], ["BOOKPLATE_SESSION_KEYS": ".bookplate/session-keys"])
+            #expect(rotated.code == 0, "\(rotated.errors)")
+        }
         let keys = try json(try await installation.admin("keys", "list", "--json"))
         #expect(keys.values(of: "use") == ["signs", "verifies"])
         let table = try await installation.admin("keys", "list")
@@ -306,6 +312,27 @@ import Testing
             let me = try await server.client.execute("{ me { id } }", token: token)
             #expect(me["errors"] == nil, "\(me)")
         }
+    }
+
+    /// The explorer and the token that `scripts/run` prints belong to the same user, whichever comes first.
+    @Test func tokensForASubjectBelongToTheUserWhoSignsInWithIt() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
+        func issued(_ subject: String) async throws -> Value? {
+            let outcome = try await installation.admin(
+                "token", "issue", "--subject", subject, "--json")
+            return try json(outcome)["userId"]
+        }
+        let early = try await server.signIn("ada")["user", "id"]
+        #expect(early != nil)
+        #expect(try await issued("ada") == early)
+        let late = try await issued("grace")
+        #expect(try await issued("grace") == late)
+        #expect(try await server.signIn("grace")["user", "id"] == late)
+        #expect(late != early)
+        let both = try await installation.admin(
+            "token", "issue", "--subject", "ada", "--user", "0198c0de-0000-7000-8000-000000000001")
+        #expect(both.code == 64)
     }
 
     @Test func enforcesRateLimitsOverHTTP() async throws {

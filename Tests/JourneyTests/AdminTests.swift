@@ -152,8 +152,9 @@ import Testing
 
     @Test func createsAndRotatesKeys() async throws {
         let installation = try await Installation.bare()
+        let file = ["BOOKPLATE_SESSION_KEYS": "\(installation.folder)/keys"]
         func rotate(_ more: String...) async throws -> [String?] {
-            let outcome = try await installation.admin(["keys", "rotate", "--json"] + more)
+            let outcome = try await installation.admin(["keys", "rotate", "--json"] + more, file)
             #expect(outcome.code == 0, "\(outcome.errors)")
             return try json(outcome)["signingKeys"]?.list?.map(\.string) ?? []
         }
@@ -167,6 +168,15 @@ import Testing
         #expect(try await installation.admin(["keys", "rotate", "--keep", "0"]).code == 64)
     }
 
+    /// An operator who forgot to load the settings does not create keys that no server uses.
+    @Test func refusesToCreateAKeyFileWithoutItsPath() async throws {
+        let installation = try await Installation.bare()
+        let refused = try await installation.admin("keys", "rotate")
+        #expect(refused.code == 78)
+        #expect(refused.errors.contains("BOOKPLATE_SESSION_KEYS is not set"))
+        #expect(access("\(installation.folder)/.bookplate/session-keys", F_OK) != 0)
+    }
+
     @Test func addsATenantOnlyOnce() async throws {
         let installation = try await Installation.ready(catalog: [])
         let add = [
@@ -176,6 +186,10 @@ import Testing
         let dry = try await installation.admin(
             add + ["--slug", "shop", "--audience", "com.example.shop", "--dry-run"])
         #expect(dry.code == 0, "\(dry.errors)")
+        let described = try await installation.admin(
+            "tenant", "add", "--name", "Shop", "--slug", "shop", "--audience", "com.example.shop",
+            "--dry-run")
+        #expect(described.output.hasPrefix("would add shop ("), "\(described.output)")
         let good = try await installation.admin(
             add + ["--slug", "shop", "--audience", "com.example.shop"])
         #expect(good.code == 0, "\(good.errors)")
@@ -261,8 +275,9 @@ import Testing
     /// Every command has examples and `--json`. Commands that change something have `--dry-run`.
     @Test func allCommandsFollowTheConventions() async throws {
         let readOnly: Set<String> = [
-            "check", "completions", "export", "find", "genres", "list", "manual", "print", "scopes",
-            "show", "stats", "status", "usage", "verify", "works",
+            "check", "completions", "deliveries", "export", "find", "genres", "list", "manual",
+            "print",
+            "scopes", "show", "stats", "status", "test", "usage", "verify", "works",
         ]
         func leaves(_ command: Value, _ path: [String]) -> [(path: [String], command: Value)] {
             let children = (command["subcommands"]?.list ?? []).filter {

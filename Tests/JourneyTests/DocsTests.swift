@@ -15,7 +15,8 @@ import Testing
     private static let schema = Shared {
         let text = try String(
             contentsOfFile: "\(TestCluster.project)/schema.graphql", encoding: .utf8)
-        return try buildSchema(try parse(Source(text), limits: .trusted))
+        return try buildSchema(
+            try parse(Source(text), limits: .trusted), hasIncrementalDelivery: true)
     }
 
     @Test(arguments: blocks.filter { $0.words.first == "graphql" })

@@ -106,7 +106,7 @@ import Testing
         #expect(try await state(of: "migrations") == "wrong")
     }
 
-    /// `--fix` restores what is missing. What was added is only reported, because it may have a reason.
+    /// `--fix` restores what is missing. It only reports additions, because they may have a reason.
     @Test func fixesOnlyWhatIsSafe() async throws {
         let installation = try await Installation.ready(catalog: [])
         let database = installation.database
@@ -119,7 +119,8 @@ import Testing
         ] {
             try await database.execute(statement)
         }
-        let keys = try await installation.admin(["keys", "rotate"])
+        let keys = try await installation.admin(
+            ["keys", "rotate"], ["BOOKPLATE_SESSION_KEYS": ".bookplate/session-keys"])
         #expect(keys.code == 0, "\(keys.errors)")
         chmod("\(installation.folder)/.bookplate/session-keys", 0o644)
         let checks = ["privileges", "policies", "row security", "keys"]

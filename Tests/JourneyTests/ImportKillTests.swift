@@ -7,42 +7,13 @@ import Testing
 @Suite struct ImportKillTests {
     private static let recordCount = 1200
 
-    private static let file: [UInt8] = {
-        let header = "Book Id,Title,Author,ISBN13,My Rating,Bookshelves,Exclusive Shelf,My Review\n"
-        let records = (1...recordCount).map {
-            "\($0),Title \($0),Author \($0 % 50),\(TestCatalog.isbn(500_000 + $0)),\($0 % 6),"
-                + "\"shelf \($0 % 7), shelf \($0 % 11)\",read,Words \($0)\n"
-        }
-        return Array((header + records.joined()).utf8)
-    }()
-
-    private func upload(_ server: RunningServer, _ token: String) async throws -> String {
-        let operations =
-            #"{"query":"mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }","variables":{"file":null}}"#
-        let parts = [
-            ("operations", Array(operations.utf8)),
-            ("map", Array(#"{"0":["variables.file"]}"#.utf8)),
-            ("0\"; filename=\"library.csv", Self.file),
-        ]
-        let body = parts.flatMap { name, content in
-            Array("--XX\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n".utf8) + content
-                + Array("\r\n".utf8)
-        }
-        let response = try await server.client.send(
-            "POST", "/graphql", token: token, bytes: body + Array("--XX--\r\n".utf8),
-            headers: [
-                "content-type": "multipart/form-data; boundary=XX", "graphql-preflight": "1",
-            ])
-        return try #require(
-            response.json["data", "importLibrary", "id"]?.string, "\(response.body)")
-    }
-
     @Test func theImportContinuesWithoutLosingOrRepeatingRecords() async throws {
         let installation = try await Installation.ready(catalog: [])
         let database = installation.database
         var server = try await installation.startServer()
         let token = try #require(try await server.signIn("killed")["accessToken"]?.string)
-        let id = try await upload(server, token)
+        let id = try await server.client.importLibrary(
+            TestLibraryFile.csv(records: Self.recordCount), token: token)
         var reached: [Int] = []
         for _ in 0..<2 {
             let before = reached.last ?? 0

@@ -151,4 +151,25 @@ import Version
         #expect(response["data", "me", "id"] != nil)
         #expect(response["extensions"] == nil)
     }
+
+    @Test func guestsThatLinkAnIdentityAreCountedOnce() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let allowed = try await installation.admin("tenant", "update", "reader", "--guests", "on")
+        #expect(allowed.code == 0, "\(allowed.errors)")
+        let server = try await installation.startServer()
+        let guest = try await server.client.execute(
+            TestApp.signInAsGuest, ["app": "com.example.reader"])
+        let identity = try await server.client.send(
+            "POST", "/development/identity-token",
+            body: #"{"subject":"ada","audience":"com.example.reader"}"#)
+        for _ in 0..<2 {
+            let linked = try await server.client.execute(
+                "mutation($token: String!) { linkIdentity(input: {apple: {identityToken: $token}}) { isGuest } }",
+                ["token": identity.json["identityToken"] ?? .null],
+                token: guest["data", "signInAsGuest", "accessToken"]?.string)
+            #expect(linked["data", "linkIdentity", "isGuest"] == false, "\(linked)")
+        }
+        let metrics = try await server.client.send("GET", "/metrics").body
+        #expect(metrics.contains(#"bookplate_guests_ended_total{reason="upgraded"} 1"#))
+    }
 }

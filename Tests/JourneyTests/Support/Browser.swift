@@ -34,12 +34,12 @@ final class Browser {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Chromium reads from descriptor 3 and writes to 4. The pipe ends move to 100 and 101 first, because either end
-        // may already have the number 3 or 4.
-        posix_spawn_file_actions_adddup2(&actions, toBrowser[0], 100)
-        posix_spawn_file_actions_adddup2(&actions, fromBrowser[1], 101)
-        posix_spawn_file_actions_adddup2(&actions, 100, 3)
-        posix_spawn_file_actions_adddup2(&actions, 101, 4)
+        // Chromium reads from descriptor 3 and writes to 4. The ends of the pipes get unused numbers from 10, because either
+        // end may already have the number 3 or 4.
+        let ends = [toBrowser[0], fromBrowser[1]].map { fcntl($0, F_DUPFD_CLOEXEC, 10) }
+        defer { for end in ends { Glibc.close(end) } }
+        posix_spawn_file_actions_adddup2(&actions, ends[0], 3)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 4)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(
             &actions, 2, "\(folder)/chromium.log", O_WRONLY | O_CREAT, 0o600)

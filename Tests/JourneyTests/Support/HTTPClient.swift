@@ -1,9 +1,11 @@
 import Glibc
 import GraphQL
 import TestSupport
+import Testing
 
 /// A minimal HTTP client. Each request uses a new connection, which the server closes after the response.
 struct HTTPClient: Sendable {
+    var address = "127.0.0.1"
     let port: Int
 
     struct Response: Sendable {
@@ -33,7 +35,7 @@ struct HTTPClient: Sendable {
         let head = fields.compactMap { name, value in value.map { "\(name): \($0)\r\n" } }.joined()
         let request = "\(method) \(path) HTTP/1.1\r\n\(head)\r\n"
         return try await blocking {
-            try Self.response(to: Array(request.utf8) + content, port: port)
+            try response(to: Array(request.utf8) + content)
         }
     }
 
@@ -77,6 +79,18 @@ struct HTTPClient: Sendable {
             headers: headers.merging(["content-type": "multipart/form-data; boundary=XX"]) { $1 })
     }
 
+    /// Starts the import of a file, and returns the id of the import.
+    func importLibrary(_ file: [UInt8], token: String) async throws -> String {
+        let response = try await upload(
+            file,
+            operations: Self.operations(
+                "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
+                ["file": .null]),
+            map: #"{"0":["variables.file"]}"#, token: token)
+        return try #require(
+            response.json["data", "importLibrary", "id"]?.string, "\(response.body)")
+    }
+
     /// Sends a GraphQL request without reading the response.
     func begin(_ query: String, token: String?, accept: String = "*/*") throws -> OpenRequest {
         let body = Self.operations(query, .null)
@@ -84,7 +98,7 @@ struct HTTPClient: Sendable {
             "POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
             + "accept: \(accept)\r\ncontent-length: \(body.count)\r\n"
             + (token.map { "authorization: Bearer \($0)\r\n" } ?? "") + "\r\n"
-        let socket = try Self.connect(port)
+        let socket = try connect()
         try Self.send(Array(head.utf8) + body, on: socket)
         return OpenRequest(socket: socket)
     }
@@ -100,16 +114,16 @@ struct HTTPClient: Sendable {
         func abandon() { shutdown(socket, Int32(SHUT_RDWR)) }
     }
 
-    private static func connect(_ port: Int) throws -> Int32 {
+    private func connect() throws -> Int32 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        let isConnected = withUnsafeBytes(of: &address) {
+        var socketAddress = sockaddr_in()
+        socketAddress.sin_family = sa_family_t(AF_INET)
+        socketAddress.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
+        socketAddress.sin_addr.s_addr = inet_addr(address)
+        let isConnected = withUnsafeBytes(of: &socketAddress) {
             Glibc.connect(
                 socket, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
         }
@@ -133,16 +147,16 @@ struct HTTPClient: Sendable {
         }
     }
 
-    private static func response(to request: [UInt8], port: Int) throws -> Response {
-        let socket = try connect(port)
+    private func response(to request: [UInt8]) throws -> Response {
+        let socket = try connect()
         defer { close(socket) }
-        try send(request, on: socket)
+        try Self.send(request, on: socket)
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while case let count = recv(socket, &chunk, chunk.count, 0), count > 0 {
             bytes += chunk[..<count]
         }
-        return try read(bytes)
+        return try Self.read(bytes)
     }
 
     private static func read(_ bytes: [UInt8]) throws -> Response {

@@ -101,16 +101,19 @@ struct Installation: Sendable {
         _ changes: [String: String?] = [:], readiness status: Int = 200
     ) async throws -> RunningServer {
         let program = try await server(changes).startServing([])
-        for _ in 0..<600 {
+        for _ in 0..<600 where !program.hasEnded {
             if let port = listeningPort(program.errors + program.output) {
-                let server = RunningServer(program: program, client: HTTPClient(port: port))
+                let host = (changes["BOOKPLATE_HOST"] ?? nil) ?? "127.0.0.1"
+                let server = RunningServer(
+                    program: program, client: HTTPClient(address: host, port: port))
                 if try await server.client.send("GET", "/health/ready").status == status {
                     return server
                 }
             }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw Program.Failure(description: "the server did not become ready: \(program.errors)")
+        throw Program.Failure(
+            description: "the server did not become ready: \(program.errors.suffix(5000))")
     }
 
     /// Returns the port in the log line `listening on …:43210`.

@@ -10,7 +10,7 @@ struct KOReaderClient {
     private let client: HTTPClient
     private let user: String
     private let key: String
-    /// What the reader has entered as the address of the server, after the host.
+    /// The path in the address of the server that the reader has entered.
     private let base: String
 
     init(_ client: HTTPClient, user: String = "ada", password: String, base: String = "/koreader") {

@@ -172,6 +172,13 @@ final class RunningProgram: Sendable {
         throw Program.Failure(description: "\(name) did not exit within 30 s: \(errors)")
     }
 
+    /// Whether the process has ended without having been reaped.
+    var hasEnded: Bool {
+        var info = siginfo_t()
+        return waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0
+            && info.si_signo == SIGCHLD
+    }
+
     var output: String { text(outputFile) }
     var errors: String { text(errorFile) }
 

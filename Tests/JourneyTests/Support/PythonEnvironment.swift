@@ -12,6 +12,19 @@ struct PythonEnvironment: Sendable {
             ["gql[aiohttp,websockets]==4.0.0", "ariadne-codegen==0.19.0", "sgqlc==18"])
     }
 
+    /// The official client of the Model Context Protocol, and a validator of JSON Schema.
+    static let assistants = Shared {
+        try await make("assistants", ["mcp==2.3.0", "jsonschema==4.26.0"])
+    }
+
+    /// The reference library of Standard Webhooks.
+    static let webhooks = Shared { try await make("webhooks", ["standardwebhooks==1.1.0"]) }
+
+    /// A client of OAuth.
+    static let oauth = Shared {
+        try await make("oauth", ["authlib==1.9.9", "requests==2.32.5"])
+    }
+
     /// The text of axe-core, a script that checks the accessibility of a page. A package of PyPI contains it.
     static let axe = Shared {
         let environment = try await make("axe", ["--no-deps", "axe-playwright-python==0.1.8"])
