@@ -292,12 +292,47 @@ CREATE TYPE public.swipe_action AS ENUM (
     'BUY'
 );
 
+-- Name: webhook_delivery_state; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.webhook_delivery_state AS ENUM (
+    'WAITING',
+    'DELIVERED',
+    'DEAD'
+);
+
 -- Name: work_decision_kind; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.work_decision_kind AS ENUM (
     'MERGE',
     'SPLIT'
 );
+
+-- Name: add_oauth_token(uuid, uuid, public.access_scope[], uuid, bytea, text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.add_oauth_token(owner uuid, of_grant uuid, allowed public.access_scope[], new_token uuid, new_hash bytea, new_last_characters text, lifetime_seconds integer) RETURNS void
+    LANGUAGE sql
+    AS $$
+    DELETE FROM access_tokens t
+    WHERE t.user_id = owner
+        AND t.grant_id = of_grant
+        AND (
+            t.expires_at <= now()
+            OR t.id IN (
+                SELECT n.id
+                FROM access_tokens n
+                WHERE n.user_id = owner AND n.grant_id = of_grant
+                ORDER BY n.created_at DESC, n.id DESC
+                OFFSET 4
+            )
+        );
+    INSERT INTO access_tokens (user_id, id, name, scopes, token_hash, seed, last_characters, expires_at, grant_id)
+    SELECT
+        owner, new_token, c.name, allowed, new_hash, '', new_last_characters,
+        least(now() + lifetime_seconds * interval '1 second', g.expires_at), of_grant
+    FROM oauth_grants g
+    JOIN oauth_clients c ON c.id = g.client_id
+    WHERE g.user_id = owner AND g.id = of_grant
+$$;
 
 -- Name: add_persisted_query(text, text, bigint, bigint); Type: FUNCTION; Schema: public; Owner: -
 
@@ -485,6 +520,9 @@ BEGIN
     END IF;
     -- PL/pgSQL evaluates assignments without an executor, which PERFORM starts.
     ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
+    IF EXISTS (SELECT FROM webhooks) THEN
+        ignored := mark_webhook_position(owner);
+    END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT owner, coalesce(newest.seq, 0) + 1, change, append_change.typename, object, clock_timestamp()
     FROM (
@@ -517,6 +555,9 @@ DECLARE
     last_committed bigint;
 BEGIN
     PERFORM lock_user(owner);
+    IF EXISTS (SELECT FROM webhooks) THEN
+        PERFORM mark_webhook_position(owner);
+    END IF;
     IF change = 'UPDATED' THEN
         last_committed := cached_last_committed_change(owner);
     END IF;
@@ -575,7 +616,7 @@ BEGIN
     END IF;
     SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;
     -- The tokens of a deleted account disappear with it, which is one event.
-    IF tenant IS NULL THEN
+    IF tenant IS NULL OR credential ->> 'grant_id' IS NOT NULL THEN
         RETURN NULL;
     END IF;
     IF TG_ARGV[0] = 'TOKEN_CREATED' THEN
@@ -624,6 +665,30 @@ CREATE FUNCTION public.audit_hash(previous bytea, event public.audit_events) RET
             )::text, 'UTF8'
         )
     )
+$$;
+
+-- Name: audit_oauth_grant(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.audit_oauth_grant() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    changed oauth_grants;
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        changed := OLD;
+    ELSE
+        changed := NEW;
+    END IF;
+    PERFORM record_audit_event(
+        TG_ARGV[0], u.tenant_id, u.id, changed.id,
+        jsonb_build_object('client', changed.client_id, 'scopes', changed.scopes)
+    )
+    FROM users u
+    WHERE u.id = changed.user_id;
+    RETURN NULL;
+END
 $$;
 
 -- Name: audit_unlinked_identity(); Type: FUNCTION; Schema: public; Owner: -
@@ -761,6 +826,18 @@ BEGIN
 END
 $$;
 
+-- Name: begin_object_write(text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.begin_object_write(version text, seconds integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO object_writes (version, expires_at)
+    VALUES (begin_object_write.version, now() + make_interval(secs => begin_object_write.seconds))
+    ON CONFLICT (version) DO UPDATE
+    SET expires_at = greatest(object_writes.expires_at, excluded.expires_at)
+$$;
+
 -- Name: begin_request(uuid, uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.begin_request(user_id uuid, tenant_id uuid, session_id uuid, read_only boolean) RETURNS void
@@ -776,6 +853,13 @@ BEGIN
         ignored := set_config('transaction_read_only', 'on', true);
     ELSE
         ignored := lock_user(user_id);
+        -- With a synchronous standby, the commit waits for it even if the request changes nothing. A repeated mutation may find
+        -- that everything is done already, by a transaction that no standby has: the wait of its commit was ended by an
+        -- administrator, or by a restart. Otherwise the repetition would be confirmed, and the change would be lost if the
+        -- standby became the primary.
+        IF current_setting('synchronous_standby_names') <> '' THEN
+            ignored := pg_logical_emit_message(true, 'bookplate', '');
+        END IF;
     END IF;
     PERFORM
     FROM sessions s
@@ -803,12 +887,17 @@ BEGIN
         ignored := set_config('transaction_read_only', 'on', true);
     ELSE
         ignored := lock_user(user_id);
+        -- As in `begin_request`.
+        IF current_setting('synchronous_standby_names') <> '' THEN
+            ignored := pg_logical_emit_message(true, 'bookplate', '');
+        END IF;
     END IF;
     PERFORM
     FROM access_tokens t
     WHERE t.user_id = begin_token_request.user_id
         AND t.id = token_id
-        AND coalesce(t.expires_at > now(), true);
+        AND coalesce(t.expires_at > now(), true)
+        AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = begin_token_request.tenant_id));
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the access token was revoked or has expired' USING ERRCODE = 'BP401';
     END IF;
@@ -926,6 +1015,17 @@ BEGIN
 END
 $$;
 
+-- Name: cancel_oauth_request(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.cancel_oauth_request(request uuid) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE oauth_requests r
+    SET expires_at = now()
+    WHERE r.id = request AND r.user_id IS NULL AND r.expires_at > now()
+$$;
+
 -- Name: canonical_genres(text[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
@@ -973,6 +1073,14 @@ BEGIN
         SET last_position = chain_audit_events.last_position, last_hash = chain_audit_events.last_hash;
     END IF;
 END
+$$;
+
+-- Name: change_event_type(text, public.change_kind); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.change_event_type(typename text, kind public.change_kind) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT lower(regexp_replace(typename, '([a-z])([A-Z])', '\1_\2', 'g')) || '.' || lower(kind::text)
 $$;
 
 -- Name: change_note(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -1180,6 +1288,82 @@ BEGIN
             updated_at = now()
         WHERE r.user_id = owner AND r.id = read;
         PERFORM follow_read(owner, read, kept.outcome);
+    END IF;
+END
+$$;
+
+-- Name: change_reads(uuid, uuid, public.reading_status, public.reading_status, integer, timestamp with time zone, timestamp with time zone, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.change_reads(owner uuid, book uuid, old_status public.reading_status, new_status public.reading_status, new_page integer, INOUT started_at timestamp with time zone, INOUT finished_at timestamp with time zone, INOUT current_page integer) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    open_read uuid;
+    read_count int;
+    today text;
+BEGIN
+    SELECT r.id INTO open_read
+    FROM reads r
+    WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
+    IF (open_read IS NULL AND (new_status = 'READING' OR (new_status = 'READ' AND old_status <> 'READ')))
+        OR (open_read IS NOT NULL AND new_status IN ('READ', 'DID_NOT_FINISH'))
+    THEN
+        -- The function `reader_today` takes longer.
+        SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') INTO today
+        FROM users u
+        WHERE u.id = owner;
+    END IF;
+    IF open_read IS NULL AND new_status = 'READING' THEN
+        SELECT count(*) INTO read_count
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = book;
+        IF read_count < 200 THEN
+            INSERT INTO reads (user_id, id, book_id, started_on, outcome)
+            VALUES (owner, gen_random_uuid(), book, today, 'READING')
+            RETURNING id INTO open_read;
+            started_at := now();
+            finished_at := NULL;
+            -- A book that is read again starts without a page.
+            IF read_count > 0 THEN
+                current_page := NULL;
+            END IF;
+        END IF;
+    END IF;
+    IF open_read IS NOT NULL AND new_page IS NOT NULL THEN
+        INSERT INTO progress_entries (user_id, id, read_id, at, page)
+        SELECT owner, gen_random_uuid(), open_read, now(), new_page
+        WHERE new_page IS DISTINCT FROM (
+                SELECT p.page
+                FROM progress_entries p
+                WHERE p.user_id = owner AND p.read_id = open_read
+                ORDER BY p.at DESC, p.id DESC
+                LIMIT 1
+            )
+            AND (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read) < 10000;
+    END IF;
+    IF open_read IS NOT NULL AND new_status IN ('READ', 'DID_NOT_FINISH') THEN
+        UPDATE reads r
+        SET outcome = (CASE new_status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END)::read_outcome,
+            -- The read may have started tomorrow, in another time zone.
+            finished_on = greatest(today COLLATE "C", r.started_on),
+            updated_at = now()
+        WHERE r.user_id = owner AND r.id = open_read;
+        finished_at := CASE WHEN new_status = 'READ' THEN now() END;
+    ELSIF open_read IS NULL AND new_status = 'READ' AND old_status <> 'READ' THEN
+        INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
+        SELECT owner, gen_random_uuid(), book, today, 'FINISHED'
+        FROM (
+            SELECT
+                count(*) AS read_count,
+                count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = today) AS finished_today
+            FROM reads r
+            WHERE r.user_id = owner AND r.book_id = book
+        ) existing
+        WHERE existing.finished_today = 0 AND existing.read_count < 200;
+        IF FOUND THEN
+            started_at := NULL;
+            finished_at := now();
+        END IF;
     END IF;
 END
 $$;
@@ -1434,6 +1618,99 @@ BEGIN
 END
 $$;
 
+-- Name: collect_webhook_events(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    collected int := 0;
+    entry_count int;
+    last_change bigint;
+    last_event bigint;
+    mark webhook_positions;
+    receivers uuid[];
+    webhook uuid;
+BEGIN
+    FOR mark IN
+        SELECT p.*
+        FROM webhook_positions p
+        FOR UPDATE SKIP LOCKED
+    LOOP
+        EXIT WHEN collected >= users_max;
+        -- The locks of lock_user and lock_webhook_queue. Neither is waited for, so there are no deadlocks.
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(mark.user_id::text, 0))
+            OR NOT pg_try_advisory_xact_lock(hashtextextended('webhook ' || mark.user_id, 0));
+        WITH entries AS (
+            (
+                SELECT
+                    max(c.at) OVER (ORDER BY c.seq) AS position,
+                    c.at,
+                    change_event_type(c.typename, c.kind) AS type,
+                    c.id AS object_id,
+                    c.seq AS change_seq,
+                    NULL::bigint AS event_id
+                FROM changes c
+                WHERE c.user_id = mark.user_id AND c.seq > mark.change_seq
+                ORDER BY c.seq
+                LIMIT entries_max
+            )
+            UNION ALL
+            (
+                SELECT
+                    max(e.created_at) OVER (ORDER BY e.id),
+                    e.created_at,
+                    cover_event_type(e.payload ->> 'status'),
+                    (e.payload ->> 'book_id')::uuid,
+                    NULL,
+                    e.id
+                FROM events e
+                WHERE e.user_id = mark.user_id AND e.id > mark.event_id AND e.kind = 'cover_changed'
+                ORDER BY e.id
+                LIMIT entries_max
+            )
+        ), taken AS MATERIALIZED (
+            SELECT e.*
+            FROM entries e
+            ORDER BY e.position, e.change_seq, e.event_id
+            LIMIT entries_max
+        ), added AS (
+            INSERT INTO webhook_deliveries (user_id, webhook_id, type, object_id, change_seq, event_at, expires_at)
+            SELECT mark.user_id, w.id, t.type, t.object_id, t.change_seq, t.at, t.at + webhook_lifetime()
+            FROM taken t
+            CROSS JOIN users u
+            JOIN webhooks w ON w.tenant_id = u.tenant_id
+            WHERE u.id = mark.user_id
+                AND t.type IS NOT NULL
+                AND w.created_at <= t.at
+                AND has_event_type(w.event_types, t.type)
+            ORDER BY t.position, t.change_seq, t.event_id
+            RETURNING webhook_id
+        )
+        SELECT
+            count(*), max(t.change_seq), max(t.event_id),
+            (SELECT array_agg(DISTINCT a.webhook_id) FROM added a)
+        INTO entry_count, last_change, last_event, receivers
+        FROM taken t;
+        FOREACH webhook IN ARRAY coalesce(receivers, '{}') LOOP
+            PERFORM schedule_webhook_delivery(webhook, mark.user_id);
+        END LOOP;
+        IF entry_count < entries_max THEN
+            DELETE FROM webhook_positions p
+            WHERE p.user_id = mark.user_id;
+        ELSE
+            UPDATE webhook_positions p
+            SET change_seq = greatest(p.change_seq, last_change),
+                event_id = greatest(p.event_id, last_event)
+            WHERE p.user_id = mark.user_id;
+        END IF;
+        collected := collected + 1;
+    END LOOP;
+    RETURN collected;
+END
+$$;
+
 -- Name: copy_book_facts(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.copy_book_facts() RETURNS trigger
@@ -1442,6 +1719,9 @@ CREATE FUNCTION public.copy_book_facts() RETURNS trigger
 DECLARE
     book record;
 BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NEW;
+    END IF;
     SELECT b.page_count, b.genre, b.author_ids[1] AS author_id, left(b.authors[1], 200) AS author INTO book
     FROM books b
     WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id;
@@ -1515,6 +1795,17 @@ BEGIN
 END
 $$;
 
+-- Name: count_expired_object_writes(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_expired_object_writes() RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT count(*)
+    FROM object_writes w
+    WHERE w.expires_at <= now()
+$$;
+
 -- Name: count_genres(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.count_genres() RETURNS void
@@ -1557,6 +1848,22 @@ CREATE FUNCTION public.count_jobs() RETURNS TABLE(kind text, state text, count b
     GROUP BY 1, 2
 $$;
 
+-- Name: count_moving_covers(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_moving_covers() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM count_covers(ARRAY(SELECT jsonb_populate_record(NULL::covers, n.cover) FROM new_rows n), 1);
+    ELSE
+        PERFORM count_covers(ARRAY(SELECT jsonb_populate_record(NULL::covers, o.cover) FROM old_rows o), -1);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
 -- Name: count_reading_days(uuid, timestamp with time zone[], boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean) RETURNS void
@@ -1593,12 +1900,50 @@ BEGIN
 END
 $$;
 
+-- Name: count_webhooks(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) RETURNS record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT w.enabled, w.paused, w.disabled, d.waiting, e.dead, coalesce(d.oldest_seconds, 0)
+    FROM (
+        SELECT
+            count(*) FILTER (WHERE w.disabled_at IS NULL AND w.paused_until IS NULL) AS enabled,
+            count(*) FILTER (WHERE w.disabled_at IS NULL AND w.paused_until IS NOT NULL) AS paused,
+            count(*) FILTER (WHERE w.disabled_at IS NOT NULL) AS disabled
+        FROM webhooks w
+    ) w
+    -- Not one scan for both states, because each has an index, and most deliveries were delivered.
+    CROSS JOIN (
+        SELECT
+            count(*) AS waiting,
+            extract(epoch FROM now() - min(d.event_at) FILTER (WHERE w.disabled_at IS NULL))::bigint AS oldest_seconds
+        FROM webhook_deliveries d
+        JOIN webhooks w ON w.id = d.webhook_id
+        WHERE d.state = 'WAITING'
+    ) d
+    CROSS JOIN (
+        SELECT count(*) AS dead
+        FROM webhook_deliveries d
+        WHERE d.state = 'DEAD'
+    ) e
+$$;
+
 -- Name: cover_bytes(integer[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.cover_bytes(byte_counts integer[]) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$
     SELECT byte_counts[1]::bigint + byte_counts[2] + byte_counts[3]
+$$;
+
+-- Name: cover_event_type(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.cover_event_type(status text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT 'cover.' || CASE status WHEN 'NONE' THEN 'removed' WHEN 'FETCHING' THEN 'searching' ELSE lower(status) END
 $$;
 
 -- Name: create_access_token(uuid, uuid, text, public.access_scope[], bytea, bytea, bytea, text, timestamp with time zone, integer, integer, text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -1640,9 +1985,9 @@ BEGIN
         END IF;
         RETURN;
     END IF;
-    IF (SELECT count(*) FROM access_tokens t WHERE t.user_id = owner) >= tokens_max THEN
+    IF (SELECT count(*) FROM access_tokens t WHERE t.user_id = owner AND t.grant_id IS NULL) >= tokens_max THEN
         DELETE FROM access_tokens t
-        WHERE t.user_id = owner AND t.expires_at <= now();
+        WHERE t.user_id = owner AND t.grant_id IS NULL AND t.expires_at <= now();
         IF NOT FOUND THEN
             outcome := 'FULL';
             RETURN;
@@ -1734,6 +2079,73 @@ BEGIN
 END
 $$;
 
+-- Name: oauth_requests; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.oauth_requests (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    client_id uuid NOT NULL,
+    user_code text NOT NULL,
+    scopes public.access_scope[] NOT NULL,
+    redirect_uri text,
+    state text,
+    code_challenge text,
+    browser_hash bytea,
+    device_hash bytea,
+    polled_at timestamp with time zone,
+    interval_seconds integer DEFAULT 5 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    user_id uuid,
+    is_allowed boolean,
+    code_hash bytea,
+    code_expires_at timestamp with time zone,
+    grant_id uuid,
+    CONSTRAINT oauth_requests_browser_hash_check CHECK ((octet_length(browser_hash) = 32)),
+    CONSTRAINT oauth_requests_check CHECK (((redirect_uri IS NULL) <> (device_hash IS NULL))),
+    CONSTRAINT oauth_requests_check1 CHECK (((user_id IS NULL) = (is_allowed IS NULL))),
+    CONSTRAINT oauth_requests_code_hash_check CHECK ((octet_length(code_hash) = 32)),
+    CONSTRAINT oauth_requests_device_hash_check CHECK ((octet_length(device_hash) = 32)),
+    CONSTRAINT oauth_requests_redirect_uri_check CHECK ((char_length(redirect_uri) <= 2000)),
+    CONSTRAINT oauth_requests_state_check CHECK ((char_length(state) <= 2000)),
+    CONSTRAINT oauth_requests_user_code_check CHECK ((char_length(user_code) = 8))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
+
+ALTER TABLE ONLY public.oauth_requests FORCE ROW LEVEL SECURITY;
+
+-- Name: create_oauth_grant(public.oauth_requests, uuid, bytea, uuid, bytea, text, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.create_oauth_grant(request public.oauth_requests, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM oauth_grants g
+    WHERE g.user_id = request.user_id
+        AND (
+            g.expires_at <= now()
+            OR g.id IN (
+                SELECT o.id
+                FROM oauth_grants o
+                WHERE o.user_id = request.user_id
+                ORDER BY coalesce(o.last_used_at, o.created_at) DESC, o.id DESC
+                OFFSET 99
+            )
+        );
+    INSERT INTO oauth_grants (user_id, id, client_id, scopes, refresh_hash, expires_at)
+    VALUES (
+        request.user_id, new_grant, request.client_id, request.scopes, new_refresh_hash,
+        now() + grant_days * interval '1 day'
+    );
+    PERFORM add_oauth_token(
+        request.user_id, new_grant, request.scopes, new_token, new_hash, new_last_characters, token_seconds
+    );
+    UPDATE oauth_requests r
+    SET grant_id = new_grant, expires_at = now() + interval '1 day'
+    WHERE r.id = request.id;
+END
+$$;
+
 -- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time_zone text) RETURNS timestamp with time zone
@@ -1743,6 +2155,37 @@ CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time
         WHEN starts_with(to_char(kept AT TIME ZONE time_zone, 'YYYY-MM-DD'), given) THEN kept
         ELSE first_day(given)::timestamp AT TIME ZONE time_zone
     END
+$$;
+
+-- Name: decide_oauth_request(uuid, public.access_scope[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.decide_oauth_request(request uuid, allowed public.access_scope[]) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    kept oauth_requests;
+BEGIN
+    SELECT r.* INTO kept
+    FROM oauth_requests r
+    WHERE r.id = request
+        AND r.tenant_id = app_tenant_id()
+        AND r.expires_at > now()
+        AND coalesce(r.user_id = app_user_id(), true)
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'GONE';
+    ELSIF NOT kept.scopes @> coalesce(allowed, '{}') THEN
+        RETURN 'FOREIGN';
+    ELSIF kept.is_allowed IS NULL THEN
+        UPDATE oauth_requests r
+        SET user_id = app_user_id(), is_allowed = allowed IS NOT NULL, scopes = coalesce(allowed, r.scopes)
+        WHERE r.id = request;
+    ELSIF kept.is_allowed <> (allowed IS NOT NULL) OR NOT coalesce(allowed, kept.scopes) @> kept.scopes THEN
+        RETURN 'DECIDED';
+    END IF;
+    RETURN 'DONE';
+END
 $$;
 
 -- Name: decide_works(public.work_decision_kind, uuid[]); Type: FUNCTION; Schema: public; Owner: -
@@ -1767,6 +2210,16 @@ BEGIN
 END
 $$;
 
+-- Name: delete_allowed_oauth_requests(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_allowed_oauth_requests() RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    DELETE FROM oauth_requests r
+    WHERE r.user_id = app_user_id() AND r.grant_id IS NULL
+$$;
+
 -- Name: delete_books(uuid, uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.delete_books(owner uuid, ids uuid[]) RETURNS TABLE(book_id uuid, title text, author text, genre text, shelf_ids uuid[])
@@ -1785,7 +2238,13 @@ BEGIN
             to_jsonb(b),
             (SELECT to_jsonb(r) FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id),
             (SELECT to_jsonb(c) FROM covers c WHERE c.user_id = owner AND c.book_id = b.id),
-            ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id),
+            ARRAY(
+                SELECT s.shelf_id
+                FROM shelf_books s
+                JOIN shelves h ON h.user_id = s.user_id AND h.id = s.shelf_id
+                WHERE s.user_id = owner AND s.book_id = b.id
+                ORDER BY h.name, h.id
+            ),
             (SELECT jsonb_agg(to_jsonb(r)) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id),
             (
                 SELECT jsonb_agg(to_jsonb(p))
@@ -1838,9 +2297,27 @@ CREATE FUNCTION public.delete_changes() RETURNS trigger
 BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
+    IF EXISTS (SELECT FROM webhooks) THEN
+        PERFORM end_webhook_user(OLD.tenant_id, OLD.id);
+    END IF;
     PERFORM record_audit_event('ACCOUNT_DELETED', OLD.tenant_id, OLD.id, NULL, '{}');
     RETURN NULL;
 END
+$$;
+
+-- Name: delete_expired_object_writes(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_expired_object_writes() RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH deleted AS (
+        DELETE FROM object_writes w
+        WHERE w.expires_at <= now()
+        RETURNING w.version
+    )
+    SELECT count(*)
+    FROM deleted
 $$;
 
 -- Name: delete_note(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -2006,6 +2483,43 @@ CREATE FUNCTION public.drop_deleted_covers(owner uuid, bytes_needed bigint) RETU
     WHERE d.user_id = owner AND d.id = oldest.book_id AND oldest.freed_before < bytes_needed
 $$;
 
+-- Name: due_webhook_deliveries(uuid, uuid[], integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer) RETURNS TABLE(user_id uuid, id uuid, type text, object_id uuid, change_seq bigint, event_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    is_paused boolean;
+BEGIN
+    SELECT w.paused_until IS NOT NULL INTO is_paused
+    FROM webhooks w
+    WHERE w.id = webhook
+        AND w.disabled_at IS NULL
+        AND (w.paused_until IS NULL OR w.paused_until <= clock_timestamp());
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    IF is_paused THEN
+        RETURN QUERY
+            SELECT d.user_id, d.id, d.type, d.object_id, d.change_seq, d.event_at
+            FROM webhook_deliveries d
+            WHERE d.webhook_id = webhook AND d.due_at <= clock_timestamp() AND d.user_id <> ALL(excluded)
+            ORDER BY d.attempts > 0, d.due_at
+            LIMIT greatest(1 - cardinality(excluded), 0);
+    ELSE
+        -- Relies on this plan: the index webhook_deliveries_due_at, without a sort.
+        RETURN QUERY
+            SELECT d.user_id, d.id, d.type, d.object_id, d.change_seq, d.event_at
+            FROM webhook_deliveries d
+            WHERE d.webhook_id = webhook AND d.due_at <= clock_timestamp() AND d.user_id <> ALL(excluded)
+            ORDER BY d.due_at
+            LIMIT greatest(rows_max, 0);
+    END IF;
+END
+$$;
+
 -- Name: edition_with_id(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.edition_with_id(given uuid) RETURNS uuid
@@ -2072,6 +2586,29 @@ BEGIN
 END
 $$;
 
+-- Name: end_oauth_grant(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM lock_user(owner);
+    DELETE FROM oauth_grants g
+    WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client;
+END
+$$;
+
+-- Name: end_object_write(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.end_object_write(version text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    DELETE FROM object_writes w
+    WHERE w.version = end_object_write.version
+$$;
+
 -- Name: end_overdue_cover_waits(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.end_overdue_cover_waits(seconds integer, users_max integer) RETURNS SETOF uuid
@@ -2124,6 +2661,31 @@ BEGIN
 END
 $$;
 
+-- Name: end_webhook_user(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.end_webhook_user(tenant uuid, owner uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    webhook uuid;
+BEGIN
+    DELETE FROM webhook_positions p
+    WHERE p.user_id = owner;
+    PERFORM lock_webhook_queue(owner);
+    DELETE FROM webhook_deliveries d
+    WHERE d.user_id = owner;
+    FOR webhook IN
+        INSERT INTO webhook_deliveries (user_id, webhook_id, type, event_at, expires_at)
+        SELECT owner, w.id, 'account.deleted', clock_timestamp(), clock_timestamp() + webhook_lifetime()
+        FROM webhooks w
+        WHERE w.tenant_id = tenant AND has_event_type(w.event_types, 'account.deleted')
+        RETURNING webhook_id
+    LOOP
+        PERFORM schedule_webhook_delivery(webhook, owner);
+    END LOOP;
+END
+$$;
+
 -- Name: ended_sessions(uuid[], uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.ended_sessions(users uuid[], ids uuid[]) RETURNS SETOF uuid
@@ -2146,6 +2708,10 @@ CREATE FUNCTION public.ended_sessions(users uuid[], ids uuid[]) RETURNS SETOF uu
         WHERE t.user_id = given.user_id
             AND t.id = given.id
             AND coalesce(t.expires_at > now(), true)
+            AND (
+                t.grant_id IS NULL
+                OR EXISTS (SELECT FROM users u JOIN tenants n ON n.id = u.tenant_id WHERE u.id = t.user_id AND n.oauth)
+            )
     )
 $$;
 
@@ -2270,6 +2836,111 @@ BEGIN
 END
 $$;
 
+-- Name: enqueue_webhooks(text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.enqueue_webhooks(kind text, attempts_max integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT
+        count(
+            enqueue_job(
+                NULL, enqueue_webhooks.kind, jsonb_build_object('webhookID', w.id), w.id::text, 0, 0, attempts_max
+            )
+        )
+    FROM webhooks w
+    WHERE w.disabled_at IS NULL
+        AND (w.paused_until IS NULL OR w.paused_until <= clock_timestamp())
+        AND EXISTS (
+            SELECT
+            FROM webhook_deliveries d
+            WHERE d.webhook_id = w.id AND d.due_at <= clock_timestamp()
+        )
+        AND NOT EXISTS (
+            SELECT
+            FROM jobs j
+            WHERE j.user_id IS NULL
+                AND j.kind = enqueue_webhooks.kind
+                AND j.key = w.id::text
+                AND j.state <> 'DEAD'
+                AND (j.state = 'READY' OR j.again)
+        )
+$$;
+
+-- Name: exchange_oauth_code(uuid, bytea, boolean, text, text, uuid, bytea, uuid, bytea, text, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    request oauth_requests;
+    locked_user uuid;
+    is_early boolean;
+BEGIN
+    outcome := 'INVALID';
+    -- The lock of the user comes before locks of rows.
+    SELECT r.* INTO request
+    FROM oauth_requests r
+    WHERE r.client_id = client
+        AND CASE WHEN is_device THEN r.device_hash = given_hash ELSE r.code_hash = given_hash END;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    locked_user := request.user_id;
+    IF locked_user IS NOT NULL THEN
+        PERFORM lock_user(locked_user);
+    END IF;
+    SELECT r.* INTO request
+    FROM oauth_requests r
+    WHERE r.id = request.id
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN;
+    ELSIF request.user_id IS DISTINCT FROM locked_user THEN
+        -- The reader has decided meanwhile. The next attempt takes the lock of the user.
+        outcome := 'PENDING';
+        RETURN;
+    ELSIF request.grant_id IS NOT NULL THEN
+        DELETE FROM oauth_grants g
+        WHERE g.user_id = request.user_id AND g.id = request.grant_id;
+        outcome := 'REUSED';
+        RETURN;
+    END IF;
+    IF is_device THEN
+        is_early := coalesce(request.polled_at > now() - (request.interval_seconds - 0.5) * interval '1 second', false);
+        UPDATE oauth_requests r
+        SET polled_at = now(), interval_seconds = r.interval_seconds + CASE WHEN is_early THEN 5 ELSE 0 END
+        WHERE r.id = request.id;
+        outcome := CASE
+            WHEN request.is_allowed = false THEN 'DENIED'
+            WHEN request.expires_at <= now() THEN 'EXPIRED'
+            WHEN is_early THEN 'SLOW_DOWN'
+            WHEN request.is_allowed IS NULL THEN 'PENDING'
+            ELSE 'DONE'
+        END;
+    ELSIF request.code_hash = given_hash
+        AND request.code_expires_at > now()
+        AND request.code_challenge = challenge
+        -- The app may leave the redirect URI out here (OAuth 2.1), but not send another one.
+        AND coalesce(request.redirect_uri = given_redirect_uri, true)
+    THEN
+        outcome := 'DONE';
+    ELSE
+        UPDATE oauth_requests r
+        SET code_hash = NULL, expires_at = now()
+        WHERE r.id = request.id;
+    END IF;
+    IF outcome = 'DONE' THEN
+        PERFORM create_oauth_grant(
+            request, new_grant, new_refresh_hash, new_token, new_hash, new_last_characters, token_seconds, grant_days
+        );
+        user_id := request.user_id;
+        scopes := request.scopes::text[];
+    END IF;
+END
+$$;
+
 -- Name: expired_removed_covers(integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.expired_removed_covers(count integer) RETURNS TABLE(user_id uuid, book_id uuid, version text)
@@ -2332,6 +3003,7 @@ CREATE FUNCTION public.find_access_token(given_hash bytea) RETURNS TABLE(user_id
     JOIN users u ON u.id = t.user_id
     WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
         AND coalesce(t.expires_at > now(), true)
+        AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id))
 $$;
 
 -- Name: find_readers_to_collect(boolean); Type: FUNCTION; Schema: public; Owner: -
@@ -2464,7 +3136,9 @@ CREATE FUNCTION public.finish_moving_cover(account uuid, account_book uuid, gues
 DECLARE
     moved jsonb;
     tenant tenants;
-    size bigint;
+    present covers;
+    -- The bytes that the cover adds.
+    added bigint;
 BEGIN
     PERFORM lock_user(account);
     DELETE FROM moving_covers m
@@ -2479,13 +3153,19 @@ BEGIN
     FROM tenants t
     JOIN users u ON u.tenant_id = t.id
     WHERE u.id = account;
-    size := cover_bytes((jsonb_populate_record(NULL::covers, moved)).byte_counts);
-    IF size + (
+    SELECT c.* INTO present
+    FROM covers c
+    WHERE c.user_id = account AND c.book_id = account_book;
+    IF FOUND AND (is_chosen_cover(present.source) OR NOT is_chosen_cover((moved ->> 'source')::cover_source)) THEN
+        RETURN false;
+    END IF;
+    added := cover_bytes((jsonb_populate_record(NULL::covers, moved)).byte_counts) - coalesce(cover_bytes(present.byte_counts), 0);
+    IF added + (
             SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
             FROM stored_covers c
-            WHERE c.user_id = account
+            WHERE c.owner_id = account
         ) > tenant.user_storage_bytes_max
-        OR size + (
+        OR added + (
             SELECT coalesce(sum(s.bytes), 0)
             FROM tenant_storage s
             WHERE s.tenant_id = tenant.id
@@ -2504,13 +3184,12 @@ BEGIN
     END IF;
     UPDATE books b
     SET cover_status = 'READY', cover_requested_at = NULL
-    WHERE b.user_id = account
-        AND b.id = account_book
-        AND NOT b.is_cover_removed
-        AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = account AND c.book_id = account_book);
+    WHERE b.user_id = account AND b.id = account_book AND NOT b.is_cover_removed;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
+    DELETE FROM covers c
+    WHERE c.user_id = account AND c.book_id = account_book;
     PERFORM insert_stored_rows('covers', jsonb_build_array(moved));
     RETURN true;
 END
@@ -2653,7 +3332,8 @@ CREATE FUNCTION public.guest_last_active(guest uuid) RETURNS timestamp with time
     SELECT greatest(
         u.created_at,
         (SELECT max(s.rotated_at) FROM sessions s WHERE s.user_id = guest),
-        (SELECT max(t.last_used_at) FROM access_tokens t WHERE t.user_id = guest)
+        (SELECT max(t.last_used_at) FROM access_tokens t WHERE t.user_id = guest),
+        (SELECT max(g.last_used_at) FROM oauth_grants g WHERE g.user_id = guest)
     )
     FROM users u
     WHERE u.id = guest AND u.is_guest
@@ -2665,6 +3345,14 @@ CREATE FUNCTION public.half_life_power(at timestamp with time zone) RETURNS doub
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$
     SELECT power(2, greatest(-1e9, least(1e9, extract(epoch FROM at)::float8 - 1767225600)) / 1209600)
+$$;
+
+-- Name: has_event_type(text[], text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.has_event_type(event_types text[], type text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT event_types && ARRAY['*', split_part(type, '.', 1) || '.*', type]
 $$;
 
 -- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -3189,6 +3877,10 @@ BEGIN
     JOIN shelves s ON s.user_id = p.user_id AND lower(s.name) = lower(n.name)
     ON CONFLICT DO NOTHING;
 
+    IF EXISTS (SELECT FROM webhooks) THEN
+        PERFORM mark_webhook_position(w.id)
+        FROM unnest(owners) AS w (id);
+    END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
         n.user_id,
@@ -3881,6 +4573,14 @@ BEGIN
 END
 $_$;
 
+-- Name: is_chosen_cover(public.cover_source); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_chosen_cover(source public.cover_source) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT source IN ('MANUAL_UPLOAD', 'URL')
+$$;
+
 -- Name: is_from_apple(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_from_apple(subject text) RETURNS boolean
@@ -4131,7 +4831,7 @@ $$;
 
 -- Name: link_identity(bytea, timestamp with time zone, integer); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) RETURNS void
+CREATE FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer, OUT is_upgrade boolean) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
@@ -4139,6 +4839,7 @@ DECLARE
     owner uuid := app_user_id();
     present uuid := user_of_identity();
 BEGIN
+    is_upgrade := false;
     IF present = owner THEN
         RETURN;
     ELSIF present IS NOT NULL THEN
@@ -4167,6 +4868,7 @@ BEGIN
     SET is_guest = false
     WHERE u.id = owner AND u.is_guest;
     IF FOUND THEN
+        is_upgrade := true;
         PERFORM record_audit_event('GUEST_UPGRADED', app_tenant_id(), owner, NULL, '{}');
     END IF;
 END
@@ -4284,6 +4986,14 @@ CREATE FUNCTION public.lock_user(user_id uuid) RETURNS void
     SELECT pg_advisory_xact_lock(hashtextextended(user_id::text, 0))
 $$;
 
+-- Name: lock_webhook_queue(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.lock_webhook_queue(owner uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    SELECT pg_advisory_xact_lock(hashtextextended('webhook ' || owner, 0))
+$$;
+
 -- Name: log_added_progress(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.log_added_progress() RETURNS trigger
@@ -4319,10 +5029,14 @@ DECLARE
     ignored text;
     review uuid;
 BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
         RETURN NULL;
-    ELSIF NEW IS NOT DISTINCT FROM OLD THEN
+    -- Comparing the records takes longer than the rest, and the time usually decides.
+    ELSIF NEW.updated_at = OLD.updated_at AND NEW IS NOT DISTINCT FROM OLD THEN
         RETURN NULL;
     END IF;
     ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
@@ -4675,6 +5389,9 @@ CREATE FUNCTION public.log_read() RETURNS trigger
 DECLARE
     ignored text;
 BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
     ELSIF TG_OP = 'DELETE' THEN
@@ -4685,7 +5402,8 @@ BEGIN
         OLD.genre := NEW.genre;
         OLD.author_id := NEW.author_id;
         OLD.author := NEW.author;
-        IF NEW IS DISTINCT FROM OLD THEN
+        -- Comparing the records takes longer than the rest, and the time usually decides.
+        IF NEW.updated_at <> OLD.updated_at OR NEW IS DISTINCT FROM OLD THEN
             ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
         END IF;
     END IF;
@@ -4722,6 +5440,9 @@ CREATE FUNCTION public.log_review() RETURNS trigger
 DECLARE
     ignored text;
 BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP = 'DELETE' THEN
         ignored := append_change(OLD.user_id, 'DELETED', 'Review', OLD.id);
         PERFORM
@@ -4757,6 +5478,9 @@ CREATE FUNCTION public.log_shelf() RETURNS trigger
 DECLARE
     ignored text;
 BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'Shelf', NEW.id);
     ELSIF TG_OP = 'DELETE' THEN
@@ -4800,6 +5524,20 @@ BEGIN
     LOOP
         ignored := append_changes(owner, 'UPDATED', 'Shelf', ids);
     END LOOP;
+    RETURN NULL;
+END
+$$;
+
+-- Name: mark_cover_event(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.mark_cover_event() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM webhooks) THEN
+        PERFORM mark_webhook_position(NEW.user_id, NEW.id - 1);
+    END IF;
     RETURN NULL;
 END
 $$;
@@ -4853,6 +5591,33 @@ BEGIN
         )
         SELECT n.book_id, n.version
         FROM unnamed n;
+END
+$$;
+
+-- Name: mark_webhook_position(uuid, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.mark_webhook_position(owner uuid, last_event bigint DEFAULT NULL::bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM
+    FROM webhook_positions p
+    WHERE p.user_id = owner;
+    IF FOUND THEN
+        RETURN;
+    END IF;
+    INSERT INTO webhook_positions (user_id, change_seq, event_id)
+    SELECT
+        owner,
+        coalesce((SELECT max(c.seq) FROM changes c WHERE c.user_id = owner), 0),
+        coalesce(last_event, (SELECT max(e.id) FROM events e WHERE e.user_id = owner), 0)
+    FROM users u
+    WHERE u.id = owner
+        AND EXISTS (
+            SELECT
+            FROM webhooks w
+            WHERE w.tenant_id = u.tenant_id
+        );
 END
 $$;
 
@@ -5255,13 +6020,19 @@ CREATE FUNCTION public.merge_covers(guest uuid, account uuid, merged_books jsonb
         JOIN books b ON b.user_id = account AND b.id = (merged_books ->> c.book_id::text)::uuid
         WHERE c.user_id = guest
             AND NOT b.is_cover_removed
-            AND NOT EXISTS (SELECT FROM covers k WHERE k.user_id = account AND k.book_id = b.id)
+            AND NOT EXISTS (
+                SELECT
+                FROM covers k
+                WHERE k.user_id = account AND k.book_id = b.id AND (is_chosen_cover(k.source) OR NOT is_chosen_cover(c.source))
+            )
         RETURNING book_id
     )
     UPDATE books b
     SET cover_status = 'FETCHING', cover_requested_at = now()
     FROM moving m
-    WHERE b.user_id = account AND b.id = m.book_id
+    WHERE b.user_id = account
+        AND b.id = m.book_id
+        AND NOT EXISTS (SELECT FROM covers k WHERE k.user_id = account AND k.book_id = b.id)
 $$;
 
 -- Name: merge_deleted_books(uuid, uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -5785,6 +6556,51 @@ BEGIN
 END
 $$;
 
+-- Name: oauth_refresh_state(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.oauth_refresh_state(client uuid, owner uuid, of_grant uuid) RETURNS TABLE(refresh_hash bytea, generation integer)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT g.refresh_hash, g.generation
+    FROM oauth_grants g
+    WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client
+$$;
+
+-- Name: oauth_request_of_browser(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.oauth_request_of_browser(request uuid) RETURNS TABLE(tenant_id uuid, client_name text, is_self_registered boolean, user_code text, scopes text[], redirect_uri text, state text, browser_hash bytea, is_allowed boolean, is_finished boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT
+        r.tenant_id, c.name, c.is_self_registered, r.user_code, r.scopes::text[], r.redirect_uri, r.state, r.browser_hash,
+        r.is_allowed, r.expires_at <= now() OR r.grant_id IS NOT NULL
+    FROM oauth_requests r
+    JOIN oauth_clients c ON c.id = r.client_id
+    WHERE r.id = request AND r.redirect_uri IS NOT NULL
+$$;
+
+-- Name: oauth_request_of_reader(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.oauth_request_of_reader(code text) RETURNS TABLE(id uuid, client_name text, is_self_registered boolean, is_device boolean, redirect_uri text, scopes text[], is_allowed boolean, created_at timestamp with time zone, expires_at timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT
+        r.id, c.name, c.is_self_registered, r.device_hash IS NOT NULL, r.redirect_uri, r.scopes::text[], r.is_allowed,
+        r.created_at, r.expires_at
+    FROM oauth_requests r
+    JOIN oauth_clients c ON c.id = r.client_id
+    JOIN tenants t ON t.id = r.tenant_id
+    WHERE r.tenant_id = app_tenant_id()
+        AND r.user_code = code
+        AND r.expires_at > now()
+        AND r.grant_id IS NULL
+        AND coalesce(r.user_id = app_user_id(), true)
+        AND t.oauth
+$$;
+
 -- Name: of_library_books(uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.of_library_books(import uuid, given jsonb) RETURNS jsonb
@@ -5910,6 +6726,17 @@ CREATE FUNCTION public.pending_events(rows_max integer) RETURNS TABLE(user_id uu
     WHERE e.delivered_at IS NULL
     ORDER BY e.id
     LIMIT rows_max
+$$;
+
+-- Name: pending_object_writes(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.pending_object_writes() RETURNS SETOF text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT w.version
+    FROM object_writes w
+    WHERE w.expires_at > now()
 $$;
 
 -- Name: persisted_query(text); Type: FUNCTION; Schema: public; Owner: -
@@ -6134,6 +6961,64 @@ CREATE FUNCTION public.prune_imports(older_than_days integer) RETURNS SETOF uuid
     FROM ended e
 $$;
 
+-- Name: prune_oauth(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_oauth(unused_days integer, rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    total bigint := 0;
+    deleted bigint;
+BEGIN
+    DELETE FROM oauth_requests r
+    WHERE r.id IN (
+        SELECT e.id
+        FROM oauth_requests e
+        WHERE e.expires_at < now() - interval '1 hour'
+        LIMIT rows_max
+        FOR UPDATE SKIP LOCKED
+    );
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    total := total + deleted;
+    DELETE FROM oauth_grants g
+    WHERE (g.user_id, g.id) IN (
+        SELECT e.user_id, e.id
+        FROM oauth_grants e
+        WHERE e.expires_at < now()
+        ORDER BY e.user_id, e.id
+        LIMIT rows_max
+        FOR UPDATE SKIP LOCKED
+    );
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    total := total + deleted;
+    DELETE FROM access_tokens t
+    WHERE (t.user_id, t.id) IN (
+        SELECT e.user_id, e.id
+        FROM access_tokens e
+        WHERE e.grant_id IS NOT NULL AND e.expires_at < now() - interval '1 hour'
+        ORDER BY e.user_id, e.id
+        LIMIT rows_max
+        FOR UPDATE SKIP LOCKED
+    );
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    total := total + deleted;
+    DELETE FROM oauth_clients c
+    WHERE c.id IN (
+        SELECT u.id
+        FROM oauth_clients u
+        WHERE u.is_self_registered
+            AND u.created_at < now() - greatest(1, unused_days) * interval '1 day'
+            AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = u.id)
+            AND NOT EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = u.id)
+        LIMIT rows_max
+        FOR UPDATE SKIP LOCKED
+    );
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    RETURN total + deleted;
+END
+$$;
+
 -- Name: prune_schema_usage(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.prune_schema_usage(older_than_days integer, rows_max integer) RETURNS bigint
@@ -6179,6 +7064,47 @@ CREATE FUNCTION public.prune_undone_swipes(older_than_days integer, rows_max int
         RETURNING 1
     )
     SELECT count(*) FROM deleted
+$$;
+
+-- Name: prune_webhook_deliveries(integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_webhook_deliveries(rows_max integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    expired webhook_deliveries;
+    pruned bigint := 0;
+BEGIN
+    UPDATE webhooks w
+    SET sealed_previous_secret = NULL,
+        previous_secret_until = NULL
+    WHERE w.previous_secret_until <= now();
+    FOR expired IN
+        SELECT d.*
+        FROM webhook_deliveries d
+        WHERE d.expires_at <= now()
+        ORDER BY d.expires_at
+        LIMIT rows_max
+        FOR UPDATE SKIP LOCKED
+    LOOP
+        IF expired.state <> 'WAITING' THEN
+            DELETE FROM webhook_deliveries d
+            WHERE d.user_id = expired.user_id AND d.id = expired.id;
+            pruned := pruned + 1;
+        ELSIF pg_try_advisory_xact_lock(hashtextextended('webhook ' || expired.user_id, 0)) THEN
+            UPDATE webhook_deliveries d
+            SET state = 'DEAD',
+                due_at = NULL,
+                expires_at = now() + interval '30 days',
+                last_error = coalesce(d.last_error, 'The webhook was paused or disabled.')
+            WHERE d.user_id = expired.user_id AND d.id = expired.id;
+            PERFORM schedule_webhook_delivery(expired.webhook_id, expired.user_id);
+            pruned := pruned + 1;
+        END IF;
+    END LOOP;
+    RETURN pruned;
+END
 $$;
 
 -- Name: public_book_title(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -6637,24 +7563,51 @@ CREATE FUNCTION public.record_token_uses(users uuid[], ids uuid[], seconds bigin
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    -- The order prevents deadlocks between two servers.
-    WITH found AS MATERIALIZED (
-        SELECT t.user_id, t.id, t.last_used_at, to_timestamp(used.seconds) AS used_at
+    -- The order prevents deadlocks between two servers. Rows that another transaction is deleting are skipped, because it may lock
+    -- them in another order.
+    WITH grants AS MATERIALIZED (
+        SELECT g.user_id, g.id, g.last_used_at
+        FROM oauth_grants g
+        WHERE (g.user_id, g.id) IN (
+            SELECT t.user_id, t.grant_id
+            FROM unnest(users, ids) AS used (user_id, id)
+            JOIN access_tokens t ON t.user_id = used.user_id AND t.id = used.id
+        )
+        ORDER BY g.user_id, g.id
+        FOR UPDATE SKIP LOCKED
+    ), found AS MATERIALIZED (
+        SELECT
+            t.user_id, t.id, t.grant_id, to_timestamp(used.seconds) AS used_at,
+            CASE WHEN t.grant_id IS NULL THEN t.last_used_at ELSE g.last_used_at END AS last_used_at
         FROM unnest(users, ids, seconds) AS used (user_id, id, seconds)
         JOIN access_tokens t ON t.user_id = used.user_id AND t.id = used.id
+        LEFT JOIN grants g ON g.user_id = t.user_id AND g.id = t.grant_id
         WHERE coalesce(t.last_used_at < to_timestamp(used.seconds) - interval '10 minutes', true)
+            AND (t.grant_id IS NULL OR g.id IS NOT NULL)
         ORDER BY t.user_id, t.id
-        FOR UPDATE OF t
+        FOR UPDATE OF t SKIP LOCKED
     ), updated AS (
         UPDATE access_tokens t
         SET last_used_at = f.used_at
         FROM found f
         WHERE t.user_id = f.user_id AND t.id = f.id
+    ), updated_grants AS (
+        UPDATE oauth_grants g
+        SET last_used_at = f.used_at
+        FROM (
+            SELECT n.user_id, n.grant_id, max(n.used_at) AS used_at
+            FROM found n
+            GROUP BY n.user_id, n.grant_id
+        ) f
+        WHERE g.user_id = f.user_id AND g.id = f.grant_id
     )
-    SELECT record_audit_event('TOKEN_USED', u.tenant_id, f.user_id, f.id, '{}')
-    FROM found f
-    JOIN users u ON u.id = f.user_id
-    WHERE (f.last_used_at AT TIME ZONE 'UTC')::date IS DISTINCT FROM (f.used_at AT TIME ZONE 'UTC')::date
+    SELECT record_audit_event('TOKEN_USED', first.tenant_id, first.user_id, first.credential_id, '{}')
+    FROM (
+        SELECT DISTINCT u.tenant_id, f.user_id, coalesce(f.grant_id, f.id) AS credential_id
+        FROM found f
+        JOIN users u ON u.id = f.user_id
+        WHERE (f.last_used_at AT TIME ZONE 'UTC')::date IS DISTINCT FROM (f.used_at AT TIME ZONE 'UTC')::date
+    ) first
 $$;
 
 -- Name: record_unchanged_cover_event(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -6752,6 +7705,49 @@ BEGIN
         UPDATE feed_state SET decks_valid_since = now();
     END IF;
     PERFORM count_genres();
+END
+$$;
+
+-- Name: refresh_oauth_grant(uuid, uuid, uuid, bytea, bytea, integer, public.access_scope[], uuid, bytea, text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refresh_oauth_grant(client uuid, owner uuid, of_grant uuid, given_hash bytea, successor_hash bytea, grace_seconds integer, requested public.access_scope[], new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, OUT outcome text, OUT stored_hash bytea, OUT stored_generation integer, OUT scopes text[]) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    stored oauth_grants;
+BEGIN
+    PERFORM lock_user(owner);
+    SELECT g.* INTO stored
+    FROM oauth_grants g
+    WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        outcome := 'UNKNOWN';
+        RETURN;
+    END IF;
+    stored_hash := stored.refresh_hash;
+    stored_generation := stored.generation;
+    outcome := CASE
+        WHEN stored.refresh_hash = given_hash THEN 'DONE'
+        WHEN stored.refresh_hash = successor_hash AND stored.rotated_at > now() - grace_seconds * interval '1 second'
+            THEN 'REPEATED'
+        ELSE 'OTHER'
+    END;
+    IF outcome = 'OTHER' THEN
+        RETURN;
+    ELSIF NOT stored.scopes @> coalesce(requested, '{}') THEN
+        outcome := 'SCOPE';
+        RETURN;
+    ELSIF outcome = 'DONE' THEN
+        UPDATE oauth_grants g
+        SET refresh_hash = successor_hash, generation = g.generation + 1, rotated_at = now()
+        WHERE g.user_id = owner AND g.id = of_grant;
+    END IF;
+    scopes := coalesce(requested, stored.scopes)::text[];
+    PERFORM add_oauth_token(
+        owner, of_grant, coalesce(requested, stored.scopes), new_token, new_hash, new_last_characters, token_seconds
+    );
 END
 $$;
 
@@ -6867,6 +7863,45 @@ BEGIN
 END
 $$;
 
+-- Name: register_oauth_client(uuid, uuid, text, text[], public.access_scope[], boolean, bytea, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF (SELECT count(*) FROM oauth_clients c WHERE c.tenant_id = tenant AND c.is_self_registered) >= clients_max THEN
+        DELETE FROM oauth_clients c
+        WHERE c.id = (
+            SELECT u.id
+            FROM oauth_clients u
+            WHERE u.tenant_id = tenant
+                AND u.is_self_registered
+                AND u.created_at < now() - interval '1 day'
+                AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = u.id)
+                AND NOT EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = u.id)
+            ORDER BY u.created_at
+            LIMIT 1
+        );
+    END IF;
+    PERFORM
+    FROM tenants t
+    WHERE t.id = tenant
+        AND t.oauth
+        AND t.oauth_registration
+        AND (SELECT count(*) FROM oauth_clients c WHERE c.tenant_id = t.id AND c.is_self_registered) < clients_max;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    INSERT INTO oauth_clients (
+        id, tenant_id, name, redirect_uris, scopes, allows_device, secret_hash, is_self_registered
+    )
+    VALUES (new_id, tenant, new_name, uris, allowed, device, new_secret_hash, true);
+    PERFORM record_audit_event('CLIENT_REGISTERED', tenant, NULL, NULL, jsonb_build_object('client', new_id));
+    RETURN true;
+END
+$$;
+
 -- Name: release_deleted_identity(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.release_deleted_identity() RETURNS void
@@ -6892,6 +7927,9 @@ BEGIN
     UPDATE sessions s
     SET revoked_at = now()
     WHERE s.user_id = owner AND s.revoked_at IS NULL;
+    PERFORM delete_allowed_oauth_requests();
+    DELETE FROM oauth_grants g
+    WHERE g.user_id = owner;
     DELETE FROM access_tokens t
     WHERE t.user_id = owner;
     PERFORM set_config('app.user_id', '', true);
@@ -7162,6 +8200,48 @@ BEGIN
 END
 $$;
 
+-- Name: retry_webhook_deliveries(uuid, uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.retry_webhook_deliveries(webhook uuid, ids uuid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    owner uuid;
+    owners uuid[] := '{}';
+    retried bigint := 0;
+    revived bigint;
+BEGIN
+    FOR owner IN
+        SELECT DISTINCT d.user_id
+        FROM webhook_deliveries d
+        WHERE d.webhook_id = webhook AND d.state = 'DEAD' AND (ids IS NULL OR d.id = ANY(ids))
+        ORDER BY 1
+    LOOP
+        PERFORM lock_webhook_queue(owner);
+        UPDATE webhook_deliveries d
+        SET state = 'WAITING',
+            attempts = 0,
+            expires_at = now() + webhook_lifetime()
+        WHERE d.user_id = owner AND d.webhook_id = webhook AND d.state = 'DEAD' AND (ids IS NULL OR d.id = ANY(ids));
+        GET DIAGNOSTICS revived = ROW_COUNT;
+        retried := retried + revived;
+        PERFORM schedule_webhook_delivery(webhook, owner);
+    END LOOP;
+    RETURN retried;
+END
+$$;
+
+-- Name: revoke_oauth_token(uuid, bytea); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.revoke_oauth_token(client uuid, given_hash bytea) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    DELETE FROM access_tokens t
+    USING oauth_grants g
+    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client
+$$;
+
 -- Name: rows_with(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.rows_with(stored jsonb, members jsonb) RETURNS jsonb
@@ -7353,6 +8433,28 @@ CREATE FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max int
         attempts_max = excluded.attempts_max,
         run_at = least(j.run_at, now() + excluded.every)
     WHERE (j.every, j.attempts_max) IS DISTINCT FROM (excluded.every, excluded.attempts_max)
+$$;
+
+-- Name: schedule_webhook_delivery(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.schedule_webhook_delivery(webhook uuid, owner uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    UPDATE webhook_deliveries d
+    SET due_at = clock_timestamp()
+    WHERE d.user_id = owner
+        AND d.id = (
+            SELECT n.id
+            FROM webhook_deliveries n
+            WHERE n.webhook_id = webhook AND n.user_id = owner AND n.state = 'WAITING'
+            ORDER BY n.number
+            LIMIT 1
+        )
+        AND NOT EXISTS (
+            SELECT
+            FROM webhook_deliveries n
+            WHERE n.webhook_id = webhook AND n.user_id = owner AND n.due_at IS NOT NULL
+        )
 $$;
 
 -- Name: search_candidates(text[], double precision[], double precision); Type: FUNCTION; Schema: public; Owner: -
@@ -7885,14 +8987,14 @@ BEGIN
     excess := added - tenant.user_storage_bytes_max + (
         SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
         FROM stored_covers c
-        WHERE c.user_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
+        WHERE c.owner_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
     );
     IF excess > 0 THEN
         PERFORM drop_deleted_covers(set_cover.user_id, excess);
         IF added - tenant.user_storage_bytes_max + (
             SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
             FROM stored_covers c
-            WHERE c.user_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
+            WHERE c.owner_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
         ) > 0 THEN
             RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
         END IF;
@@ -8011,6 +9113,18 @@ BEGIN
 END
 $$;
 
+-- Name: set_oauth_code(uuid, bytea, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.set_oauth_code(request uuid, new_hash bytea, lifetime_seconds integer) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE oauth_requests r
+    SET code_hash = new_hash, code_expires_at = now() + lifetime_seconds * interval '1 second'
+    WHERE r.id = request AND r.is_allowed AND r.grant_id IS NULL AND r.expires_at > now()
+    RETURNING true
+$$;
+
 -- Name: set_reading_goal(uuid, uuid, integer, public.goal_unit, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.set_reading_goal(owner uuid, chosen uuid, of_year integer, of_unit public.goal_unit, new_target integer) RETURNS text
@@ -8048,12 +9162,102 @@ CREATE FUNCTION public.set_review_visibility() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NEW;
+    END IF;
     NEW.is_visible := EXISTS (
         SELECT
         FROM books b
         WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id AND b.status = 'READ'
     );
     RETURN NEW;
+END
+$$;
+
+-- Name: settle_webhook_delivery(uuid, uuid, uuid, boolean, integer, text, bigint, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.settle_webhook_delivery(webhook uuid, owner uuid, delivery uuid, is_delivered boolean, status integer, message text, retry_after_ms bigint, is_gone boolean) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    failed_count int;
+    failing_users int;
+    requested interval := CASE
+        WHEN retry_after_ms IS NOT NULL THEN
+            least(greatest(retry_after_ms, 1000), 7200000) * interval '1 millisecond'
+    END;
+    settled webhook_deliveries;
+    was_paused boolean;
+BEGIN
+    PERFORM lock_webhook_queue(owner);
+    UPDATE webhook_deliveries d
+    SET attempts = d.attempts + 1,
+        attempted_at = clock_timestamp(),
+        last_status = status,
+        last_error = left(message, 500),
+        state = CASE
+            WHEN is_delivered THEN 'DELIVERED'
+            WHEN d.expires_at <= clock_timestamp() AND NOT is_gone THEN 'DEAD'
+            ELSE 'WAITING'
+        END::webhook_delivery_state,
+        due_at = CASE
+            WHEN NOT is_delivered AND (is_gone OR d.expires_at > clock_timestamp()) THEN
+                clock_timestamp() + greatest(webhook_pause(d.attempts + 1, interval '2 hours'), requested)
+        END
+    WHERE d.user_id = owner AND d.id = delivery AND d.webhook_id = webhook AND d.due_at IS NOT NULL
+    RETURNING d.* INTO settled;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    IF settled.state <> 'WAITING' THEN
+        UPDATE webhook_deliveries d
+        SET expires_at = clock_timestamp() + CASE WHEN is_delivered THEN interval '3 days' ELSE interval '30 days' END
+        WHERE d.user_id = owner AND d.id = delivery;
+        PERFORM schedule_webhook_delivery(webhook, owner);
+    END IF;
+    IF is_delivered THEN
+        -- Not FOR UPDATE, which would block new deliveries, whose foreign key locks the webhook.
+        SELECT coalesce(w.paused_until <= clock_timestamp(), false) INTO was_paused
+        FROM webhooks w
+        WHERE w.id = webhook AND (w.failures > 0 OR w.paused_until IS NOT NULL)
+        FOR NO KEY UPDATE;
+        IF FOUND THEN
+            -- A request that was sent before a pause began does not end it.
+            UPDATE webhooks w
+            SET failures = 0,
+                paused_until = CASE WHEN w.paused_until > clock_timestamp() THEN w.paused_until END
+            WHERE w.id = webhook;
+        END IF;
+        IF was_paused THEN
+            UPDATE webhook_deliveries d
+            SET due_at = clock_timestamp()
+            WHERE d.webhook_id = webhook AND d.due_at > clock_timestamp();
+        END IF;
+        RETURN 'delivered';
+    END IF;
+    UPDATE webhooks w
+    SET failures = w.failures + 1,
+        disabled_at = coalesce(w.disabled_at, CASE WHEN is_gone THEN clock_timestamp() END)
+    WHERE w.id = webhook
+    RETURNING w.failures INTO failed_count;
+    IF is_gone THEN
+        RETURN 'disabled';
+    END IF;
+    SELECT count(*) INTO failing_users
+    FROM (
+        SELECT
+        FROM webhook_deliveries d
+        WHERE d.webhook_id = webhook AND d.due_at IS NOT NULL AND d.attempts > 0
+        LIMIT 3
+    ) f;
+    IF requested IS NOT NULL OR (failed_count >= 5 AND failing_users >= 3) THEN
+        UPDATE webhooks w
+        SET paused_until = clock_timestamp()
+                + coalesce(requested, webhook_pause(failed_count - 4, interval '10 minutes'))
+        WHERE w.id = webhook;
+    END IF;
+    RETURN CASE settled.state WHEN 'DEAD' THEN 'dead' ELSE 'failed' END;
 END
 $$;
 
@@ -8172,6 +9376,36 @@ BEGIN
     work := work_id(coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = cards[1]), cards[1]));
     rest := work_id(coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = remaining[1]), remaining[1]));
     RETURN NEXT;
+END
+$$;
+
+-- Name: start_oauth_request(uuid, uuid, uuid, text, public.access_scope[], integer, text, text, text, bytea, bytea); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM oauth_requests r
+    WHERE r.id IN (
+        SELECT e.id
+        FROM oauth_requests e
+        -- The app gets a more exact error for an hour.
+        WHERE e.expires_at < now() - interval '1 hour'
+        ORDER BY e.expires_at
+        LIMIT 20
+        FOR UPDATE SKIP LOCKED
+    );
+    INSERT INTO oauth_requests (
+        id, tenant_id, client_id, user_code, scopes, redirect_uri, state, code_challenge, browser_hash, device_hash,
+        expires_at
+    )
+    VALUES (
+        new_id, tenant, client, new_code, requested, new_redirect_uri, new_state, challenge, new_browser_hash, new_device_hash,
+        now() + lifetime_seconds * interval '1 second'
+    )
+    ON CONFLICT (tenant_id, user_code) DO NOTHING;
+    RETURN FOUND;
 END
 $$;
 
@@ -8737,6 +9971,22 @@ BEGIN
 END
 $$;
 
+-- Name: usable_webhook(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.usable_webhook(id uuid) RETURNS TABLE(url text, sealed_secret bytea, sealed_previous_secret bytea)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT
+        w.url,
+        w.sealed_secret,
+        CASE WHEN w.previous_secret_until > clock_timestamp() THEN w.sealed_previous_secret END
+    FROM webhooks w
+    WHERE w.id = usable_webhook.id
+        AND w.disabled_at IS NULL
+        AND (w.paused_until IS NULL OR w.paused_until <= clock_timestamp())
+$$;
+
 -- Name: user_of_identity(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.user_of_identity() RETURNS uuid
@@ -8780,6 +10030,23 @@ BEGIN
             )
     );
 END
+$$;
+
+-- Name: webhook_lifetime(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.webhook_lifetime() RETURNS interval
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT interval '3 days'
+$$;
+
+-- Name: webhook_pause(integer, interval); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.webhook_pause(failures integer, pause_max interval) RETURNS interval
+    LANGUAGE sql
+    AS $$
+    SELECT least(interval '5 seconds' * power(2, least(greatest(failures, 1), 20) - 1), pause_max)
+        * (0.75 + random() * 0.5)
 $$;
 
 -- Name: withdraw_jobs(uuid[]); Type: FUNCTION; Schema: public; Owner: -
@@ -8898,6 +10165,7 @@ CREATE TABLE public.access_tokens (
     expires_at timestamp with time zone,
     last_used_at timestamp with time zone,
     documents text[],
+    grant_id uuid,
     CONSTRAINT access_tokens_documents_check CHECK (((cardinality(documents) >= 1) AND (cardinality(documents) <= 100))),
     CONSTRAINT access_tokens_kosync_hash_check CHECK ((octet_length(kosync_hash) = 32)),
     CONSTRAINT access_tokens_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
@@ -9561,6 +10829,53 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 ALTER TABLE ONLY public.notes FORCE ROW LEVEL SECURITY;
 
+-- Name: oauth_clients; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.oauth_clients (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    redirect_uris text[] NOT NULL,
+    scopes public.access_scope[] NOT NULL,
+    allows_device boolean NOT NULL,
+    secret_hash bytea,
+    is_self_registered boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT oauth_clients_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+    CONSTRAINT oauth_clients_redirect_uris_check CHECK ((cardinality(redirect_uris) <= 10)),
+    CONSTRAINT oauth_clients_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 20))),
+    CONSTRAINT oauth_clients_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
+);
+
+-- Name: oauth_grants; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.oauth_grants (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    client_id uuid NOT NULL,
+    scopes public.access_scope[] NOT NULL,
+    refresh_hash bytea NOT NULL,
+    generation integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    rotated_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    CONSTRAINT oauth_grants_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 20)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+ALTER TABLE ONLY public.oauth_grants FORCE ROW LEVEL SECURITY;
+
+-- Name: object_writes; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.object_writes (
+    version text NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
+
+ALTER TABLE ONLY public.object_writes FORCE ROW LEVEL SECURITY;
+
 -- Name: persisted_queries; Type: TABLE; Schema: public; Owner: -
 
 CREATE UNLOGGED TABLE public.persisted_queries (
@@ -9952,7 +11267,8 @@ CREATE VIEW public.stored_covers WITH (security_invoker='true') AS
     covers.height,
     covers.byte_counts,
     covers.hashes,
-    false AS is_deleted
+    false AS is_deleted,
+    covers.user_id AS owner_id
    FROM public.covers
 UNION ALL
  SELECT d.user_id,
@@ -9963,7 +11279,8 @@ UNION ALL
     c.height,
     c.byte_counts,
     c.hashes,
-    true AS is_deleted
+    true AS is_deleted,
+    d.user_id AS owner_id
    FROM (public.deleted_books d
      CROSS JOIN LATERAL jsonb_populate_record(NULL::public.covers, d.cover) c(user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes, updated_at))
   WHERE (d.cover IS NOT NULL)
@@ -9976,7 +11293,8 @@ UNION ALL
     c.height,
     c.byte_counts,
     c.hashes,
-    true AS is_deleted
+    true AS is_deleted,
+    m.user_id AS owner_id
    FROM (public.moving_covers m
      CROSS JOIN LATERAL jsonb_populate_record(NULL::public.covers, m.cover) c(user_id, book_id, tenant_id, version, source, width, height, dominant_color, blur_hash, byte_counts, hashes, updated_at));
 
@@ -10007,6 +11325,9 @@ CREATE TABLE public.tenants (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     guests boolean DEFAULT false NOT NULL,
     guest_books_max integer DEFAULT 200 NOT NULL,
+    oauth boolean DEFAULT false NOT NULL,
+    oauth_registration boolean DEFAULT false NOT NULL,
+    mcp boolean DEFAULT false NOT NULL,
     CONSTRAINT tenants_amazon_tag_check CHECK ((amazon_tag ~ '^[A-Za-z0-9-]{1,64}$'::text)),
     CONSTRAINT tenants_bookshop_id_check CHECK ((bookshop_id ~ '^[0-9]{1,10}$'::text)),
     CONSTRAINT tenants_guest_books_max_check CHECK (((guest_books_max >= 1) AND (guest_books_max <= 1000))),
@@ -10071,6 +11392,73 @@ CREATE TABLE public.users (
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
+
+-- Name: webhook_deliveries; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.webhook_deliveries (
+    user_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    webhook_id uuid NOT NULL,
+    number bigint NOT NULL,
+    type text NOT NULL,
+    object_id uuid,
+    change_seq bigint,
+    event_at timestamp with time zone NOT NULL,
+    state public.webhook_delivery_state DEFAULT 'WAITING'::public.webhook_delivery_state NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone,
+    expires_at timestamp with time zone NOT NULL,
+    attempted_at timestamp with time zone,
+    last_status integer,
+    last_error text,
+    CONSTRAINT webhook_deliveries_check CHECK (((due_at IS NULL) OR (state = 'WAITING'::public.webhook_delivery_state)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+ALTER TABLE ONLY public.webhook_deliveries FORCE ROW LEVEL SECURITY;
+
+-- Name: webhook_deliveries_number_seq; Type: SEQUENCE; Schema: public; Owner: -
+
+ALTER TABLE public.webhook_deliveries ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.webhook_deliveries_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: webhook_positions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.webhook_positions (
+    user_id uuid NOT NULL,
+    change_seq bigint NOT NULL,
+    event_id bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
+
+ALTER TABLE ONLY public.webhook_positions FORCE ROW LEVEL SECURITY;
+
+-- Name: webhooks; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.webhooks (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    url text NOT NULL,
+    event_types text[] NOT NULL,
+    sealed_secret bytea NOT NULL,
+    sealed_previous_secret bytea,
+    previous_secret_until timestamp with time zone,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    disabled_at timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL,
+    paused_until timestamp with time zone,
+    CONSTRAINT webhooks_check CHECK (((sealed_previous_secret IS NULL) = (previous_secret_until IS NULL))),
+    CONSTRAINT webhooks_event_types_check CHECK (((cardinality(event_types) >= 1) AND (cardinality(event_types) <= 50))),
+    CONSTRAINT webhooks_url_check CHECK (((url ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(url) <= 2000)))
+);
+
+ALTER TABLE ONLY public.webhooks FORCE ROW LEVEL SECURITY;
 
 -- Name: work_decision_editions; Type: TABLE; Schema: public; Owner: -
 
@@ -10326,6 +11714,26 @@ ALTER TABLE ONLY public.moving_covers
 ALTER TABLE ONLY public.notes
     ADD CONSTRAINT notes_pkey PRIMARY KEY (user_id, id);
 
+-- Name: oauth_clients oauth_clients_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.oauth_clients
+    ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (id);
+
+-- Name: oauth_grants oauth_grants_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.oauth_grants
+    ADD CONSTRAINT oauth_grants_pkey PRIMARY KEY (user_id, id);
+
+-- Name: oauth_requests oauth_requests_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.oauth_requests
+    ADD CONSTRAINT oauth_requests_pkey PRIMARY KEY (id);
+
+-- Name: object_writes object_writes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.object_writes
+    ADD CONSTRAINT object_writes_pkey PRIMARY KEY (version);
+
 -- Name: persisted_queries persisted_queries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.persisted_queries
@@ -10491,6 +11899,21 @@ ALTER TABLE ONLY public.users
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_tenant_id_apple_sub_key UNIQUE (tenant_id, apple_sub);
 
+-- Name: webhook_deliveries webhook_deliveries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (user_id, id);
+
+-- Name: webhook_positions webhook_positions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.webhook_positions
+    ADD CONSTRAINT webhook_positions_pkey PRIMARY KEY (user_id);
+
+-- Name: webhooks webhooks_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.webhooks
+    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+
 -- Name: work_decision_editions work_decision_editions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.work_decision_editions
@@ -10510,6 +11933,10 @@ ALTER TABLE ONLY public.work_records
 
 ALTER TABLE ONLY public.work_signals
     ADD CONSTRAINT work_signals_pkey PRIMARY KEY (number);
+
+-- Name: access_tokens_grant_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX access_tokens_grant_id ON public.access_tokens USING btree (user_id, grant_id) WHERE (grant_id IS NOT NULL);
 
 -- Name: access_tokens_kosync_hash; Type: INDEX; Schema: public; Owner: -
 
@@ -10731,6 +12158,42 @@ CREATE INDEX notes_of_user ON public.notes USING btree (user_id, created_at, id)
 
 CREATE INDEX notes_search ON public.notes USING gin (public.note_search_keys(user_id, (text)::text, (comment)::text, (chapter)::text)) WITH (fastupdate=off);
 
+-- Name: oauth_clients_tenant_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX oauth_clients_tenant_id ON public.oauth_clients USING btree (tenant_id, created_at);
+
+-- Name: oauth_grants_client_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX oauth_grants_client_id ON public.oauth_grants USING btree (client_id);
+
+-- Name: oauth_grants_expires_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX oauth_grants_expires_at ON public.oauth_grants USING btree (expires_at);
+
+-- Name: oauth_requests_client_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX oauth_requests_client_id ON public.oauth_requests USING btree (client_id);
+
+-- Name: oauth_requests_code_hash; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX oauth_requests_code_hash ON public.oauth_requests USING btree (code_hash);
+
+-- Name: oauth_requests_device_hash; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX oauth_requests_device_hash ON public.oauth_requests USING btree (device_hash);
+
+-- Name: oauth_requests_expires_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX oauth_requests_expires_at ON public.oauth_requests USING btree (expires_at);
+
+-- Name: oauth_requests_user_code; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX oauth_requests_user_code ON public.oauth_requests USING btree (tenant_id, user_code);
+
+-- Name: oauth_requests_user_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX oauth_requests_user_id ON public.oauth_requests USING btree (user_id);
+
 -- Name: progress_entries_of_read; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX progress_entries_of_read ON public.progress_entries USING btree (user_id, read_id, at, id);
@@ -10823,6 +12286,34 @@ CREATE INDEX swipes_undone_at ON public.swipes USING btree (undone_at) WHERE (un
 
 CREATE INDEX users_guests ON public.users USING btree (tenant_id, created_at) WHERE is_guest;
 
+-- Name: webhook_deliveries_dead; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX webhook_deliveries_dead ON public.webhook_deliveries USING btree (webhook_id, user_id) WHERE (state = 'DEAD'::public.webhook_delivery_state);
+
+-- Name: webhook_deliveries_due_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX webhook_deliveries_due_at ON public.webhook_deliveries USING btree (webhook_id, due_at) WHERE (due_at IS NOT NULL);
+
+-- Name: webhook_deliveries_expires_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX webhook_deliveries_expires_at ON public.webhook_deliveries USING btree (expires_at);
+
+-- Name: webhook_deliveries_next; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX webhook_deliveries_next ON public.webhook_deliveries USING btree (webhook_id, user_id) WHERE (due_at IS NOT NULL);
+
+-- Name: webhook_deliveries_waiting; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX webhook_deliveries_waiting ON public.webhook_deliveries USING btree (webhook_id, user_id, number) WHERE (state = 'WAITING'::public.webhook_delivery_state);
+
+-- Name: webhook_deliveries_webhook_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX webhook_deliveries_webhook_id ON public.webhook_deliveries USING btree (webhook_id, number);
+
+-- Name: webhooks_tenant_id; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX webhooks_tenant_id ON public.webhooks USING btree (tenant_id);
+
 -- Name: work_decision_editions_edition_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions USING btree (edition_id);
@@ -10830,6 +12321,14 @@ CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions 
 -- Name: work_records_work; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX work_records_work ON public.work_records USING btree (founder_id, rank) INCLUDE (edition_id);
+
+-- Name: oauth_grants audit_ended_oauth_grant; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER audit_ended_oauth_grant AFTER DELETE ON public.oauth_grants FOR EACH ROW EXECUTE FUNCTION public.audit_oauth_grant('APP_REVOKED');
+
+-- Name: oauth_grants audit_oauth_grant; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER audit_oauth_grant AFTER INSERT ON public.oauth_grants FOR EACH ROW EXECUTE FUNCTION public.audit_oauth_grant('APP_AUTHORIZED');
 
 -- Name: sessions audit_sign_in; Type: TRIGGER; Schema: public; Owner: -
 
@@ -10857,7 +12356,15 @@ CREATE TRIGGER collect_signals_of_new_records AFTER INSERT ON public.work_record
 
 -- Name: reads copy_book_facts; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER copy_book_facts BEFORE INSERT ON public.reads FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.copy_book_facts();
+CREATE TRIGGER copy_book_facts BEFORE INSERT ON public.reads FOR EACH ROW EXECUTE FUNCTION public.copy_book_facts();
+
+-- Name: moving_covers count_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER count_delete AFTER DELETE ON public.moving_covers REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_moving_covers();
+
+-- Name: moving_covers count_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER count_insert AFTER INSERT ON public.moving_covers REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_moving_covers();
 
 -- Name: users delete_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -10877,7 +12384,7 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_book();
+CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
 
 -- Name: notes log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -10889,15 +12396,15 @@ CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reading_go
 
 -- Name: reads log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reads FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_read();
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reads FOR EACH ROW EXECUTE FUNCTION public.log_read();
 
 -- Name: reviews log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reviews FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_review();
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.log_review();
 
 -- Name: shelves log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_shelf();
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FOR EACH ROW EXECUTE FUNCTION public.log_shelf();
 
 -- Name: books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -10922,6 +12429,10 @@ CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TAB
 -- Name: progress_entries log_update; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_update AFTER UPDATE ON public.progress_entries REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_changed_progress();
+
+-- Name: events mark_cover_event; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER mark_cover_event AFTER INSERT ON public.events FOR EACH ROW WHEN ((new.kind = 'cover_changed'::text)) EXECUTE FUNCTION public.mark_cover_event();
 
 -- Name: sessions notify_session_ended_on_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -10973,11 +12484,16 @@ CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, w
 
 -- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER set_visibility BEFORE INSERT ON public.reviews FOR EACH ROW WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.set_review_visibility();
+CREATE TRIGGER set_visibility BEFORE INSERT ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.set_review_visibility();
 
 -- Name: collected_signals subtract_collected_signals; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER subtract_collected_signals AFTER DELETE ON public.collected_signals REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subtract_collected_signals();
+
+-- Name: access_tokens access_tokens_grant_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.access_tokens
+    ADD CONSTRAINT access_tokens_grant_fkey FOREIGN KEY (user_id, grant_id) REFERENCES public.oauth_grants(user_id, id) ON DELETE CASCADE;
 
 -- Name: access_tokens access_tokens_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -11119,6 +12635,36 @@ ALTER TABLE ONLY public.moving_covers
 ALTER TABLE ONLY public.notes
     ADD CONSTRAINT notes_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
 
+-- Name: oauth_clients oauth_clients_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.oauth_clients
+    ADD CONSTRAINT oauth_clients_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+-- Name: oauth_grants oauth_grants_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.oauth_grants
+    ADD CONSTRAINT oauth_grants_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.oauth_clients(id) ON DELETE CASCADE;
+
+-- Name: oauth_grants oauth_grants_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.oauth_grants
+    ADD CONSTRAINT oauth_grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: oauth_requests oauth_requests_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.oauth_requests
+    ADD CONSTRAINT oauth_requests_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.oauth_clients(id) ON DELETE CASCADE;
+
+-- Name: oauth_requests oauth_requests_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.oauth_requests
+    ADD CONSTRAINT oauth_requests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+-- Name: oauth_requests oauth_requests_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.oauth_requests
+    ADD CONSTRAINT oauth_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 -- Name: progress_entries progress_entries_user_id_read_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.progress_entries
@@ -11208,6 +12754,16 @@ ALTER TABLE ONLY public.usage_clients
 
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id);
+
+-- Name: webhook_deliveries webhook_deliveries_webhook_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES public.webhooks(id) ON DELETE CASCADE;
+
+-- Name: webhooks webhooks_tenant_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.webhooks
+    ADD CONSTRAINT webhooks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
 -- Name: work_decision_editions work_decision_editions_decision_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -11311,6 +12867,18 @@ CREATE POLICY administration ON public.moving_covers TO bookplate_owner USING (t
 
 CREATE POLICY administration ON public.notes TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: oauth_grants administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.oauth_grants TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: oauth_requests administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.oauth_requests TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: object_writes administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.object_writes TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: persisted_queries administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.persisted_queries TO bookplate_owner USING (true) WITH CHECK (true);
@@ -11386,6 +12954,18 @@ CREATE POLICY administration ON public.usage_clients TO bookplate_owner USING (t
 -- Name: users administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.users TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: webhook_deliveries administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.webhook_deliveries TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: webhook_positions administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.webhook_positions TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: webhooks administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.webhooks TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: apple_grants; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -11479,6 +13059,18 @@ ALTER TABLE public.moving_covers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.notes ENABLE ROW LEVEL SECURITY;
 
+-- Name: oauth_grants; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.oauth_grants ENABLE ROW LEVEL SECURITY;
+
+-- Name: oauth_requests; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.oauth_requests ENABLE ROW LEVEL SECURITY;
+
+-- Name: object_writes; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.object_writes ENABLE ROW LEVEL SECURITY;
+
 -- Name: access_tokens owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.access_tokens TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -11538,6 +13130,10 @@ CREATE POLICY owner_only ON public.moving_covers TO bookplate_app USING ((user_i
 -- Name: notes owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.notes TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: oauth_grants owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.oauth_grants TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: progress_entries owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -11663,6 +13259,18 @@ ALTER TABLE public.usage_clients ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.users ENABLE ROW LEVEL SECURITY;
 
+-- Name: webhook_deliveries; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.webhook_deliveries ENABLE ROW LEVEL SECURITY;
+
+-- Name: webhook_positions; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.webhook_positions ENABLE ROW LEVEL SECURITY;
+
+-- Name: webhooks; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.webhooks ENABLE ROW LEVEL SECURITY;
+
 -- Name: SCHEMA public; Type: ACL; Schema: -; Owner: -
 
 GRANT USAGE ON SCHEMA public TO bookplate_app;
@@ -11697,6 +13305,10 @@ REVOKE ALL ON FUNCTION public.audit_credential() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.audit_hash(previous bytea, event public.audit_events) FROM PUBLIC;
 
+-- Name: FUNCTION audit_oauth_grant(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.audit_oauth_grant() FROM PUBLIC;
+
 -- Name: FUNCTION audit_unlinked_identity(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.audit_unlinked_identity() FROM PUBLIC;
@@ -11710,6 +13322,16 @@ GRANT ALL ON FUNCTION public.begin_guest_deletion(guest uuid, days integer) TO b
 
 REVOKE ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) TO bookplate_app;
+
+-- Name: FUNCTION begin_object_write(version text, seconds integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.begin_object_write(version text, seconds integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.begin_object_write(version text, seconds integer) TO bookplate_app;
+
+-- Name: FUNCTION cancel_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.cancel_oauth_request(request uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.cancel_oauth_request(request uuid) TO bookplate_app;
 
 -- Name: FUNCTION chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea); Type: ACL; Schema: public; Owner: -
 
@@ -11753,6 +13375,11 @@ REVOKE ALL ON FUNCTION public.collect_signals_of_moved_works() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.collect_signals_of_works() FROM PUBLIC;
 
+-- Name: FUNCTION collect_webhook_events(users_max integer, entries_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) TO bookplate_app;
+
 -- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
@@ -11760,6 +13387,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
 -- Name: FUNCTION count_covers(stored public.covers[], sign integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_covers(stored public.covers[], sign integer) FROM PUBLIC;
+
+-- Name: FUNCTION count_expired_object_writes(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_expired_object_writes() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.count_expired_object_writes() TO bookplate_app;
 
 -- Name: FUNCTION count_genres(); Type: ACL; Schema: public; Owner: -
 
@@ -11775,17 +13407,41 @@ GRANT ALL ON FUNCTION public.count_guests() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
 
+-- Name: FUNCTION count_moving_covers(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_moving_covers() FROM PUBLIC;
+
 -- Name: FUNCTION count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean) FROM PUBLIC;
+
+-- Name: FUNCTION count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) TO bookplate_app;
+
+-- Name: FUNCTION decide_oauth_request(request uuid, allowed public.access_scope[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.decide_oauth_request(request uuid, allowed public.access_scope[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.decide_oauth_request(request uuid, allowed public.access_scope[]) TO bookplate_app;
 
 -- Name: FUNCTION decide_works(decided public.work_decision_kind, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.decide_works(decided public.work_decision_kind, ids uuid[]) FROM PUBLIC;
 
+-- Name: FUNCTION delete_allowed_oauth_requests(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.delete_allowed_oauth_requests() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.delete_allowed_oauth_requests() TO bookplate_app;
+
 -- Name: FUNCTION delete_changes(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.delete_changes() FROM PUBLIC;
+
+-- Name: FUNCTION delete_expired_object_writes(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.delete_expired_object_writes() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.delete_expired_object_writes() TO bookplate_app;
 
 -- Name: FUNCTION delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
 
@@ -11802,10 +13458,29 @@ GRANT ALL ON FUNCTION public.delete_sweep_checkpoint() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) TO bookplate_app;
 
+-- Name: FUNCTION due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer) TO bookplate_app;
+
+-- Name: FUNCTION end_oauth_grant(client uuid, owner uuid, of_grant uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) TO bookplate_app;
+
+-- Name: FUNCTION end_object_write(version text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.end_object_write(version text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.end_object_write(version text) TO bookplate_app;
+
 -- Name: FUNCTION end_overdue_cover_waits(seconds integer, users_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.end_overdue_cover_waits(seconds integer, users_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.end_overdue_cover_waits(seconds integer, users_max integer) TO bookplate_app;
+
+-- Name: FUNCTION end_webhook_user(tenant uuid, owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.end_webhook_user(tenant uuid, owner uuid) FROM PUBLIC;
 
 -- Name: FUNCTION ended_sessions(users uuid[], ids uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -11833,6 +13508,16 @@ REVOKE ALL ON FUNCTION public.enqueue_links(keys bigint[]) FROM PUBLIC;
 -- Name: FUNCTION enqueue_links_of_recent_books(since timestamp with time zone); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.enqueue_links_of_recent_books(since timestamp with time zone) FROM PUBLIC;
+
+-- Name: FUNCTION enqueue_webhooks(kind text, attempts_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.enqueue_webhooks(kind text, attempts_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.enqueue_webhooks(kind text, attempts_max integer) TO bookplate_app;
+
+-- Name: FUNCTION exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]) TO bookplate_app;
 
 -- Name: FUNCTION expired_removed_covers(count integer); Type: ACL; Schema: public; Owner: -
 
@@ -11900,10 +13585,10 @@ GRANT ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, versi
 REVOKE ALL ON FUNCTION public.library_positions(users uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.library_positions(users uuid[]) TO bookplate_app;
 
--- Name: FUNCTION link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer, OUT is_upgrade boolean); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer, OUT is_upgrade boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.link_identity(token_hash bytea, token_expires_at timestamp with time zone, identities_max integer, OUT is_upgrade boolean) TO bookplate_app;
 
 -- Name: FUNCTION link_waiting_books(count integer, OUT looked_at integer, OUT changed_readers uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -11913,6 +13598,10 @@ GRANT ALL ON FUNCTION public.link_waiting_books(count integer, OUT looked_at int
 -- Name: FUNCTION list_genres_of_editions(ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION lock_webhook_queue(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.lock_webhook_queue(owner uuid) FROM PUBLIC;
 
 -- Name: FUNCTION log_added_progress(); Type: ACL; Schema: public; Owner: -
 
@@ -11963,6 +13652,10 @@ REVOKE ALL ON FUNCTION public.log_shelf() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_shelf_books() FROM PUBLIC;
 
+-- Name: FUNCTION mark_cover_event(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.mark_cover_event() FROM PUBLIC;
+
 -- Name: FUNCTION mark_events_delivered(user_ids uuid[], ids bigint[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]) FROM PUBLIC;
@@ -11972,6 +13665,10 @@ GRANT ALL ON FUNCTION public.mark_events_delivered(user_ids uuid[], ids bigint[]
 
 REVOKE ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], versions text[]) TO bookplate_app;
+
+-- Name: FUNCTION mark_webhook_position(owner uuid, last_event bigint); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.mark_webhook_position(owner uuid, last_event bigint) FROM PUBLIC;
 
 -- Name: FUNCTION match_guest_books(guest uuid, account uuid); Type: ACL; Schema: public; Owner: -
 
@@ -12026,9 +13723,29 @@ REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) TO bookplate_app;
 
+-- Name: FUNCTION oauth_refresh_state(client uuid, owner uuid, of_grant uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.oauth_refresh_state(client uuid, owner uuid, of_grant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.oauth_refresh_state(client uuid, owner uuid, of_grant uuid) TO bookplate_app;
+
+-- Name: FUNCTION oauth_request_of_browser(request uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.oauth_request_of_browser(request uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.oauth_request_of_browser(request uuid) TO bookplate_app;
+
+-- Name: FUNCTION oauth_request_of_reader(code text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.oauth_request_of_reader(code text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.oauth_request_of_reader(code text) TO bookplate_app;
+
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.pending_events(rows_max integer) FROM PUBLIC;
+
+-- Name: FUNCTION pending_object_writes(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.pending_object_writes() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.pending_object_writes() TO bookplate_app;
 
 -- Name: FUNCTION persisted_query(hash text); Type: ACL; Schema: public; Owner: -
 
@@ -12065,6 +13782,11 @@ GRANT ALL ON FUNCTION public.prune_events(older_than_days integer, rows_max inte
 REVOKE ALL ON FUNCTION public.prune_imports(older_than_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prune_imports(older_than_days integer) TO bookplate_app;
 
+-- Name: FUNCTION prune_oauth(unused_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_oauth(unused_days integer, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_oauth(unused_days integer, rows_max integer) TO bookplate_app;
+
 -- Name: FUNCTION prune_schema_usage(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.prune_schema_usage(older_than_days integer, rows_max integer) FROM PUBLIC;
@@ -12074,6 +13796,11 @@ GRANT ALL ON FUNCTION public.prune_schema_usage(older_than_days integer, rows_ma
 
 REVOKE ALL ON FUNCTION public.prune_undone_swipes(older_than_days integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prune_undone_swipes(older_than_days integer, rows_max integer) TO bookplate_app;
+
+-- Name: FUNCTION prune_webhook_deliveries(rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_webhook_deliveries(rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_webhook_deliveries(rows_max integer) TO bookplate_app;
 
 -- Name: FUNCTION public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text); Type: ACL; Schema: public; Owner: -
 
@@ -12167,6 +13894,11 @@ GRANT ALL ON FUNCTION public.refresh_feed() TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.refresh_genres(is_import boolean) FROM PUBLIC;
 
+-- Name: FUNCTION refresh_oauth_grant(client uuid, owner uuid, of_grant uuid, given_hash bytea, successor_hash bytea, grace_seconds integer, requested public.access_scope[], new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, OUT outcome text, OUT stored_hash bytea, OUT stored_generation integer, OUT scopes text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refresh_oauth_grant(client uuid, owner uuid, of_grant uuid, given_hash bytea, successor_hash bytea, grace_seconds integer, requested public.access_scope[], new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, OUT outcome text, OUT stored_hash bytea, OUT stored_generation integer, OUT scopes text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.refresh_oauth_grant(client uuid, owner uuid, of_grant uuid, given_hash bytea, successor_hash bytea, grace_seconds integer, requested public.access_scope[], new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, OUT outcome text, OUT stored_hash bytea, OUT stored_generation integer, OUT scopes text[]) TO bookplate_app;
+
 -- Name: FUNCTION refresh_popularity(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.refresh_popularity() FROM PUBLIC;
@@ -12174,6 +13906,11 @@ REVOKE ALL ON FUNCTION public.refresh_popularity() FROM PUBLIC;
 -- Name: FUNCTION refresh_search_words(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.refresh_search_words() FROM PUBLIC;
+
+-- Name: FUNCTION register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer) TO bookplate_app;
 
 -- Name: FUNCTION release_events(holder uuid); Type: ACL; Schema: public; Owner: -
 
@@ -12205,6 +13942,15 @@ GRANT ALL ON FUNCTION public.replayed_position() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) TO bookplate_app;
 
+-- Name: FUNCTION retry_webhook_deliveries(webhook uuid, ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.retry_webhook_deliveries(webhook uuid, ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION revoke_oauth_token(client uuid, given_hash bytea); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.revoke_oauth_token(client uuid, given_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.revoke_oauth_token(client uuid, given_hash bytea) TO bookplate_app;
+
 -- Name: FUNCTION save_author_lookup(id uuid, name text, names text[], keys text[], bios text[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.save_author_lookup(id uuid, name text, names text[], keys text[], bios text[]) FROM PUBLIC;
@@ -12233,6 +13979,10 @@ REVOKE ALL ON FUNCTION public.save_work_keys(ids uuid[], sources text[], keys te
 REVOKE ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) TO bookplate_app;
 
+-- Name: FUNCTION schedule_webhook_delivery(webhook uuid, owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.schedule_webhook_delivery(webhook uuid, owner uuid) FROM PUBLIC;
+
 -- Name: FUNCTION search_notes(search text, wanted public.note_color); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.search_notes(search text, wanted public.note_color) FROM PUBLIC;
@@ -12242,6 +13992,16 @@ GRANT ALL ON FUNCTION public.search_notes(search text, wanted public.note_color)
 
 REVOKE ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text) TO bookplate_app;
+
+-- Name: FUNCTION set_oauth_code(request uuid, new_hash bytea, lifetime_seconds integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.set_oauth_code(request uuid, new_hash bytea, lifetime_seconds integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.set_oauth_code(request uuid, new_hash bytea, lifetime_seconds integer) TO bookplate_app;
+
+-- Name: FUNCTION settle_webhook_delivery(webhook uuid, owner uuid, delivery uuid, is_delivered boolean, status integer, message text, retry_after_ms bigint, is_gone boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.settle_webhook_delivery(webhook uuid, owner uuid, delivery uuid, is_delivered boolean, status integer, message text, retry_after_ms bigint, is_gone boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.settle_webhook_delivery(webhook uuid, owner uuid, delivery uuid, is_delivered boolean, status integer, message text, retry_after_ms bigint, is_gone boolean) TO bookplate_app;
 
 -- Name: FUNCTION share_rates(kinds smallint[], keys uuid[], costs bigint[]); Type: ACL; Schema: public; Owner: -
 
@@ -12261,6 +14021,11 @@ GRANT ALL ON FUNCTION public.source_usage_today() TO bookplate_app;
 -- Name: FUNCTION split_works(cards uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.split_works(cards uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) TO bookplate_app;
 
 -- Name: FUNCTION store_cold_start_deck(editions uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -12284,6 +14049,11 @@ GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max
 -- Name: FUNCTION undo_work_decision(decision bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.undo_work_decision(decision bigint) FROM PUBLIC;
+
+-- Name: FUNCTION usable_webhook(id uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.usable_webhook(id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.usable_webhook(id uuid) TO bookplate_app;
 
 -- Name: FUNCTION withdraw_jobs(ids uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -12427,6 +14197,14 @@ GRANT SELECT ON TABLE public.moving_covers TO bookplate_app;
 -- Name: TABLE notes; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.notes TO bookplate_app;
+
+-- Name: TABLE oauth_clients; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.oauth_clients TO bookplate_app;
+
+-- Name: TABLE oauth_grants; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,DELETE ON TABLE public.oauth_grants TO bookplate_app;
 
 -- Name: TABLE progress_entries; Type: ACL; Schema: public; Owner: -
 

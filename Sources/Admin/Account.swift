@@ -75,7 +75,7 @@ struct Account: ParsableCommand {
             discussion: """
                 Deletes all rows of the account in one transaction and leaves a tombstone. Jobs of the running servers \
                 delete the data outside of the database. They start immediately, and the command waits up to 10 seconds \
-                for them.
+                for them. With --no-wait it ends at once, which suits scripts that delete many accounts.
 
                 Examples:
                   bookplate-admin account delete 0198c0de-0000-7000-8000-000000000001 \\
@@ -89,6 +89,8 @@ struct Account: ParsableCommand {
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var account: AccountArgument
+        @Flag(help: "Do not wait for the jobs that delete data outside of the database.")
+        var noWait = false
         @OptionGroup var dryRunOptions: DryRunOptions
         @OptionGroup var confirmation: ConfirmationOptions
 
@@ -109,7 +111,7 @@ struct Account: ParsableCommand {
                 attempt.isDryRun
                 ? 0
                 : try AccountRecord.wait(
-                    for: deleted.jobs, atMost: Self.waitSeconds, connection)
+                    for: deleted.jobs, atMost: noWait ? 0 : Self.waitSeconds, connection)
             output.print(
                 .object(
                     [
@@ -118,7 +120,7 @@ struct Account: ParsableCommand {
                         .init("jobs", .int(deleted.jobs.count)), .init("jobsLeft", .int(left)),
                     ] + attempt.members),
                 lines: [
-                    "deleted \(id): \(deleted.books) books, \(deleted.reviews) reviews",
+                    "\(attempt.verb("deleted", "delete")) \(id): \(deleted.books) books, \(deleted.reviews) reviews",
                     left == 0
                         ? nil
                         : "\(left) jobs have not finished yet: see bookplate-admin jobs list",

@@ -6,7 +6,7 @@ import ObjectStorage
 import Postgres
 
 extension Account {
-    struct Export: ParsableCommand {
+    struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Export all data of an account to a ZIP archive of JSON, CSV, and covers.",
             discussion: """
@@ -26,29 +26,25 @@ extension Account {
             completion: .file(extensions: ["zip"]))
         var path: String?
 
-        func run() throws {
+        func run() async throws {
             let id = try account.id
             let configuration = try loadConfiguration()
-            let folder = configuration.storage.folder
             let connection = try connect(configuration)
             _ = try AccountRecord.show(id, connection)
             let path = self.path ?? "account-\(id).zip"
-            let store: FileStore
-            do throws(ObjectError) {
-                store = try FileStore(folder)
-            } catch {
-                throw Failure("BOOKPLATE_STORAGE cannot be used: \(error.description)")
-            }
+            let store = try Storage.open(configuration)
             let byteCount: Int
             do throws(LibraryExportError) {
-                byteCount = try Progress.showing("exporting the account") {
-                    () throws(LibraryExportError) in
-                    try LibraryExport.write(of: id, toFile: path, connection, store: store)
+                byteCount = try await Progress.showing("exporting the account") {
+                    () async throws(LibraryExportError) in
+                    try await LibraryExport.write(of: id, toFile: path, connection, store: store)
                 }
             } catch {
                 switch error {
                 case .database(let error): throw Failure(error)
                 case .archive(let error): throw Failure("\(path) cannot be written: \(error)")
+                case .store(let error):
+                    throw Failure("the covers cannot be read: \(error.description)")
                 case .file: throw Failure("\(path) cannot be written")
                 }
             }

@@ -26,7 +26,7 @@ struct AdminCommand: AsyncParsableCommand {
         version: "bookplate-admin \(bookplateVersion)",
         subcommands: [
             Migrate.self, Tenant.self, Account.self, Catalog.self, Readers.self, Backfill.self,
-            Session.self, Audit.self, Jobs.self,
+            Session.self, OAuth.self, Webhook.self, Audit.self, Jobs.self,
             Documents.self, Storage.self, Keys.self, Token.self, SchemaCommand.self, Doctor.self,
             Completions.self, Manual.self,
         ])

@@ -106,19 +106,18 @@ extension Backfill {
         }
 
         private func openCovers(_ configuration: Configuration) throws -> Bookplate.Covers {
-            let folder = configuration.storage.folder
             let allowed = try FetchAllowList(
                 parsing: configuration.sources.fetchAllow.joined(separator: ","))
-            do {
+            let store = try Storage.open(configuration)
+            do throws(ImageError) {
                 return Bookplate.Covers(
-                    store: try FileStore(folder), images: try ImagerPool(),
+                    store: store, images: try ImagerPool(),
                     fetcher: Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed)),
                     publicURL: configuration.publicURL,
+                    bucketURL: configuration.storage.publicURL,
                     logger: Logger(label: "bookplate-admin") {
                         StreamLogHandler.standardError(label: $0)
                     })
-            } catch let error as ObjectError {
-                throw Failure("BOOKPLATE_STORAGE cannot be used: \(error.description)")
             } catch {
                 throw Failure("images cannot be decoded: \(error)")
             }

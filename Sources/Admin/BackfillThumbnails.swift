@@ -11,7 +11,7 @@ extension Backfill {
             abstract: "Recreate sizes of covers that are missing or damaged.",
             discussion: """
                 Reads the files of all covers, and recreates missing and damaged sizes from the largest intact one. After an \
-                interruption, the same command continues. Covers of which at most the thumbnail is left are counted as lost:
+                interruption, the same command continues. Covers of which at most the thumbnail is left are counted as lost: \
                 run storage gc to remove them, and then backfill covers to search for new ones.
 
                 Examples:

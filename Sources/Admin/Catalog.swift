@@ -18,7 +18,8 @@ struct Catalog: ParsableCommand {
             abstract: "Import books from JSON Lines or CSV, which may be gzip-compressed.",
             discussion: """
                 The command can be repeated: a book that already exists is updated. Books are identified by their ISBN, an \
-                external ID, or their title and authors. A line that cannot be read is reported with its number, and where possible with the column, and skipped.
+                external ID, or their title and authors. A line that cannot be read is reported with its number, and where \
+                possible with the column, and skipped.
 
                 Examples:
                   bookplate-admin catalog import scripts/catalog/starter.jsonl
@@ -107,7 +108,7 @@ struct Catalog: ParsableCommand {
     struct Stats: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Print the number of books in the catalog, and how many of them have which data.",
+                "Print the number of books in the catalog, and of those that have each kind of data.",
             discussion: """
                 Examples:
                   bookplate-admin catalog stats --json

@@ -7,7 +7,7 @@ import Postgres
 extension Catalog {
     struct MergeWorks: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make two works one.",
+            abstract: "Merge two works.",
             discussion: """
                 The works are named by their ids, or by the ids of their cards. Imports do not change the decision, and \
                 `bookplate-admin catalog undo-works` undoes it. Readers keep all their books, swipes, and reviews. The ids of both \
@@ -44,7 +44,8 @@ extension Catalog {
                     ] + attempt.members),
                 lines: [
                     merge.decision.map {
-                        "merged (decision \($0)): the work \(merge.work) has \(merge.editions.count) editions"
+                        "\(attempt.verb("merged", "merge")) (decision \($0)): "
+                            + "the work \(merge.work) with \(merge.editions.count) editions"
                     } ?? "nothing to do: both are the work \(merge.work)"
                 ] + attempt.lines)
         }
@@ -52,7 +53,7 @@ extension Catalog {
 
     struct SplitWorks: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make some editions of a work a work of their own.",
+            abstract: "Split editions of a work off into a work of their own.",
             discussion: """
                 The editions are named by the ids of their cards. From then on they belong together, whatever their titles and their \
                 ids at sources are. Imports do not change the decision, and `bookplate-admin catalog undo-works` undoes it. Readers keep \
@@ -86,7 +87,8 @@ extension Catalog {
                         .init("rest", .string(split.rest.description)),
                     ] + attempt.members),
                 lines: [
-                    "split (decision \(split.decision)): the work \(split.work), and the work \(split.rest) with the other editions"
+                    "\(attempt.verb("split", "split")) (decision \(split.decision)): the work \(split.work), "
+                        + "and the work \(split.rest) with the other editions"
                 ] + attempt.lines)
         }
     }
@@ -119,7 +121,9 @@ extension Catalog {
                 .object(
                     [.init("decision", .int(decision)), .init("editions", .int(count))]
                         + attempt.members),
-                lines: ["undone: decision \(decision) about \(count) editions"] + attempt.lines)
+                lines: [
+                    "\(attempt.verb("undone", "undo")): decision \(decision) about \(count) editions"
+                ] + attempt.lines)
         }
     }
 

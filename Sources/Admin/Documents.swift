@@ -67,7 +67,9 @@ struct Documents: ParsableCommand {
                         .init("unchanged", .int(counts.unchanged)),
                     ] + synced.members),
                 lines: [
-                    "\(counts.created) created, \(counts.updated) updated, \(counts.unchanged) unchanged"
+                    "\(synced.verb("created", "create")) \(counts.created), "
+                        + "\(synced.verb("updated", "update")) \(counts.updated), "
+                        + "unchanged: \(counts.unchanged)"
                 ] + synced.lines)
         }
     }
@@ -127,7 +129,8 @@ struct Documents: ParsableCommand {
             output.print(
                 .object(
                     [.init("pruned", .list(pruned.result.map { .string($0) }))] + pruned.members),
-                lines: pruned.result.map { "deleted \($0)" } + pruned.lines)
+                lines: pruned.result.map { "\(pruned.verb("deleted", "delete")) \($0)" }
+                    + pruned.lines)
         }
     }
 

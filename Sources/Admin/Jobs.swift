@@ -120,7 +120,7 @@ struct Jobs: ParsableCommand {
             }
             output.print(
                 .object([.init("retried", .int(retried.result))] + retried.members),
-                lines: ["retried \(retried.result)"] + retried.lines)
+                lines: ["\(retried.verb("retried", "retry")) \(retried.result)"] + retried.lines)
         }
     }
 
@@ -152,7 +152,7 @@ struct Jobs: ParsableCommand {
             }
             output.print(
                 .object([.init("purged", .int(purged.result))] + purged.members),
-                lines: ["deleted \(purged.result)"] + purged.lines)
+                lines: ["\(purged.verb("deleted", "delete")) \(purged.result)"] + purged.lines)
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import Config
+import Glibc
 import GraphQL
 import Identity
 
@@ -55,7 +56,8 @@ struct Keys: ParsableCommand {
             discussion: """
                 The path of the key file is BOOKPLATE_SESSION_KEYS. Tokens that were signed with the kept keys remain valid \
                 until they expire, at most 15 minutes later. Running servers reload the file within a second. If each server \
-                has its own copy of the file, copy the new file to all of them.
+                has its own copy of the file, copy the new file to all of them. Without the variable, which is possible only in \
+                development, the command changes the file of the server that runs in the current folder.
 
                 Examples:
                   bookplate-admin keys rotate
@@ -75,7 +77,15 @@ struct Keys: ParsableCommand {
         }
 
         func run() throws {
-            let file = try loadConfiguration().sessionKeysFile()
+            let configuration = try loadConfiguration()
+            let file = try configuration.sessionKeysFile()
+            guard configuration.identity.sessionKeysFile != nil || access(file, F_OK) == 0 else {
+                throw Failure(
+                    """
+                    BOOKPLATE_SESSION_KEYS is not set, and there is no \(file) in this folder: set the variable, or run the \
+                    command in the folder of the development server
+                    """, .configuration)
+            }
             do throws(SessionKeysError) {
                 let keys = try SessionKeys.rotate(
                     file: file, keeping: keep, isDryRun: dryRun)

@@ -28,7 +28,7 @@ struct Readers: ParsableCommand {
         var file: String
         @Option(help: "The slug of the tenant.")
         var tenant: String
-        @Option(help: "How many batches the database stores at the same time, 1 to 16.")
+        @Option(help: "Number of batches that are stored at the same time, from 1 to 16.")
         var connections = 4
         @Flag(help: "Import the file and roll the changes back.")
         var dryRun = false

@@ -125,7 +125,7 @@ extension Schema {
 struct UsageEvidence {
     private let old: Schema
     private let lastUses: [String: UsageRecord]
-    /// Whether the counts began before the days that were asked for. Otherwise an element without uses may be in use.
+    /// Whether the counts cover all requested days. Otherwise an element without uses may be in use.
     let coversAllDays: Bool
 
     init(of old: Schema, days: Int, _ connection: AdminConnection) throws {

@@ -62,7 +62,8 @@ struct Session: ParsableCommand {
         @OptionGroup var output: OutputOptions
         @OptionGroup var account: AccountArgument
         @ArgumentParser.Argument(help: "The IDs of sessions.") var sessions: [String] = []
-        @Flag(help: "End all sessions, and revoke all personal access tokens.") var all = false
+        @Flag(help: "End all sessions, and revoke all tokens and the access of all apps.")
+        var all = false
         @OptionGroup var dryRunOptions: DryRunOptions
 
         func validate() throws {
@@ -87,7 +88,7 @@ struct Session: ParsableCommand {
                     [.init("revoked", .list(revoked.result.map { .string($0.description) }))]
                         + revoked.members),
                 lines: [
-                    "ended \(revoked.result.count) session\(revoked.result.count == 1 ? "" : "s")"
+                    "\(revoked.verb("ended", "end")) \(revoked.result.count) session\(revoked.result.count == 1 ? "" : "s")"
                 ] + revoked.lines)
         }
     }

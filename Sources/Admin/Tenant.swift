@@ -51,11 +51,15 @@ struct Tenant: ParsableCommand {
                     halfStars: settings.halfStars?.isOn ?? false,
                     guests: settings.guests?.isOn ?? false,
                     guestBooksMax: settings.guestBooks ?? TenantRecord.guestBooksDefault,
+                    mcp: settings.mcp?.isOn ?? false,
+                    oauth: settings.oauth?.isOn ?? false,
+                    oauthRegistration: settings.oauthRegistration?.isOn ?? false,
                     providers: providers, connection)
             }
             output.print(
                 json(attempt.result, attempt.members),
-                lines: ["added \(slug) (\(attempt.result.id))"] + attempt.lines)
+                lines: ["\(attempt.verb("added", "add")) \(slug) (\(attempt.result.id))"]
+                    + attempt.lines)
         }
     }
 
@@ -111,6 +115,9 @@ struct Tenant: ParsableCommand {
                 ("half-stars", tenant.halfStars ? "on" : "off"),
                 ("guests", tenant.guests ? "on, \(guestCount) of them" : "off, \(guestCount) left"),
                 ("guest-books", "\(tenant.guestBooksMax)"),
+                ("mcp", tenant.mcp ? "on" : "off"),
+                ("oauth", tenant.oauth ? "on" : "off"),
+                ("oauth-registration", tenant.oauthRegistration ? "on" : "off"),
             ]
             output.print(
                 json(
@@ -138,6 +145,8 @@ struct Tenant: ParsableCommand {
                   bookplate-admin tenant update reader --storage 500GB --user-storage 1GB
                   bookplate-admin tenant update reader --half-stars on
                   bookplate-admin tenant update reader --guests on --guest-books 200
+                  bookplate-admin tenant update reader --mcp on
+                  bookplate-admin tenant update reader --oauth on
                   bookplate-admin tenant update reader --clear rate --dry-run
                 """)
 
@@ -160,13 +169,16 @@ struct Tenant: ParsableCommand {
                 storageBytesMax: settings.storage?.bytes,
                 userStorageBytesMax: settings.userStorage?.bytes,
                 halfStars: settings.halfStars?.isOn, guests: settings.guests?.isOn,
-                guestBooksMax: settings.guestBooks, removed: clear)
+                guestBooksMax: settings.guestBooks, mcp: settings.mcp?.isOn,
+                oauth: settings.oauth?.isOn, oauthRegistration: settings.oauthRegistration?.isOn,
+                removed: clear)
             let connection = try connect(try loadConfiguration())
             let attempt = try dryRunOptions.attempt(connection) {
                 try TenantRecord.update(slug, changes, connection)
             }
             output.print(
-                json(attempt.result, attempt.members), lines: ["updated \(slug)"] + attempt.lines)
+                json(attempt.result, attempt.members),
+                lines: ["\(attempt.verb("updated", "update")) \(slug)"] + attempt.lines)
         }
     }
 
@@ -243,6 +255,9 @@ struct Tenant: ParsableCommand {
                 .init("halfStars", .boolean(tenant.halfStars)),
                 .init("guests", .boolean(tenant.guests)),
                 .init("guestBooksMax", .int(Int(tenant.guestBooksMax))),
+                .init("mcp", .boolean(tenant.mcp)),
+                .init("oauth", .boolean(tenant.oauth)),
+                .init("oauthRegistration", .boolean(tenant.oauthRegistration)),
                 .init(
                     "providers",
                     .list(

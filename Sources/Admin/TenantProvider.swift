@@ -69,7 +69,7 @@ extension Tenant {
                 }
                 output.print(
                     .object(members(provider) + attempt.members),
-                    lines: ["added \(name) to \(slug)"] + attempt.lines)
+                    lines: ["\(attempt.verb("added", "add")) \(name) to \(slug)"] + attempt.lines)
             }
         }
 
@@ -128,7 +128,8 @@ extension Tenant {
                 }
                 output.print(
                     .object([.init("name", .string(name))] + attempt.members),
-                    lines: ["removed \(name) from \(slug)"] + attempt.lines)
+                    lines: ["\(attempt.verb("removed", "remove")) \(name) from \(slug)"]
+                        + attempt.lines)
             }
         }
 

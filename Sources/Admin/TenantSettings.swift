@@ -43,6 +43,21 @@ struct TenantSettings: ParsableArguments {
             "Maximum number of books of each guest, from 1 to 1,000. Default for a new tenant: 200."
     )
     var guestBooks: Int32?
+    @Option(
+        help:
+            "Whether assistants may call the trusted documents as tools of the Model Context Protocol: on or off. Default for a new tenant: off."
+    )
+    var mcp: Switch?
+    @Option(
+        help:
+            "Whether apps of other developers can ask for access by OAuth: on or off. Default for a new tenant: off."
+    )
+    var oauth: Switch?
+    @Option(
+        help:
+            "Whether such apps can register themselves: on or off. Default for a new tenant: off."
+    )
+    var oauthRegistration: Switch?
 
     /// - Throws: `.usage` for a value without `=`.
     var providers: [IdentityProvider] {

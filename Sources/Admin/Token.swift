@@ -5,10 +5,11 @@ import GraphQL
 import Identity
 import Postgres
 
-/// `bookplate-admin token`: issues access tokens for development.
+/// `bookplate-admin token`: manages personal access tokens, and issues access tokens for development.
 struct Token: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Issue access tokens for development.", subcommands: [Issue.self])
+        abstract: "Manage personal access tokens, and issue access tokens for development.",
+        subcommands: [Issue.self, List.self, Revoke.self])
 
     struct Issue: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -19,6 +20,7 @@ struct Token: ParsableCommand {
 
                 Examples:
                   bookplate-admin token issue --name Ada
+                  bookplate-admin token issue --subject reader
                   bookplate-admin token issue --json \\
                     --user 0198c0de-0000-7000-8000-000000000001
                   bookplate-admin token issue --scope progress \\
@@ -29,6 +31,9 @@ struct Token: ParsableCommand {
         @OptionGroup var dryRunOptions: DryRunOptions
         @Option(help: "The ID of the user.")
         var user: String?
+        @Option(
+            help: "The subject of an identity token, which signs in the same user in the explorer.")
+        var subject: String?
         @Option(help: "The display name of a new user.")
         var name: String?
         @Option(help: "The slug of a new user's tenant (default: the oldest tenant).")
@@ -36,17 +41,26 @@ struct Token: ParsableCommand {
         @Option(help: "A scope of a personal access token, such as progress. May be repeated.")
         var scope: [String] = []
 
+        func validate() throws {
+            guard user.map({ UUID($0) != nil }) ?? true else {
+                throw ValidationError("--user must be a UUID.")
+            }
+            guard user == nil || subject == nil else {
+                throw ValidationError("Specify either --user or --subject.")
+            }
+            guard subject.map({ (1...255).contains($0.utf8.count) }) ?? true else {
+                throw ValidationError("--subject must have from 1 to 255 bytes.")
+            }
+        }
+
         func run() throws {
             let configuration = try loadConfiguration()
             guard configuration.environment == .development else {
                 throw Failure(
                     "tokens can be issued only with BOOKPLATE_ENV=development", .configuration)
             }
-            var userID: UUID?
-            if let user {
-                userID = UUID(user)
-                guard userID != nil else { throw ValidationError("--user must be a UUID.") }
-            }
+            let user = DevelopmentUser(
+                id: self.user.flatMap { UUID($0) }, subject: subject, name: name, tenant: tenant)
             let file = try configuration.sessionKeysFile()
             let keys: SessionKeys
             do throws(SessionKeysError) {
@@ -56,11 +70,10 @@ struct Token: ParsableCommand {
             }
             let connection = try connect(configuration)
             guard scope.isEmpty else {
-                return try issuePersonalToken(userID, keys, connection)
+                return try issuePersonalToken(user, keys, connection)
             }
             let issued = try dryRunOptions.attempt(connection) {
-                try DevelopmentToken.issue(
-                    userID: userID, name: name, tenant: tenant, keys: keys, connection)
+                try DevelopmentToken.issue(for: user, keys: keys, connection)
             }
             guard !issued.isDryRun else {
                 // The session was rolled back, so its token is invalid and not printed.
@@ -80,23 +93,22 @@ struct Token: ParsableCommand {
         }
 
         private func issuePersonalToken(
-            _ userID: UUID?, _ keys: SessionKeys, _ connection: AdminConnection
+            _ user: DevelopmentUser, _ keys: SessionKeys, _ connection: AdminConnection
         ) throws {
             let issued = try dryRunOptions.attempt(connection) {
                 try DevelopmentToken.issuePersonal(
-                    scopes: scope, userID: userID, name: name, tenant: tenant, keys: keys,
-                    connection)
+                    scopes: scope, for: user, keys: keys, connection)
             }
-            let user = Value.Member("userId", .string(issued.result.userID.description))
+            let owner = Value.Member("userId", .string(issued.result.userID.description))
             guard !issued.isDryRun else {
                 // The token was rolled back, so it is not printed.
                 output.print(
-                    .object([user] + issued.members),
+                    .object([owner] + issued.members),
                     lines: ["would create a token for \(issued.result.userID)"] + issued.lines)
                 return
             }
             output.print(
-                .object([.init("accessToken", .string(issued.result.secret)), user]),
+                .object([.init("accessToken", .string(issued.result.secret)), owner]),
                 lines: [issued.result.secret])
         }
     }

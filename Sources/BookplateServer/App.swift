@@ -3,6 +3,7 @@ import Bookplate
 import Config
 import EventLoops
 import Glibc
+import GraphQLNIO
 import HTTPFetch
 import Identity
 import ImageProcessing
@@ -11,7 +12,7 @@ import Logging
 import NIOCore
 import ObjectStorage
 import Postgres
-import Server
+import S3Storage
 import ServiceLifecycle
 import Telemetry
 import Version
@@ -38,7 +39,8 @@ enum App {
     private static func run(_ configuration: Configuration) async throws {
         let logger = Logger(label: "bookplate", configuration)
         for variable in configuration.unknownVariables { logger.warning("\(variable)") }
-        let schema = try BookplateSchema(sdl: BookplateSchema.text)
+        let schema = try BookplateSchema(
+            sdl: BookplateSchema.text, hasIncrementalDelivery: configuration.incremental)
         let isDevelopment = configuration.environment == .development
         let developmentSignIn = isDevelopment ? DevelopmentSignIn(configuration) : nil
         let keyring = try Self.keyring(configuration)
@@ -46,7 +48,7 @@ enum App {
         let identity = try IdentitySources(configuration, developmentSignIn, logger)
         let metrics = makeMetrics()
         let databases = try await Databases.open(configuration, metrics, logger)
-        let store = try openStore(configuration)
+        let store = try openStore(configuration, databases, metrics)
         let covers = try covers(store, configuration, logger)
         let gauges = LiveGauges()
         metrics.report(Array(databases.pools.values))
@@ -54,6 +56,7 @@ enum App {
         metrics.reportProcess()
         _ = JobGauges(metrics, database: databases.firstPool)
         GuestGauge.add(to: metrics, database: databases.firstPool)
+        WebhookGauges.add(to: metrics, database: databases.firstPool)
         let tracer = configuration.traces.map { Tracer(share: $0.share, metrics: metrics) }
         let services = try makeServices(
             configuration, keyring, identity, covers, databases, metrics, tracer, logger)
@@ -112,7 +115,8 @@ enum App {
         return Services(
             accounts: accounts, rates: RateLimits(.init(configuration.limits)),
             bookSources: externalSources.books, coverSources: externalSources.covers,
-            covers: covers, hub: databases.hub, replica: databases.replica, logger: logger,
+            covers: covers, webhooks: try webhooks(configuration), hub: databases.hub,
+            replica: databases.replica, logger: logger,
             metrics: metrics, tracer: tracer,
             slowOperation: slowOperation == 0 ? nil : .milliseconds(slowOperation))
     }
@@ -128,6 +132,8 @@ enum App {
         var background: [any Service] = [
             jobs, ConfigurationWatcher(services, database: jobs.pool, logger: logger),
             UsageService(services, database: jobs.pool, logger: logger),
+            WebhookService(
+                dispatcher: WebhookDispatcher(database: jobs.pool, services: services)),
             RateSharingService(
                 sharing: RateSharing(services, database: databases.firstPool)),
             FreeMemory(logger: logger),
@@ -180,26 +186,40 @@ enum App {
         }
     }
 
-    private static func openStore(_ configuration: Configuration) throws -> FileStore {
-        let path = configuration.storage.folder
+    private static func openStore(
+        _ configuration: Configuration, _ databases: Databases, _ metrics: Metrics
+    ) throws -> any ObjectStore {
         do throws(ObjectError) {
-            return try FileStore(path)
+            return try configuration.storage.open(
+                leases: DatabaseLeases(databases.firstPool), metrics: metrics)
         } catch {
             throw StartError(
                 message: "BOOKPLATE_STORAGE cannot be used: \(error.description)", code: 78)
         }
     }
 
-    private static func covers(
-        _ store: FileStore, _ configuration: Configuration, _ logger: Logger
-    ) throws -> Covers {
+    /// Returns a fetcher for URLs that others supply.
+    private static func fetcher(_ configuration: Configuration) throws -> Fetcher {
         let allowed = try FetchAllowList(
             parsing: configuration.sources.fetchAllow.joined(separator: ","))
+        return Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
+    }
+
+    private static func webhooks(_ configuration: Configuration) throws -> WebhookSender {
+        WebhookSender(
+            fetcher: try fetcher(configuration),
+            allowsPlainHTTP: configuration.environment == .development)
+    }
+
+    private static func covers(
+        _ store: any ObjectStore, _ configuration: Configuration, _ logger: Logger
+    ) throws -> Covers {
+        let fetcher = try fetcher(configuration)
         do throws(ImageError) {
             return Covers(
                 store: store, images: try ImagerPool(),
-                fetcher: Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed)),
-                publicURL: configuration.publicURL, logger: logger)
+                fetcher: fetcher, publicURL: configuration.publicURL,
+                bucketURL: configuration.storage.publicURL, logger: logger)
         } catch {
             throw StartError(message: "images cannot be processed: \(error)", code: 1)
         }

@@ -1,8 +1,8 @@
 import Bookplate
+import GraphQLNIO
 import Identity
 import NIOCore
 import Postgres
-import Server
 
 /// The route `POST /apple/notifications`, to which Apple sends signed notifications about its accounts.
 func appleNotificationRoute(_ services: Services, database: ConnectionPool) -> Route {

@@ -17,7 +17,7 @@ func checkDatabase(_ url: String, _ logger: Logger) throws {
     let connection: AdminConnection
     do throws(PostgresError) {
         connection = try openConnection(url)
-    } catch .connectFailed {
+    } catch .connectFailed, .connectionLost {
         return
     } catch {
         throw StartError(message: "the database refused the connection: \(error)", code: 69)
@@ -32,7 +32,14 @@ func checkDatabase(_ url: String, _ logger: Logger) throws {
         // The pools determine it again whenever they connect.
         logger.warning("DATABASE_URL: \(Pooler.undetermined)")
     }
-    if let power = try DatabaseCheck.rolePower(connection) {
+    let power: String?
+    do throws(PostgresError) {
+        power = try DatabaseCheck.rolePower(connection)
+    } catch .connectionLost {
+        // The pools check the role of each connection.
+        return
+    }
+    if let power {
         throw StartError(
             message:
                 "DATABASE_URL logs in as a role that \(power), so row-level security does not apply to it. "

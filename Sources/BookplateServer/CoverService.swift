@@ -1,4 +1,5 @@
 import Bookplate
+import GraphQLNIO
 import NIOCore
 import NIOHTTP1
 import ObjectStorage
@@ -8,15 +9,28 @@ import Server
 final class CoverService: ObjectService {
     private let runner: RequestRunner
     private let covers: CoverEndpoints
-    private let store: FileStore
+    private let store: any ObjectStore
+    /// The store, if its objects are files on this machine.
+    private let files: FileStore?
 
-    init(_ runner: RequestRunner, _ covers: CoverEndpoints, store: FileStore) {
+    init(_ runner: RequestRunner, _ covers: CoverEndpoints, store: any ObjectStore) {
         self.runner = runner
         self.covers = covers
         self.store = store
+        files = store as? FileStore
     }
 
-    func open(_ path: ObjectPath) -> OpenObject? { try? store.openNow(path) }
+    func openNow(_ path: ObjectPath) -> OpenObject? { try? files?.openNow(path) }
+
+    func open(
+        _ path: ObjectPath, requestID: String
+    ) async throws(HTTPProblem) -> ObjectContent? {
+        // Its files have been looked for without waiting.
+        guard files == nil else { return nil }
+        return try await mappingErrors { () async throws(BookplateError) in
+            try await covers.open(path, requestID: requestID)
+        }
+    }
 
     func currentVersion(
         of key: ObjectKey, requested: String?, requestID: String

@@ -1,10 +1,10 @@
 import Bookplate
 import Config
 import GraphQL
+import GraphQLNIO
 import Identity
 import NIOCore
 import Postgres
-import Server
 
 /// Issues identity tokens for development, from an issuer of this process.
 ///

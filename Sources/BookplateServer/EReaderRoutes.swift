@@ -1,8 +1,8 @@
 import Bookplate
+import GraphQLNIO
 import NIOCore
 import NIOHTTP1
 import Postgres
-import Server
 
 /// The routes of e-readers: `/koreader/…` and `/opds/…`, for one event loop.
 struct EReaderRoutes {

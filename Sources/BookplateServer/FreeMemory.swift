@@ -12,7 +12,7 @@ struct FreeMemory: Service {
     private static let interval = Duration.seconds(5)
     /// The growth in bytes after which memory is returned. Returning it takes some milliseconds, and the process has to
     /// request it again when it grows again.
-    private static let growthBytesMin = 32 << 20
+    private static let growthBytesMin = 8 << 20
 
     private let logger: Logger
 

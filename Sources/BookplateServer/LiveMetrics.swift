@@ -1,4 +1,4 @@
-import Server
+import GraphQLNIO
 import Telemetry
 
 extension Metrics {

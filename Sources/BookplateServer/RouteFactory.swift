@@ -2,6 +2,7 @@ import Bookplate
 import Config
 import EventLoops
 import GraphQL
+import GraphQLNIO
 import ImageProcessing
 import NIOCore
 import ObjectStorage
@@ -15,7 +16,7 @@ struct RouteFactory: Sendable {
     private let schema: BookplateSchema
     private let pools: [ObjectIdentifier: ConnectionPool]
     private let services: Services
-    private let store: FileStore
+    private let store: any ObjectStore
     private let developmentSignIn: DevelopmentSignIn?
     private let unread: UnreadBytes
     private let shutdown: ShutdownState
@@ -24,11 +25,12 @@ struct RouteFactory: Sendable {
     private let documents: DocumentPolicy
     private let explorer: Explorer?
     private let socketOrigins: AllowedOrigins
+    private let tools: ToolCatalog
 
     /// - Parameter pools: The connection pools by the identity of their event loop.
     init(
         _ configuration: Configuration, schema: BookplateSchema,
-        pools: [ObjectIdentifier: ConnectionPool], services: Services, store: FileStore,
+        pools: [ObjectIdentifier: ConnectionPool], services: Services, store: any ObjectStore,
         developmentSignIn: DevelopmentSignIn?, unread: UnreadBytes, shutdown: ShutdownState,
         metrics: Metrics
     ) {
@@ -50,6 +52,7 @@ struct RouteFactory: Sendable {
                 isDevelopment: configuration.environment == .development,
                 hasDevelopmentSignIn: developmentSignIn != nil) : nil
         socketOrigins = AllowedOrigins(configuration.allowedOrigins + [configuration.publicURL])
+        tools = ToolCatalog(schema, limits: limits)
     }
 
     /// Creates the routes of an event loop. Called on that loop.
@@ -62,7 +65,8 @@ struct RouteFactory: Sendable {
         }
         let runner = RequestRunner(
             schema, database: pool, services: services, limits: limits, documents: documents,
-            isDevelopment: configuration.environment == .development)
+            isDevelopment: configuration.environment == .development,
+            acceptsOnError: configuration.onError)
         let covers = CoverService(
             runner, CoverEndpoints(runner, database: pool, services: services), store: store)
         let standard = standardRoutes(
@@ -77,11 +81,18 @@ struct RouteFactory: Sendable {
         ) {
             await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
         }
+        let mcp = MCPEndpoint(
+            service: Tools(runner, tools, database: pool, services: services),
+            bodyBytesMax: configuration.limits.bodyBytesMax, origins: socketOrigins,
+            unread: unread)
         let exports = ExportRoute(ExportEndpoint(database: pool, services: services))
-        return standard + [exports.route]
+        return standard + [exports.route, mcp.route]
             + (developmentSignIn?.routes(services.accounts.tenants, database: pool) ?? [])
             + [appleNotificationRoute(services, database: pool)]
             + EReaderRoutes(database: pool, services: services).routes
+            + OAuthRoutes(
+                database: pool, services: services, publicURL: configuration.publicURL
+            ).routes
     }
 }
 

@@ -1,3 +1,4 @@
+import GraphQLNIO
 import NIOCore
 import Version
 

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLNIO
 import GraphQLServing
 import NIOCore
 import Telemetry

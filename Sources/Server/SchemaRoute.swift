@@ -1,3 +1,5 @@
+import GraphQLNIO
+
 /// The route `/schema.graphql`: the schema in SDL, for code generation.
 ///
 /// Tools based on graphql-js 16 do not know the directive `@oneOf`. With `?oneOf=false` they get the schema without it. The

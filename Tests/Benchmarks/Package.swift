@@ -10,7 +10,8 @@ let package = Package(
     name: "benchmarks",
     targets: [
         .target(name: "GraphQL"),
-        .executableTarget(name: "IdleSockets"),
+        .executableTarget(name: "OpenLoop"),
+        .executableTarget(name: "Sockets"),
         .executableTarget(
             name: "Benchmarks", dependencies: ["GraphQL"], exclude: ["graphql-js.cjs"]),
     ],

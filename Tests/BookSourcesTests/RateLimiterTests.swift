@@ -57,13 +57,4 @@ import Testing
         for _ in 0..<100 { limiter.recordRefusal(at: start, retryAfter: nil, base: .seconds(10)) }
         #expect(limiter.reserve(at: start, by: at(3600)) == at(3600))
     }
-
-    @Test(
-        arguments: [
-            ("120", 120.0), ("0", 0), ("-1", nil), ("soon", nil), ("99999999999", 86_400),
-            ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
-        ] as [(String, Double?)])
-    func parsesRetryAfterAsSecondsOrADate(text: String, expected: Double?) {
-        #expect(SourceClient.retryAfter(text).map { $0 / .seconds(1) } == expected)
-    }
 }

@@ -159,11 +159,20 @@ private func verified(
         ("iat", "1750000061", .issuedInFuture), ("nbf", "1750000061", .notYetValid),
         ("nbf", "\"0\"", .claim("nbf")), ("nonce", "\"abc\"", .nonceUnexpected),
         ("nonce", "1", .claim("nonce")), ("nonce", "null", .claim("nonce")),
-        ("events", "\"{}\"", .wrongKind),
+        ("events", "\"{}\"", .wrongKind), ("scope", "\"openid\"", .wrongKind),
+        ("scp", "[\"openid\"]", .wrongKind), ("client_id", "\"app\"", .wrongKind),
+        ("token_use", "\"access\"", .wrongKind), ("token_use", "null", .wrongKind),
+        ("typ", "\"Bearer\"", .wrongKind),
     ])
     func rejectsInvalidClaims(name: String, value: String?, expected: TokenError) async throws {
         let token = forge.rs256(forge.claims([(name, value)]))
         #expect(try await verified(token) == .failure(expected))
+    }
+
+    @Test(arguments: [("token_use", "\"id\""), ("typ", "\"ID\""), ("azp", "\"another-client\"")])
+    func acceptsClaimsOfIdentityTokens(name: String, value: String) async throws {
+        let token = forge.rs256(forge.claims([(name, value)]))
+        #expect(try await verified(token).get().subject == "001.ab")
     }
 
     /// libjwt's own parser rejects some of these numbers, before or together with the signature.

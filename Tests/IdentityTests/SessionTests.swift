@@ -214,6 +214,18 @@ private let claims = AccessClaims(
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can give files to another user"))
+    func aFileThatRootCreatesBelongsToTheOwnerOfItsFolder() throws {
+        try withFolder { path in
+            let folder = String(path.dropLast("/keys".count))
+            #expect(chown(folder, 65534, 65534) == 0)
+            try SessionKeys.generate().create(file: path)
+            var status = stat()
+            #expect(stat(path, &status) == 0)
+            #expect(status.st_uid == 65534 && status.st_gid == 65534)
+        }
+    }
+
     @Test(arguments: [
         (0o600, true), (0o400, true), (0o440, true), (0o644, false), (0o604, false), (0o602, false),
     ])

@@ -154,6 +154,19 @@ import Testing
         #expect(try migrator().up().migrations.count == 1)
     }
 
+    @Test func filesThatJoinThePreviousOneRunInItsTransaction() throws {
+        try folder.write("20260104000000_add_titles", "ALTER TABLE books ADD COLUMN title text;")
+        try folder.write(
+            "20260105000000_fill_titles", "-- same-transaction\nUPDATE books SET title = 'x';")
+        try folder.write("20260106000000_break", "-- same-transaction\nSELECT 1 / 0;")
+        #expect(throws: MigrationError.self) { try migrator().up() }
+        #expect(try versions().count == 3)
+        try folder.write("20260106000000_break", "-- same-transaction\nSELECT 1;")
+        var commits: [[String]] = []
+        try migrator().up { commits.append($0.migrations.map(\.name)) }
+        #expect(commits == [["add_titles", "fill_titles", "break"]])
+    }
+
     @Test func runsNothingIfAFileWasChanged() throws {
         try migrator().up(to: 20_260_102_000_000)
         try folder.write("20260101000000_make_books", "CREATE TABLE books (id bigint);")

@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["Sources"], ["Tests"], ["docs", "README.md", "CHANGELOG.md"], ["scripts"],
+        ["Sources", "Examples"], ["Tests"], ["docs", "README.md", "CHANGELOG.md"], ["scripts"],
         ["schema.graphql"], ["migrations"],
     ])
     func atMostTwoPercentOfTheSentencesMatch(_ paths: [String]) throws {

@@ -1,8 +1,8 @@
 -- requires: accounts, audit
 -- Personal access tokens: creation, and requests that are sent with one.
 
--- Returns the token with a hash, and no row if there is no such token or if it has expired. The caller is not known yet, so
--- row-level security cannot apply. It changes nothing, so that replicas can run it.
+-- Returns the token with a hash, and no row if there is no such token, if it has expired, or if it is one of an app and the tenant
+-- does not allow apps any more. The caller is not known yet, so row-level security cannot apply. It changes nothing, so that replicas can run it.
 --
 -- Relies on this plan: the indexes of both hashes.
 CREATE OR REPLACE FUNCTION find_access_token(given_hash bytea)
@@ -14,31 +14,60 @@ AS $$
     JOIN users u ON u.id = t.user_id
     WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
         AND coalesce(t.expires_at > now(), true)
+        AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id))
 $$;
 
 -- Records the times at which tokens were used, in seconds since the Unix epoch, if they are more than ten minutes after the
--- recorded ones. The first use of a day is an event of the audit log.
+-- recorded ones. The first use of a day is an event of the audit log. An app gets a new token every hour, so its uses also are
+-- recorded in its grant, and the event has the ID of the grant.
 CREATE OR REPLACE FUNCTION record_token_uses(users uuid[], ids uuid[], seconds bigint[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-    -- The order prevents deadlocks between two servers.
-    WITH found AS MATERIALIZED (
-        SELECT t.user_id, t.id, t.last_used_at, to_timestamp(used.seconds) AS used_at
+    -- The order prevents deadlocks between two servers. Rows that another transaction is deleting are skipped, because it may lock
+    -- them in another order.
+    WITH grants AS MATERIALIZED (
+        SELECT g.user_id, g.id, g.last_used_at
+        FROM oauth_grants g
+        WHERE (g.user_id, g.id) IN (
+            SELECT t.user_id, t.grant_id
+            FROM unnest(users, ids) AS used (user_id, id)
+            JOIN access_tokens t ON t.user_id = used.user_id AND t.id = used.id
+        )
+        ORDER BY g.user_id, g.id
+        FOR UPDATE SKIP LOCKED
+    ), found AS MATERIALIZED (
+        SELECT
+            t.user_id, t.id, t.grant_id, to_timestamp(used.seconds) AS used_at,
+            CASE WHEN t.grant_id IS NULL THEN t.last_used_at ELSE g.last_used_at END AS last_used_at
         FROM unnest(users, ids, seconds) AS used (user_id, id, seconds)
         JOIN access_tokens t ON t.user_id = used.user_id AND t.id = used.id
+        LEFT JOIN grants g ON g.user_id = t.user_id AND g.id = t.grant_id
         WHERE coalesce(t.last_used_at < to_timestamp(used.seconds) - interval '10 minutes', true)
+            AND (t.grant_id IS NULL OR g.id IS NOT NULL)
         ORDER BY t.user_id, t.id
-        FOR UPDATE OF t
+        FOR UPDATE OF t SKIP LOCKED
     ), updated AS (
         UPDATE access_tokens t
         SET last_used_at = f.used_at
         FROM found f
         WHERE t.user_id = f.user_id AND t.id = f.id
+    ), updated_grants AS (
+        UPDATE oauth_grants g
+        SET last_used_at = f.used_at
+        FROM (
+            SELECT n.user_id, n.grant_id, max(n.used_at) AS used_at
+            FROM found n
+            GROUP BY n.user_id, n.grant_id
+        ) f
+        WHERE g.user_id = f.user_id AND g.id = f.grant_id
     )
-    SELECT record_audit_event('TOKEN_USED', u.tenant_id, f.user_id, f.id, '{}')
-    FROM found f
-    JOIN users u ON u.id = f.user_id
-    WHERE (f.last_used_at AT TIME ZONE 'UTC')::date IS DISTINCT FROM (f.used_at AT TIME ZONE 'UTC')::date
+    SELECT record_audit_event('TOKEN_USED', first.tenant_id, first.user_id, first.credential_id, '{}')
+    FROM (
+        SELECT DISTINCT u.tenant_id, f.user_id, coalesce(f.grant_id, f.id) AS credential_id
+        FROM found f
+        JOIN users u ON u.id = f.user_id
+        WHERE (f.last_used_at AT TIME ZONE 'UTC')::date IS DISTINCT FROM (f.used_at AT TIME ZONE 'UTC')::date
+    ) first
 $$;
 
 -- Does for a request with a personal access token what `begin_request` does for one with a session.
@@ -54,12 +83,17 @@ BEGIN
         ignored := set_config('transaction_read_only', 'on', true);
     ELSE
         ignored := lock_user(user_id);
+        -- As in `begin_request`.
+        IF current_setting('synchronous_standby_names') <> '' THEN
+            ignored := pg_logical_emit_message(true, 'bookplate', '');
+        END IF;
     END IF;
     PERFORM
     FROM access_tokens t
     WHERE t.user_id = begin_token_request.user_id
         AND t.id = token_id
-        AND coalesce(t.expires_at > now(), true);
+        AND coalesce(t.expires_at > now(), true)
+        AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = begin_token_request.tenant_id));
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the access token was revoked or has expired' USING ERRCODE = 'BP401';
     END IF;
@@ -112,9 +146,9 @@ BEGIN
         END IF;
         RETURN;
     END IF;
-    IF (SELECT count(*) FROM access_tokens t WHERE t.user_id = owner) >= tokens_max THEN
+    IF (SELECT count(*) FROM access_tokens t WHERE t.user_id = owner AND t.grant_id IS NULL) >= tokens_max THEN
         DELETE FROM access_tokens t
-        WHERE t.user_id = owner AND t.expires_at <= now();
+        WHERE t.user_id = owner AND t.grant_id IS NULL AND t.expires_at <= now();
         IF NOT FOUND THEN
             outcome := 'FULL';
             RETURN;

@@ -70,6 +70,13 @@ BEGIN
         ignored := set_config('transaction_read_only', 'on', true);
     ELSE
         ignored := lock_user(user_id);
+        -- With a synchronous standby, the commit waits for it even if the request changes nothing. A repeated mutation may find
+        -- that everything is done already, by a transaction that no standby has: the wait of its commit was ended by an
+        -- administrator, or by a restart. Otherwise the repetition would be confirmed, and the change would be lost if the
+        -- standby became the primary.
+        IF current_setting('synchronous_standby_names') <> '' THEN
+            ignored := pg_logical_emit_message(true, 'bookplate', '');
+        END IF;
     END IF;
     PERFORM
     FROM sessions s
@@ -155,7 +162,7 @@ BEGIN
 END
 $$;
 
--- Returns the given sessions and personal access tokens that have ended. A server checks all sockets of all its users with one call. A caller learns
+-- Returns the given sessions and access tokens that have ended. A server checks all sockets of all its users with one call. A caller learns
 -- nothing that it could not find out by using the session.
 CREATE OR REPLACE FUNCTION ended_sessions(users uuid[], ids uuid[]) RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -176,6 +183,10 @@ AS $$
         WHERE t.user_id = given.user_id
             AND t.id = given.id
             AND coalesce(t.expires_at > now(), true)
+            AND (
+                t.grant_id IS NULL
+                OR EXISTS (SELECT FROM users u JOIN tenants n ON n.id = u.tenant_id WHERE u.id = t.user_id AND n.oauth)
+            )
     )
 $$;
 

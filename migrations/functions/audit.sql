@@ -17,7 +17,8 @@ AS $$
 $$;
 
 -- Records a new session, a revoked session, a new token, or a revoked token. The argument is the kind of the event. Also notifies
--- all servers of the end of a session or token at the commit, so that they close its streams and sockets.
+-- all servers of the end of a session or token at the commit, so that they close its streams and sockets. The tokens of apps are not
+-- recorded, because their grants are.
 CREATE OR REPLACE FUNCTION audit_credential() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -36,7 +37,7 @@ BEGIN
     END IF;
     SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;
     -- The tokens of a deleted account disappear with it, which is one event.
-    IF tenant IS NULL THEN
+    IF tenant IS NULL OR credential ->> 'grant_id' IS NOT NULL THEN
         RETURN NULL;
     END IF;
     IF TG_ARGV[0] = 'TOKEN_CREATED' THEN

@@ -10,17 +10,18 @@ AS $$
 $$;
 
 -- The covers whose files must stay in the object store: those of books, those of deleted books that can be restored, and those of
--- merged guests until their files are copied.
+-- merged guests until their files are copied. `user_id` and `book_id` name the files. `owner_id` is the account whose storage they use.
 CREATE OR REPLACE VIEW stored_covers WITH (security_invoker = true) AS
-SELECT user_id, book_id, tenant_id, version, width, height, byte_counts, hashes, false AS is_deleted
+SELECT user_id, book_id, tenant_id, version, width, height, byte_counts, hashes, false AS is_deleted,
+    user_id AS owner_id
 FROM covers
 UNION ALL
-SELECT d.user_id, d.id, c.tenant_id, c.version, c.width, c.height, c.byte_counts, c.hashes, true
+SELECT d.user_id, d.id, c.tenant_id, c.version, c.width, c.height, c.byte_counts, c.hashes, true, d.user_id
 FROM deleted_books d
 CROSS JOIN LATERAL jsonb_populate_record(NULL::covers, d.cover) c
 WHERE d.cover IS NOT NULL
 UNION ALL
-SELECT m.guest_id, m.guest_book_id, c.tenant_id, c.version, c.width, c.height, c.byte_counts, c.hashes, true
+SELECT m.guest_id, m.guest_book_id, c.tenant_id, c.version, c.width, c.height, c.byte_counts, c.hashes, true, m.user_id
 FROM moving_covers m
 CROSS JOIN LATERAL jsonb_populate_record(NULL::covers, m.cover) c;
 
@@ -209,6 +210,40 @@ REFERENCING OLD TABLE AS old_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION record_deleted_covers();
 
+-- Counts the covers of merged guests while their files are copied. The row of the guest has lost them, and that of the account
+-- does not have them yet.
+CREATE OR REPLACE FUNCTION count_moving_covers() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM count_covers(ARRAY(SELECT jsonb_populate_record(NULL::covers, n.cover) FROM new_rows n), 1);
+    ELSE
+        PERFORM count_covers(ARRAY(SELECT jsonb_populate_record(NULL::covers, o.cover) FROM old_rows o), -1);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER count_insert
+AFTER INSERT ON moving_covers
+REFERENCING NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION count_moving_covers();
+
+CREATE OR REPLACE TRIGGER count_delete
+AFTER DELETE ON moving_covers
+REFERENCING OLD TABLE AS old_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION count_moving_covers();
+
+-- Whether a reader has chosen the cover. The others were found by a search.
+CREATE OR REPLACE FUNCTION is_chosen_cover(source cover_source) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+AS $$
+    SELECT source IN ('MANUAL_UPLOAD', 'URL')
+$$;
+
 -- Drops the covers of deleted books of a user, the oldest first, until they have freed the given number of bytes.
 CREATE OR REPLACE FUNCTION drop_deleted_covers(owner uuid, bytes_needed bigint) RETURNS void
 LANGUAGE sql
@@ -269,14 +304,14 @@ BEGIN
     excess := added - tenant.user_storage_bytes_max + (
         SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
         FROM stored_covers c
-        WHERE c.user_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
+        WHERE c.owner_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
     );
     IF excess > 0 THEN
         PERFORM drop_deleted_covers(set_cover.user_id, excess);
         IF added - tenant.user_storage_bytes_max + (
             SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
             FROM stored_covers c
-            WHERE c.user_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
+            WHERE c.owner_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
         ) > 0 THEN
             RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
         END IF;
@@ -639,7 +674,7 @@ GRANT SELECT, INSERT, DELETE ON removed_covers TO bookplate_app;
 GRANT SELECT ON tenant_storage, installation, stored_covers TO bookplate_app;
 
 -- Only triggers call these functions.
-REVOKE ALL ON FUNCTION record_covers, record_deleted_covers, count_covers, record_removed_covers FROM PUBLIC;
+REVOKE ALL ON FUNCTION record_covers, record_deleted_covers, count_covers, count_moving_covers, record_removed_covers FROM PUBLIC;
 REVOKE ALL ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, is_stored_version,
     expired_removed_covers, delete_removed_covers, public_cover_version, public_book_title FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, is_stored_version,

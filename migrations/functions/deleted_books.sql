@@ -28,7 +28,13 @@ BEGIN
             to_jsonb(b),
             (SELECT to_jsonb(r) FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id),
             (SELECT to_jsonb(c) FROM covers c WHERE c.user_id = owner AND c.book_id = b.id),
-            ARRAY(SELECT s.shelf_id FROM shelf_books s WHERE s.user_id = owner AND s.book_id = b.id),
+            ARRAY(
+                SELECT s.shelf_id
+                FROM shelf_books s
+                JOIN shelves h ON h.user_id = s.user_id AND h.id = s.shelf_id
+                WHERE s.user_id = owner AND s.book_id = b.id
+                ORDER BY h.name, h.id
+            ),
             (SELECT jsonb_agg(to_jsonb(r)) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id),
             (
                 SELECT jsonb_agg(to_jsonb(p))

@@ -105,7 +105,8 @@ AS $$
     SELECT greatest(
         u.created_at,
         (SELECT max(s.rotated_at) FROM sessions s WHERE s.user_id = guest),
-        (SELECT max(t.last_used_at) FROM access_tokens t WHERE t.user_id = guest)
+        (SELECT max(t.last_used_at) FROM access_tokens t WHERE t.user_id = guest),
+        (SELECT max(g.last_used_at) FROM oauth_grants g WHERE g.user_id = guest)
     )
     FROM users u
     WHERE u.id = guest AND u.is_guest
@@ -164,14 +165,17 @@ AS $$
 $$;
 
 -- Gives a copied cover to its book, or to the deleted book. Returns whether the copy is used: the book may have another cover by
--- now, or not exist any more, or the account or the tenant may have no room for it. `version` is that of the copy, or null if there are no files.
+-- now, or not exist any more, or the account or the tenant may have no room for it. A cover that the guest has chosen replaces one that a
+-- search found. `version` is that of the copy, or null if there are no files.
 CREATE OR REPLACE FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     moved jsonb;
     tenant tenants;
-    size bigint;
+    present covers;
+    -- The bytes that the cover adds.
+    added bigint;
 BEGIN
     PERFORM lock_user(account);
     DELETE FROM moving_covers m
@@ -186,13 +190,19 @@ BEGIN
     FROM tenants t
     JOIN users u ON u.tenant_id = t.id
     WHERE u.id = account;
-    size := cover_bytes((jsonb_populate_record(NULL::covers, moved)).byte_counts);
-    IF size + (
+    SELECT c.* INTO present
+    FROM covers c
+    WHERE c.user_id = account AND c.book_id = account_book;
+    IF FOUND AND (is_chosen_cover(present.source) OR NOT is_chosen_cover((moved ->> 'source')::cover_source)) THEN
+        RETURN false;
+    END IF;
+    added := cover_bytes((jsonb_populate_record(NULL::covers, moved)).byte_counts) - coalesce(cover_bytes(present.byte_counts), 0);
+    IF added + (
             SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
             FROM stored_covers c
-            WHERE c.user_id = account
+            WHERE c.owner_id = account
         ) > tenant.user_storage_bytes_max
-        OR size + (
+        OR added + (
             SELECT coalesce(sum(s.bytes), 0)
             FROM tenant_storage s
             WHERE s.tenant_id = tenant.id
@@ -211,13 +221,12 @@ BEGIN
     END IF;
     UPDATE books b
     SET cover_status = 'READY', cover_requested_at = NULL
-    WHERE b.user_id = account
-        AND b.id = account_book
-        AND NOT b.is_cover_removed
-        AND NOT EXISTS (SELECT FROM covers c WHERE c.user_id = account AND c.book_id = account_book);
+    WHERE b.user_id = account AND b.id = account_book AND NOT b.is_cover_removed;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
+    DELETE FROM covers c
+    WHERE c.user_id = account AND c.book_id = account_book;
     PERFORM insert_stored_rows('covers', jsonb_build_array(moved));
     RETURN true;
 END

@@ -82,13 +82,16 @@ $$;
 -- Adds the identity in app.subject to the caller, and makes a guest an account. Fails if another user has the identity, if it is from
 -- Apple and the caller has another one from Apple, if the caller has `identities_max` identities, or if the identity token was used
 -- before. A repeated request changes nothing. The caller has called lock_identity before begin_request.
-CREATE OR REPLACE FUNCTION link_identity(token_hash bytea, token_expires_at timestamptz, identities_max int) RETURNS void
+CREATE OR REPLACE FUNCTION link_identity(
+    token_hash bytea, token_expires_at timestamptz, identities_max int, OUT is_upgrade boolean
+)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     owner uuid := app_user_id();
     present uuid := user_of_identity();
 BEGIN
+    is_upgrade := false;
     IF present = owner THEN
         RETURN;
     ELSIF present IS NOT NULL THEN
@@ -117,6 +120,7 @@ BEGIN
     SET is_guest = false
     WHERE u.id = owner AND u.is_guest;
     IF FOUND THEN
+        is_upgrade := true;
         PERFORM record_audit_event('GUEST_UPGRADED', app_tenant_id(), owner, NULL, '{}');
     END IF;
 END
@@ -202,6 +206,9 @@ BEGIN
     UPDATE sessions s
     SET revoked_at = now()
     WHERE s.user_id = owner AND s.revoked_at IS NULL;
+    PERFORM delete_allowed_oauth_requests();
+    DELETE FROM oauth_grants g
+    WHERE g.user_id = owner;
     DELETE FROM access_tokens t
     WHERE t.user_id = owner;
     PERFORM set_config('app.user_id', '', true);

@@ -520,8 +520,9 @@ BEGIN
 END
 $$;
 
--- Records which covers of the guest the books of the account get. A book that has a cover, or whose cover the reader has removed,
--- keeps its state.
+-- Records which covers of the guest the books of the account get. A book whose cover the reader has removed keeps its state. A book
+-- that has a cover gets another one only if a search found the present cover and the guest has chosen the other one. It keeps the
+-- present cover until the files of the other one are copied.
 CREATE OR REPLACE FUNCTION merge_covers(guest uuid, account uuid, merged_books jsonb) RETURNS void
 LANGUAGE sql
 AS $$
@@ -532,13 +533,19 @@ AS $$
         JOIN books b ON b.user_id = account AND b.id = (merged_books ->> c.book_id::text)::uuid
         WHERE c.user_id = guest
             AND NOT b.is_cover_removed
-            AND NOT EXISTS (SELECT FROM covers k WHERE k.user_id = account AND k.book_id = b.id)
+            AND NOT EXISTS (
+                SELECT
+                FROM covers k
+                WHERE k.user_id = account AND k.book_id = b.id AND (is_chosen_cover(k.source) OR NOT is_chosen_cover(c.source))
+            )
         RETURNING book_id
     )
     UPDATE books b
     SET cover_status = 'FETCHING', cover_requested_at = now()
     FROM moving m
-    WHERE b.user_id = account AND b.id = m.book_id
+    WHERE b.user_id = account
+        AND b.id = m.book_id
+        AND NOT EXISTS (SELECT FROM covers k WHERE k.user_id = account AND k.book_id = b.id)
 $$;
 
 -- Moves the library of a guest into an account, and deletes the guest. The caller holds the locks of both users.

@@ -200,6 +200,10 @@ BEGIN
     JOIN shelves s ON s.user_id = p.user_id AND lower(s.name) = lower(n.name)
     ON CONFLICT DO NOTHING;
 
+    IF EXISTS (SELECT FROM webhooks) THEN
+        PERFORM mark_webhook_position(w.id)
+        FROM unnest(owners) AS w (id);
+    END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
         n.user_id,

@@ -111,6 +111,92 @@ AS $$
             IS DISTINCT FROM (fresh.started_at, fresh.finished_at, fresh.current_page)
 $$;
 
+-- Changes the reads of a book that gets a new status or page, and returns the dates and the page that follow for the book. A new
+-- status or page that is null stays the same. The statements that update a book call this for its row, so that only the
+-- statements that the change needs are executed: in one statement with common table expressions, PostgreSQL starts all of them.
+--
+-- READING opens a read, unless the book has an open one. READ and DID_NOT_FINISH end the open read. READ without an open read
+-- adds a finished one, unless a read of the book was finished today: the reader may have changed the status by mistake. A new
+-- page is logged as progress of the open read, unless it is the page of the newest entry.
+--
+-- Relies on this plan: the reads of the book by `reads_open` and `reads_of_book`.
+CREATE OR REPLACE FUNCTION change_reads(
+    owner uuid, book uuid, old_status reading_status, new_status reading_status, new_page int,
+    INOUT started_at timestamptz, INOUT finished_at timestamptz, INOUT current_page int
+)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    open_read uuid;
+    read_count int;
+    today text;
+BEGIN
+    SELECT r.id INTO open_read
+    FROM reads r
+    WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
+    IF (open_read IS NULL AND (new_status = 'READING' OR (new_status = 'READ' AND old_status <> 'READ')))
+        OR (open_read IS NOT NULL AND new_status IN ('READ', 'DID_NOT_FINISH'))
+    THEN
+        -- The function `reader_today` takes longer.
+        SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') INTO today
+        FROM users u
+        WHERE u.id = owner;
+    END IF;
+    IF open_read IS NULL AND new_status = 'READING' THEN
+        SELECT count(*) INTO read_count
+        FROM reads r
+        WHERE r.user_id = owner AND r.book_id = book;
+        IF read_count < 200 THEN
+            INSERT INTO reads (user_id, id, book_id, started_on, outcome)
+            VALUES (owner, gen_random_uuid(), book, today, 'READING')
+            RETURNING id INTO open_read;
+            started_at := now();
+            finished_at := NULL;
+            -- A book that is read again starts without a page.
+            IF read_count > 0 THEN
+                current_page := NULL;
+            END IF;
+        END IF;
+    END IF;
+    IF open_read IS NOT NULL AND new_page IS NOT NULL THEN
+        INSERT INTO progress_entries (user_id, id, read_id, at, page)
+        SELECT owner, gen_random_uuid(), open_read, now(), new_page
+        WHERE new_page IS DISTINCT FROM (
+                SELECT p.page
+                FROM progress_entries p
+                WHERE p.user_id = owner AND p.read_id = open_read
+                ORDER BY p.at DESC, p.id DESC
+                LIMIT 1
+            )
+            AND (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read) < 10000;
+    END IF;
+    IF open_read IS NOT NULL AND new_status IN ('READ', 'DID_NOT_FINISH') THEN
+        UPDATE reads r
+        SET outcome = (CASE new_status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END)::read_outcome,
+            -- The read may have started tomorrow, in another time zone.
+            finished_on = greatest(today COLLATE "C", r.started_on),
+            updated_at = now()
+        WHERE r.user_id = owner AND r.id = open_read;
+        finished_at := CASE WHEN new_status = 'READ' THEN now() END;
+    ELSIF open_read IS NULL AND new_status = 'READ' AND old_status <> 'READ' THEN
+        INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
+        SELECT owner, gen_random_uuid(), book, today, 'FINISHED'
+        FROM (
+            SELECT
+                count(*) AS read_count,
+                count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = today) AS finished_today
+            FROM reads r
+            WHERE r.user_id = owner AND r.book_id = book
+        ) existing
+        WHERE existing.finished_today = 0 AND existing.read_count < 200;
+        IF FOUND THEN
+            started_at := NULL;
+            finished_at := now();
+        END IF;
+    END IF;
+END
+$$;
+
 -- MARK: Mutations of reads
 
 -- The functions return an outcome: DONE, BOOK or READ if there is no such object, OPEN if the book has another open read (its
@@ -790,6 +876,9 @@ AS $$
 DECLARE
     book record;
 BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NEW;
+    END IF;
     SELECT b.page_count, b.genre, b.author_ids[1] AS author_id, left(b.authors[1], 200) AS author INTO book
     FROM books b
     WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id;
@@ -807,7 +896,6 @@ $$;
 CREATE OR REPLACE TRIGGER copy_book_facts
 BEFORE INSERT ON reads
 FOR EACH ROW
-WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
 EXECUTE FUNCTION copy_book_facts();
 
 -- Adds entries to `reading_days`, or removes them. The caller holds the lock of the user, which a change of the time zone takes, too.
@@ -877,6 +965,9 @@ AS $$
 DECLARE
     ignored text;
 BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP = 'INSERT' THEN
         ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
     ELSIF TG_OP = 'DELETE' THEN
@@ -887,7 +978,8 @@ BEGIN
         OLD.genre := NEW.genre;
         OLD.author_id := NEW.author_id;
         OLD.author := NEW.author;
-        IF NEW IS DISTINCT FROM OLD THEN
+        -- Comparing the records takes longer than the rest, and the time usually decides.
+        IF NEW.updated_at <> OLD.updated_at OR NEW IS DISTINCT FROM OLD THEN
             ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
         END IF;
     END IF;
@@ -985,7 +1077,6 @@ $$;
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON reads
 FOR EACH ROW
-WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
 EXECUTE FUNCTION log_read();
 
 -- PostgreSQL has no triggers with transition tables for several events.

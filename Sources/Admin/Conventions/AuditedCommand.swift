@@ -48,8 +48,11 @@ extension Jobs.Purge: TransactionCommand {}
 extension Jobs.Retry: TransactionCommand {}
 extension Keys.Rotate: DryRunCommand {}
 extension Migrate.Up: DryRunCommand {}
+extension OAuth.Client.Add: TransactionCommand {}
+extension OAuth.Client.Remove: TransactionCommand {}
 extension Readers.Import: DryRunCommand {}
 extension Session.Revoke: TransactionCommand {}
+extension Storage.Copy: DryRunCommand {}
 extension Storage.Gc: TransactionCommand {}
 extension Tenant.Add: TransactionCommand {}
 extension Tenant.Provider.Add: TransactionCommand {}
@@ -57,6 +60,12 @@ extension Tenant.Provider.Remove: TransactionCommand {}
 extension Tenant.Remove: DryRunCommand {}
 extension Tenant.Update: TransactionCommand {}
 extension Token.Issue: TransactionCommand {}
+extension Token.Revoke: TransactionCommand {}
+extension Webhook.Add: TransactionCommand {}
+extension Webhook.Enable: TransactionCommand {}
+extension Webhook.Remove: TransactionCommand {}
+extension Webhook.Retry: TransactionCommand {}
+extension Webhook.RotateSecret: TransactionCommand {}
 
 /// Adds a finished command to the audit log. If that fails, the command has still done its work, so only a warning is printed.
 func recordInAuditLog(_ command: any ParsableCommand, succeeded: Bool) {

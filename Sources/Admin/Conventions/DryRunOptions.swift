@@ -22,6 +22,11 @@ extension Attempt {
             + (isDryRun ? [.init("locks", .list(locks.map(\.json)))] : [])
     }
 
+    /// The verb of the command's own lines: the past participle, or in a dry run `would` and the infinitive.
+    func verb(_ done: String, _ infinitive: String) -> String {
+        isDryRun ? "would \(infinitive)" : done
+    }
+
     /// Lines that are printed after the command's own lines.
     var lines: [String] {
         isDryRun

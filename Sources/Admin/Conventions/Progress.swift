@@ -55,14 +55,24 @@ final class Progress: Sendable {
     static func showing<Result, Failure: Error>(
         _ text: String, _ work: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        guard isatty(STDERR_FILENO) == 1 else { return try work() }
-        func show(_ text: String) {
-            var text = clearLine + text
-            text.withUTF8 { writeAll($0, to: STDERR_FILENO) }
-        }
-        show((text + " …").cut(to: terminalWidth))
+        show(text + " …")
         defer { show("") }
         return try work()
+    }
+
+    /// Shows the text while asynchronous work runs, if standard error is a terminal.
+    static func showing<Result, Failure: Error>(
+        _ text: String, _ work: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        show(text + " …")
+        defer { show("") }
+        return try await work()
+    }
+
+    private static func show(_ text: String) {
+        guard isatty(STDERR_FILENO) == 1 else { return }
+        var line = clearLine + text.cut(to: terminalWidth)
+        line.withUTF8 { writeAll($0, to: STDERR_FILENO) }
     }
 
     private static var terminalWidth: Int {

@@ -32,7 +32,7 @@ struct CheckResult: Sendable {
     let check: String
     let state: State
     let message: String
-    /// What the operator should do. nil if nothing is to be done.
+    /// The action for the operator; nil if nothing is to be done.
     let remedy: String?
     let fix: Fix?
 

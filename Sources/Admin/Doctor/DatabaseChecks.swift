@@ -41,7 +41,10 @@ struct DatabaseChecks {
             let isMigrated = migrations.allSatisfy { $0.state == .ok }
             results += isMigrated ? try accessResults(connection) : [try rowSecurity(connection)]
             results += migrations
-            if isMigrated { results.append(try tenants(connection)) }
+            if isMigrated {
+                results.append(try tenants(connection))
+                results += try webhooks(connection)
+            }
             let invalid = try DatabaseCheck.invalidIndexes(connection)
             if !invalid.isEmpty {
                 results.append(
@@ -194,6 +197,25 @@ struct DatabaseChecks {
                 "run bookplate-admin tenant add")
             : .ok(
                 "tenants", slugs.prefix(5).joined(separator: ", ") + (slugs.count > 5 ? ", …" : ""))
+    }
+
+    /// Returns nothing if there is no problem.
+    private func webhooks(_ connection: AdminConnection) throws(PostgresError) -> [CheckResult] {
+        let (disabled, dead) = try WebhookRecord.problems(connection)
+        var results: [CheckResult] = []
+        if disabled > 0 {
+            results.append(
+                .warning(
+                    "webhooks", "\(disabled) disabled, because the receiver has responded with 410",
+                    "run bookplate-admin webhook list, and then webhook enable or webhook remove"))
+        }
+        if dead > 0 {
+            results.append(
+                .warning(
+                    "webhooks", "\(dead) event\(dead == 1 ? "" : "s") could not be delivered",
+                    "run bookplate-admin webhook list, and then webhook deliveries --dead"))
+        }
+        return results
     }
 
     private func migrationResults(

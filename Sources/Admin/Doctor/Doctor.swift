@@ -75,7 +75,8 @@ struct Doctor: AsyncParsableCommand {
             results += DatabaseChecks(configuration, migrations: migrations).results()
             results.append(KeysCheck.result(configuration))
             results.append(AppleKeyCheck.result(configuration))
-            results.append(StorageCheck.result(configuration))
+            results.append(
+                await StorageCheck.result(configuration.storage, isOffline: offline))
             results.append(await ImagerCheck.result())
             results += BudgetChecks.results(configuration)
             results += await ExternalServiceChecks.results(configuration, isOffline: offline)

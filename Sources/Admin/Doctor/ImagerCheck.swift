@@ -1,6 +1,6 @@
 import ImageProcessing
 
-/// Checks the program that decodes images. It is started like a server does it.
+/// Checks the program that decodes images. It is started in the same way as by a server.
 enum ImagerCheck {
     private static let check = "imager"
 

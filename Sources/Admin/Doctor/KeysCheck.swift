@@ -35,7 +35,7 @@ enum KeysCheck {
         } catch {
             return .wrong(
                 check, "\(file): \(error)",
-                "restore it, or create a new one, which ends all sessions")
+                "restore it; a new one cannot decrypt Apple's tokens and the secrets of webhooks")
         }
     }
 }

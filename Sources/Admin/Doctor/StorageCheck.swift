@@ -1,12 +1,45 @@
 import Config
 import ObjectStorage
+import S3Storage
 
 /// Checks the storage of covers.
 enum StorageCheck {
     private static let check = "storage"
 
-    static func result(_ configuration: Configuration) -> CheckResult {
-        let path = configuration.storage.folder
+    static func result(
+        _ storage: Configuration.Storage, isOffline: Bool
+    ) async -> CheckResult {
+        switch storage {
+        case .folder(let path): result(folder: path)
+        case .s3 where isOffline: .skipped(check, "not checked (--offline)")
+        case .s3(let settings): await result(storage.description, settings)
+        }
+    }
+
+    private static func result(
+        _ name: String, _ settings: Configuration.S3
+    ) async -> CheckResult {
+        switch await S3Check.run(settings) {
+        case .usable:
+            .ok(check, "objects can be stored, listed, read, and removed in \(name)")
+        case .failed(let reason):
+            .wrong(
+                check, "\(name) cannot be used: \(reason)",
+                "check the bucket, its region, the endpoint, and the key and its policy")
+        case .clockDiffers(let seconds):
+            .warning(
+                check,
+                "the clocks of \(name) and of this machine differ by \(abs(seconds)) seconds",
+                "synchronize the clock: requests are refused if the difference is more than 15 minutes"
+            )
+        case .notPublic(let reason):
+            .wrong(
+                check, "the public URL of \(name) does not show a stored object: \(reason)",
+                "allow the public to read the bucket, correct the option public, or remove it")
+        }
+    }
+
+    private static func result(folder path: String) -> CheckResult {
         switch FileStore.rootState(path) {
         case .missing(canBeCreated: true):
             return .ok(check, "\(path) does not exist; the server creates it when it is needed")
@@ -24,6 +57,10 @@ enum StorageCheck {
                 fix: CheckResult.Fix("remove the permission of other users to write to \(path)") {
                     try FileMode.remove(0o002, from: path)
                 })
+        case .foreign(let entry):
+            return .wrong(
+                check, "\(entry) belongs to another user than \(path)",
+                "run as root: chown -R --reference=\(path) \(path)")
         case .freeSpaceUnknown:
             return .warning(
                 check, "the free space of \(path) cannot be determined", "check it with df")

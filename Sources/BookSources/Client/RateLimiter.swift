@@ -62,7 +62,7 @@ struct RateLimiter {
     /// Records a refusal. No request is sent until the following pause ends.
     ///
     /// - Parameters:
-    ///   - retryAfter: The pause that the host has asked for, at most a day. If it is nil, the pause is `base`, doubled with each
+    ///   - retryAfter: The pause that the host has requested, at most a day. If it is nil, the pause is `base`, doubled with each
     ///     refusal in a row, at most an hour.
     ///   - isOverload: Whether the cause of the refusal is temporary. A wrong key is not.
     mutating func recordRefusal(

@@ -1,4 +1,3 @@
-import Glibc
 import HTTPFetch
 import Synchronization
 
@@ -12,7 +11,7 @@ final class SourceClient: Sendable {
     private let headers: [(name: String, value: String)]
     private let rateLimiter: Mutex<RateLimiter>
     private let gate: SourceGate
-    /// Returns the pause that a refusal asks for in a way that is specific to the source. nil if it does not.
+    /// Returns the pause that a refusal requests in a way that is specific to the source; nil if it requests none.
     private let retryDelay: @Sendable (FetchResponse) -> Duration?
 
     init(
@@ -109,35 +108,11 @@ final class SourceClient: Sendable {
     }
 
     private func recordRefusal(_ response: FetchResponse, base: Duration, isOverload: Bool) {
-        let retryAfter =
-            retryDelay(response) ?? response.header("retry-after").flatMap(Self.retryAfter)
+        let retryAfter = retryDelay(response) ?? response.retryAfter
         rateLimiter.withLock {
             $0.recordRefusal(at: .now, retryAfter: retryAfter, base: base, isOverload: isOverload)
         }
     }
-
-    /// Parses a `Retry-After` header, which is a number of seconds or a date. The result is at most a day.
-    ///
-    /// Spec: https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
-    static func retryAfter(_ text: String) -> Duration? {
-        if let seconds = Int(text) { return seconds >= 0 ? .seconds(min(seconds, 86_400)) : nil }
-        return httpDate(text).map { .seconds(min(max(0, $0 - time(nil)), 86_400)) }
-    }
-}
-
-/// Parses a date such as `Wed, 21 Oct 2015 07:28:00 GMT` as Unix time in seconds. Returns nil for the two obsolete forms.
-private func httpDate(_ text: String) -> Int? {
-    let words = text.split(separator: " ")
-    guard words.count == 6, words[5] == "GMT", let day = Int32(words[1]),
-        let month = month(named: words[2]), let year = Int32(words[3]),
-        (1...31).contains(day), (1900...9999).contains(year)
-    else { return nil }
-    let clock = words[4].split(separator: ":").compactMap { Int32($0) }
-    guard clock.count == 3, clock.allSatisfy({ (0..<61).contains($0) }) else { return nil }
-    var date = tm()
-    (date.tm_year, date.tm_mon, date.tm_mday) = (year - 1900, Int32(month) - 1, day)
-    (date.tm_hour, date.tm_min, date.tm_sec) = (clock[0], clock[1], clock[2])
-    return timegm(&date)
 }
 
 /// Percent-encodes a text for use in a query string.

@@ -50,7 +50,7 @@ package struct CircuitBreaker: Sendable {
 
     private let settings: Settings
     package private(set) var state = State.closed(failures: 0)
-    /// The number of openings since the breaker was last closed.
+    /// The number of times that the breaker has opened since it was last closed.
     private var openings = 0
 
     init(_ settings: Settings) { self.settings = settings }

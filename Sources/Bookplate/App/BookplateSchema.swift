@@ -11,10 +11,13 @@ package struct BookplateSchema: Sendable {
         String(decoding: PackageResources.schema_graphql, as: UTF8.self)
     }
 
-    /// - Parameter sdl: the text of `schema.graphql`.
+    /// - Parameters:
+    ///   - sdl: the text of `schema.graphql`.
+    ///   - hasIncrementalDelivery: Whether operations may use `@defer` and `@stream`.
     /// - Throws: every error of the schema; every field without a resolver and resolver without a field.
-    package init(sdl: String) throws(RequestErrors) {
-        schema = try buildSchema(Source(sdl), scalars: Self.scalars)
+    package init(sdl: String, hasIncrementalDelivery: Bool = false) throws(RequestErrors) {
+        schema = try buildSchema(
+            Source(sdl), scalars: Self.scalars, hasIncrementalDelivery: hasIncrementalDelivery)
         let table = ResolverTable(try FieldScopes(schema))
         let problems = table.problems(in: schema)
         guard problems.isEmpty else { throw RequestErrors(problems.map { GraphQLError($0) }) }
@@ -59,6 +62,7 @@ private struct ResolverTable: ResolverSource {
                 Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
                 StorageUse.type, AppSettings.type, SeriesEntry.type, SeriesProgress.type,
                 YearInReview.type, PersonalAccessToken.type, EReaderDocument.type,
+                AuthorizedApp.type,
             ]
             + LibraryStats.types
         for type in nodes + rows {
@@ -104,6 +108,8 @@ private struct ResolverTable: ResolverSource {
         table["SignOutPayload"] = ["endedSessions": .property]
         table["CreateAccessTokenPayload"] = PersonalAccessToken.createPayloadFields
         table["RevokeAccessTokenPayload"] = ["id": .property]
+        table["AuthorizationRequest"] = AuthorizationRequest.fields
+        table["RevokeAuthorizedAppPayload"] = ["id": .property]
         table["DeleteShelfPayload"] = Shelf.deletePayloadFields
         table["MoveBookPayload"] = Book.movePayloadFields
         table["DeleteBookPayload"] = Book.deletePayloadFields
@@ -135,6 +141,7 @@ private struct ResolverTable: ResolverSource {
             "nodes": .load(NodeLookup(types: nodes, isList: true)),
             "me": .load(User.me),
             "settings": .load(AppSettings.ofCaller),
+            "authorizationRequest": .load(AuthorizationRequest.find),
             "shelf": .load(RowLookup.byID(Shelf.type)),
             "book": .load(RowLookup.byID(Book.type)),
             "feed": .load(Feed()),
@@ -160,6 +167,9 @@ private struct ResolverTable: ResolverSource {
             "signOut": .load(Sessions.signOut),
             "createAccessToken": .load(PersonalAccessToken.create),
             "revokeAccessToken": .load(PersonalAccessToken.revoke),
+            "approveAuthorization": .load(AuthorizationRequest.approve),
+            "denyAuthorization": .load(AuthorizationRequest.deny),
+            "revokeAuthorizedApp": .load(AuthorizedApp.revoke),
             "linkEreaderDocument": .load(EReaderDocument.link),
             "unlinkEreaderDocument": .load(EReaderDocument.unlink),
             "updateProfile": .load(User.update),
@@ -209,15 +219,9 @@ private struct ResolverTable: ResolverSource {
         fieldScopes.scopes(of: field, of: type)
     }
 
-    /// Fields without a resolver, and resolvers without a field.
+    /// Fields without a suitable resolver, and resolvers without a field.
     func problems(in schema: Schema) -> [String] {
-        var problems: [String] = []
-        for type in schema.types where !type.name.hasPrefix("__") {
-            guard case .object(let object) = type.kind else { continue }
-            for field in object.fields where table[type.name]?[field.name] == nil {
-                problems.append("\(type.name).\(field.name) has no resolver.")
-            }
-        }
+        var problems = schema.problems(with: self)
         for (type, fields) in table.sorted(by: { $0.key < $1.key }) {
             for field in fields.keys.sorted()
             where schema.type(named: type)?.field(named: field) == nil {

@@ -10,13 +10,20 @@ struct Checkpoint {
     var found = 0
 
     /// Returns the progress of a task; nil if it starts from the beginning.
+    ///
+    /// - Parameter secondsMax: The maximum age of the progress; nil if it does not expire.
     static func of(
-        _ task: String, _ connection: AdminConnection
+        _ task: String, secondsMax: Int32? = nil, _ connection: AdminConnection
     ) throws(PostgresError) -> Checkpoint? {
         var parameters = Parameters()
         parameters.append(text: task)
+        parameters.append(int32: secondsMax)
         return try connection.query(
-            "SELECT position, done, found FROM checkpoints WHERE task = $1", parameters
+            """
+            SELECT position, done, found
+            FROM checkpoints
+            WHERE task = $1 AND ($2::int IS NULL OR updated_at > now() - make_interval(secs => $2))
+            """, parameters
         ).decode(Checkpoint.self).first
     }
 

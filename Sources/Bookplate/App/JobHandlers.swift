@@ -7,13 +7,15 @@ package enum JobHandlers {
         let search = CoverSearch(
             services.coverSources, covers: services.covers, metrics: services.metrics)
         return [
-            PurgeDeadJobs(), PruneChanges(), PruneImports(), ChainAuditEvents(),
+            PurgeDeadJobs(), PruneChanges(), PruneImports(), PruneOAuth(),
+            ChainAuditEvents(),
             CompleteBook(sources: services.bookSources),
             LinkBooks(),
             ImportLibrary(covers: services.covers, canSearch: !services.coverSources.isEmpty),
             ExchangeAppleCode(services: services), RevokeAppleGrant(services: services),
             RemoveAccountObjects(covers: services.covers), MoveCovers(covers: services.covers),
             DeleteInactiveGuests(services: services),
+            DeliverWebhook(services: services), PruneWebhookDeliveries(),
             PrepareDeck(), RefreshFeed(), LearnSimilar(), SweepStorage(services),
             FetchCover(search: search), EndCoverWaits(),
             FetchEditionCover(editions: EditionCovers(services)),

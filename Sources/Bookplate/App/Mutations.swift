@@ -30,7 +30,7 @@ struct RowMutation: FieldLoader {
     }
 }
 
-/// A mutation that returns one plain object or a list of them.
+/// A mutation that returns one plain object or a list of them, or a field of `Query` that runs its own statements.
 struct PlainMutation: FieldLoader {
     let shape: RowRelation.Shape
     /// Whether callers need not be signed in.

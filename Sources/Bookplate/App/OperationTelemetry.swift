@@ -2,6 +2,7 @@ import GraphQL
 import GraphQLServing
 import Identity
 import Logging
+import Postgres
 import Telemetry
 
 /// Counts and measures the operations of one event loop, and logs the slow ones.
@@ -20,6 +21,23 @@ struct OperationTelemetry {
         let errorCodes: [String]
         let statementCount: Int
         let roundTripCount: Int
+
+        /// Creates the measurements of an operation that has ended now.
+        init(
+            _ request: GraphQLRequest, text: [UInt8], _ plan: OperationPlan,
+            planningStart: ContinuousClock.Instant, executionStart: ContinuousClock.Instant,
+            errorCodes: [String], _ statistics: Statistics
+        ) {
+            self.request = request
+            self.text = text
+            kind = plan.kind
+            operationName = plan.name
+            planning = executionStart - planningStart
+            execution = .now - executionStart
+            self.errorCodes = errorCodes
+            statementCount = statistics.statementCount
+            roundTripCount = statistics.roundTripCount
+        }
     }
 
     private let logger: Logger

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_173_000
+package let schemaVersion: Int64 = 20_261_123_204_500
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "24d4310129e6706096c646599582b3df0f918c2e294aa7f596c0e7add43a2db9"
+    "f1b9196ae73d1e6a8142d14f143125f51ab298885afbda9b6283c88dd1cd44e3"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

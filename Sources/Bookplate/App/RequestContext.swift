@@ -145,8 +145,8 @@ package final class RequestContext: RowContext {
         return PendingRows(level: level, index: pipeline.count - 1)
     }
 
-    /// Adds a lookup of an ISBN to the current level. During the flush, the external sources are asked for all ISBNs that the
-    /// catalog does not contain, at the same time.
+    /// Adds a lookup of an ISBN to the current level. During the flush, all ISBNs that the catalog does not contain are looked
+    /// up in the external sources at the same time.
     func lookUp(_ entry: ISBNLookups.Entry) {
         if lookups == nil { lookups = ISBNLookups() }
         lookups?.entries.append(entry)
@@ -250,11 +250,7 @@ package final class RequestContext: RowContext {
         let viewer = try caller()
         var pipeline = makePipeline(for: viewer, isReadOnly: isReadOnly)
         let keys = try fill(&pipeline, viewer)
-        if !isReadOnly { pipeline.append(Self.confirmUnchanged) }
-        var rows = try await run(pipeline)
-        // The result of `confirmUnchanged`.
-        if !isReadOnly { rows.removeLast() }
-        return (PipelineResults(rows), keys)
+        return (PipelineResults(try await run(pipeline)), keys)
     }
 
     private static let begin = Statement("SELECT begin_request($1, $2, $3, $4)")
@@ -280,19 +276,6 @@ package final class RequestContext: RowContext {
             set_config('app.user_id', $1::text, true),
             set_config('app.tenant_id', $2::text, true),
             set_config('transaction_read_only', 'on', true)
-        """)
-
-    /// Makes the commit of a pipeline that has changed nothing wait for the synchronous standby, like that of a change.
-    ///
-    /// A repeated mutation may find that everything is done already, by a transaction that no standby has: the wait of its
-    /// commit was ended by an administrator, or by a restart. Without this, the repetition would be confirmed, and the change
-    /// would be lost if the standby became the primary.
-    private static let confirmUnchanged = Statement(
-        """
-        SELECT CASE
-            WHEN current_setting('synchronous_standby_names') <> '' AND pg_current_xact_id_if_assigned() IS NULL
-            THEN pg_logical_emit_message(true, 'bookplate', '')
-        END
         """)
 
     /// Returns a pipeline that starts by setting the caller. The first pipeline of a request and every pipeline that writes

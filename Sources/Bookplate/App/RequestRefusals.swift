@@ -1,13 +1,6 @@
 import GraphQL
 import GraphQLServing
 
-extension GraphQLError {
-    static let subscriptionNeedsStream = GraphQLError(
-        "A subscription returns several responses. Accept text/event-stream or "
-            + "multipart/mixed;subscriptionSpec=\"1.0\", or use a WebSocket.",
-        extensions: [.init("code", .string("BAD_USER_INPUT"))])
-}
-
 extension ConnectionAuthenticationError {
     init(_ error: BookplateError) {
         self =

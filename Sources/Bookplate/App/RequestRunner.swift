@@ -7,30 +7,32 @@ import Postgres
 package final class RequestRunner: GraphQLService {
     private let documents: DocumentCache
     private let texts: DocumentTexts
-    private let database: ConnectionPool
-    private let services: Services
-    private let limits: RequestLimits
-    private var tokens = VerifiedTokens()
-    /// The version of the keys that verified `tokens`.
-    private var keysVersion = 0
-    private var telemetry: OperationTelemetry
+    let database: ConnectionPool
+    let services: Services
+    let limits: RequestLimits
+    var tokens: TokenVerifier
+    var telemetry: OperationTelemetry
     private let usage: SchemaUsage.Counts
     /// Whether responses report their database work, and on request explain their execution.
     private let isDevelopment: Bool
+    /// Whether requests may have the parameter `onError`. It is ignored otherwise.
+    private let acceptsOnError: Bool
 
     package init(
         _ schema: BookplateSchema, database: ConnectionPool, services: Services,
         limits: RequestLimits = .bookplate,
         documents policy: DocumentPolicy = DocumentPolicy(),
-        isDevelopment: Bool = false
+        isDevelopment: Bool = false, acceptsOnError: Bool = false
     ) {
         self.isDevelopment = isDevelopment
+        self.acceptsOnError = acceptsOnError
         texts = DocumentTexts(policy, database)
         documents = DocumentCache(
             schema: schema.schema, resolvers: schema.resolvers, limits: limits)
         self.database = database
         self.services = services
         self.limits = limits
+        tokens = TokenVerifier(services)
         telemetry = OperationTelemetry(services)
         usage = services.usage.makeCounts()
     }
@@ -38,7 +40,7 @@ package final class RequestRunner: GraphQLService {
     package func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
         let address = request.client.map { RateKey($0) }
         var token: KnownToken?
-        if let text = request.bearerToken, PersonalToken.isOne(text) {
+        if let text = request.bearerToken, TokenCredential.isToken(text) {
             do throws(BookplateError) {
                 token = try await personalToken(text, address, request.requestID)
             } catch {
@@ -57,6 +59,13 @@ package final class RequestRunner: GraphQLService {
                 }
                 return .responses(try await subscribe(request, planned, viewer))
             }
+            if planned.plan.isIncremental, !planned.isRefused(request) {
+                let (first, rest) = await runIncrementally(request, planned, viewer)
+                response = first
+                response.rateLimit = gate.state.map { RateLimitStatus($0) }
+                if let rest { return .incremental(response, rest: rest) }
+                return .response(response)
+            }
             response = await run(request, planned, viewer)
         } catch {
             response = refused(error, request)
@@ -66,14 +75,14 @@ package final class RequestRunner: GraphQLService {
     }
 
     package func accepts(bearerToken: String, requestID: String) -> Bool {
-        if PersonalToken.isOne(bearerToken) {
-            return PersonalToken(bearerToken).map(services.mayUpload) ?? false
+        if TokenCredential.isToken(bearerToken) {
+            return services.mayUpload(TokenCredential(bearer: bearerToken))
         }
         return user(of: bearerToken, requestID: requestID) != nil
     }
 
     /// Finds a personal access token.
-    private func personalToken(
+    func personalToken(
         _ text: String, _ address: RateKey?, _ requestID: String
     ) async throws(BookplateError) -> KnownToken {
         let context = RequestContext(
@@ -82,84 +91,34 @@ package final class RequestRunner: GraphQLService {
         return try await context.token(TokenCredential(bearer: text))
     }
 
-    package func authenticateConnection(
-        _ bearerToken: String, for kind: ConnectionKind,
-        onSessionEnd: @escaping @Sendable () -> Void
-    ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
-        let (viewer, tokenLifetime) = try await connectionCaller(bearerToken, kind)
-        // Watch the session before checking it, so that no end of the session is missed in between.
-        let watch = services.hub.watch(
-            session: viewer.sessionID, of: viewer.userID, onEnd: onSessionEnd)
-        let context = RequestContext(
-            viewer: viewer, database: database, services: services, requestID: "")
-        do throws(BookplateError) {
-            try await context.read { _, _ in }
-        } catch {
-            throw error == .unauthenticated ? .unauthenticated : .unavailable
-        }
-        return AuthenticatedConnection(
-            tokenLifetime: tokenLifetime, session: viewer.sessionID.description, watch: watch)
-    }
-
-    /// The longest time for which a connection is open without a new token.
-    private static let tokenLifetimeMax = Duration.seconds(365 * 86_400)
-
-    /// Returns the caller of a long-lived connection, and the time until the token expires.
-    private func connectionCaller(
-        _ bearerToken: String, _ kind: ConnectionKind
-    ) async throws(ConnectionAuthenticationError) -> (Viewer, Duration) {
-        var address: RateKey?
-        if case .socket(let client) = kind { address = client.map { RateKey($0) } }
-        if PersonalToken.isOne(bearerToken) {
-            do throws(BookplateError) {
-                let token = try await personalToken(bearerToken, address, "")
-                if case .socket = kind { try charge(token.viewer, address) }
-                let lifetime = token.lifetime ?? Self.tokenLifetimeMax
-                return (token.viewer, min(lifetime, Self.tokenLifetimeMax))
-            } catch {
-                throw ConnectionAuthenticationError(error)
-            }
-        }
-        let verified = verification(of: bearerToken, "")
-        if case .socket = kind {
-            do throws(BookplateError) {
-                try charge((try? verified.get()).map { Viewer($0) }, address)
-            } catch {
-                // An expired token stays invalid, so the client need not wait.
-                if case .failure(.expired) = verified { throw .unauthenticated }
-                throw ConnectionAuthenticationError(error)
-            }
-        }
-        guard case .success(let claims) = verified else { throw .unauthenticated }
-        return (Viewer(claims), .seconds(claims.expiresAt - unixSecondsNow()))
-    }
-
-    /// Charges the authentication of a WebSocket to the user if the token is valid, and to the address otherwise.
-    private func charge(_ viewer: Viewer?, _ address: RateKey?) throws(BookplateError) {
-        var gate = RateGate(services, viewer, address)
-        do throws(RequestErrors) {
-            try gate.admit(1)
-        } catch {
-            throw .rateLimited(retryAfterSeconds: gate.state?.waitSeconds ?? 1)
-        }
-    }
-
     /// A request whose operation has been parsed, validated, and planned.
-    private struct Planned {
+    struct Planned {
         let text: DocumentText
         let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
         /// Whether the document was in the cache.
         let isKnown: Bool
+        let errorBehavior: ErrorBehavior
         let start: ContinuousClock.Instant
+
+        /// Whether the operation is a mutation of a request that may not change anything.
+        func isRefused(_ request: GraphQLRequest) -> Bool {
+            request.isReadOnly && plan.kind == .mutation
+        }
     }
 
     private func plan(
         _ request: GraphQLRequest, _ token: KnownToken?, _ gate: inout RateGate
     ) async throws(DocumentTexts.Refusal) -> Planned {
         // Charge one unit before the document is read, and the rest when the cost of the operation is known.
-        do throws(RequestErrors) { try gate.admit(1) } catch { throw .request(error) }
+        let errorBehavior: ErrorBehavior
+        do throws(RequestErrors) {
+            try gate.admit(1)
+            errorBehavior = try self.errorBehavior(request)
+        } catch {
+            throw .request(error)
+        }
         let text = try await texts.text(
             of: RequestedDocument(
                 query: request.query, documentID: request.documentID,
@@ -182,7 +141,8 @@ package final class RequestRunner: GraphQLService {
             document = try documents.document(text.bytes)
             texts.register(text)
             (plan, variables, cost) = try document.plan(
-                operationName: request.operationName, variables: request.variables ?? .null)
+                operationName: request.operationName, variables: request.variables ?? .null,
+                isIncremental: request.incrementalFormat != nil)
             try gate.admit(cost / RateLimits.objectsPerUnit)
         } catch {
             throw .request(error)
@@ -204,43 +164,25 @@ package final class RequestRunner: GraphQLService {
         telemetry.lookedUp(isKnown: isKnown)
         return Planned(
             text: text, document: document, plan: plan, variables: variables, isKnown: isKnown,
-            start: start)
+            errorBehavior: errorBehavior, start: start)
     }
 
-    private func subscribe(
-        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
-    ) async throws(DocumentTexts.Refusal) -> ResponseStream {
-        let context = RequestContext(
-            viewer: viewer, database: database, services: services, requestID: request.requestID,
-            rowBytesMax: limits.rowBytesMax, hasTimedOut: request.hasTimedOut)
-        count(planned, request, viewer)
-        do throws(RequestErrors) {
-            return counted(
-                try await GraphQL.subscribe(
-                    planned.plan, variables: planned.variables, context: context,
-                    errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax,
-                    eventContext: { context.makeEventContext() }))
-        } catch {
-            throw .request(error)
+    private func errorBehavior(
+        _ request: GraphQLRequest
+    ) throws(RequestErrors) -> ErrorBehavior {
+        guard acceptsOnError, let value = request.onError, !value.isNull else { return .propagate }
+        guard let behavior = value.string.flatMap(ErrorBehavior.init) else {
+            throw RequestErrors([
+                GraphQLError(
+                    "The parameter 'onError' must be \"NULL\", \"PROPAGATE\", or \"HALT\".",
+                    extensions: [.init("code", .string("BAD_USER_INPUT"))])
+            ])
         }
-    }
-
-    /// Returns the same responses, and counts their errors.
-    private func counted(_ responses: ResponseStream) -> ResponseStream {
-        ResponseStream { () throws(RequestErrors) in
-            do throws(RequestErrors) {
-                let response = try await responses.next()
-                self.telemetry.count(response?.errors.compactMap(\.code) ?? [])
-                return response
-            } catch {
-                self.telemetry.count(error.errors.compactMap(\.code))
-                throw error
-            }
-        }
+        return behavior
     }
 
     /// Counts the elements of the schema that the operation uses.
-    private func count(_ planned: Planned, _ request: GraphQLRequest, _ viewer: Viewer?) {
+    func count(_ planned: Planned, _ request: GraphQLRequest, _ viewer: Viewer?) {
         usage.add(
             planned.plan, variables: request.variables,
             by: UsageClient(tenantID: viewer?.tenantID, app: request.app))
@@ -249,34 +191,22 @@ package final class RequestRunner: GraphQLService {
     private func run(
         _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
     ) async -> GraphQLResponse {
-        if request.isReadOnly, planned.plan.kind == .mutation {
-            var response = refused([
-                GraphQLError(
-                    "GET requests can only execute queries. Send mutations with POST.",
-                    extensions: [.init("code", .string("BAD_USER_INPUT"))])
-            ])
+        if planned.isRefused(request) {
+            var response = refused([.mutationNeedsPOST])
             response.refusal = .mutationInReadOnlyRequest
             return response
         }
-        let context = RequestContext(
-            viewer: viewer, database: database, services: services, requestID: request.requestID,
-            address: request.client.map { RateKey($0) },
-            isExplained: isDevelopment && request.extensions?["explain"]?.boolean == true,
-            mayReadReplica: planned.plan.kind == .query, rowBytesMax: limits.rowBytesMax,
-            hasTimedOut: request.hasTimedOut)
-        context.uploads = request.uploads
+        let context = makeContext(request, planned, viewer)
         count(planned, request, viewer)
         let executionStart = ContinuousClock.now
         let result = await GraphQL.execute(
             planned.plan, variables: planned.variables, context: context,
-            errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax)
+            onError: planned.errorBehavior, errorsMax: limits.errorsMax,
+            responseBytesMax: limits.responseBytesMax)
         let finished = OperationTelemetry.Finished(
-            request: request, text: planned.text.bytes, kind: planned.plan.kind,
-            operationName: planned.plan.name,
-            planning: executionStart - planned.start, execution: .now - executionStart,
-            errorCodes: result.errors.compactMap(\.code),
-            statementCount: context.statistics.statementCount,
-            roundTripCount: context.statistics.roundTripCount)
+            request, text: planned.text.bytes, planned.plan, planningStart: planned.start,
+            executionStart: executionStart, errorCodes: result.errors.compactMap(\.code),
+            context.statistics)
         telemetry.finished(finished, isAbandoned: Task.isCancelled && !request.hasTimedOut())
         let body = context.explanation?.added(
             to: result.body, isKnown: planned.isKnown, document: planned.document,
@@ -292,6 +222,19 @@ package final class RequestRunner: GraphQLService {
                 statementCount: finished.statementCount, roundTripCount: finished.roundTripCount)
         }
         return response
+    }
+
+    func makeContext(
+        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
+    ) -> RequestContext {
+        let context = RequestContext(
+            viewer: viewer, database: database, services: services, requestID: request.requestID,
+            address: request.client.map { RateKey($0) },
+            isExplained: isDevelopment && request.extensions?["explain"]?.boolean == true,
+            mayReadReplica: planned.plan.kind == .query, rowBytesMax: limits.rowBytesMax,
+            hasTimedOut: request.hasTimedOut)
+        context.uploads = request.uploads
+        return context
     }
 
     /// Returns the context of a request that is not a GraphQL request.
@@ -311,45 +254,7 @@ package final class RequestRunner: GraphQLService {
     }
 
     private func viewer(of bearerToken: String?, _ requestID: String) -> Viewer? {
-        bearerToken.flatMap { try? verification(of: $0, requestID).get() }.map { Viewer($0) }
-    }
-
-    /// Verifies an access token, or finds it in the cache. The reason for a refusal is logged.
-    ///
-    /// Requests with an invalid token are executed as anonymous requests.
-    private func verification(
-        of token: String, _ requestID: String
-    ) -> Result<AccessClaims, TokenError> {
-        if keysVersion != services.accounts.keyring.version {
-            keysVersion = services.accounts.keyring.version
-            // Tokens signed by a removed key are no longer valid.
-            tokens = VerifiedTokens()
-        }
-        let now = unixSecondsNow()
-        let bytes = Array(token.utf8)
-        if let claims = tokens.claims(of: bytes, now: now) { return .success(claims) }
-        do throws(TokenError) {
-            let claims = try verified(token, now: now)
-            tokens.insert(claims, for: bytes)
-            return .success(claims)
-        } catch {
-            services.logger.info(
-                "refused an access token",
-                metadata: ["request_id": "\(requestID)", "reason": "\(error.reason)"])
-            return .failure(error)
-        }
-    }
-
-    private func verified(_ token: String, now: UnixSeconds) throws(TokenError) -> AccessClaims {
-        do throws(TokenError) {
-            return try AccessToken.verify(token, keys: services.accounts.sessionKeys, now: now)
-        } catch .unknownKey(let id) {
-            // Another server may have loaded a new key before this one.
-            guard services.accounts.keyring.refreshForUnknownKey() else {
-                throw .unknownKey(id: id)
-            }
-            return try AccessToken.verify(token, keys: services.accounts.sessionKeys, now: now)
-        }
+        bearerToken.flatMap { try? tokens.verify($0, requestID).get() }.map { Viewer($0) }
     }
 
     private func refused(

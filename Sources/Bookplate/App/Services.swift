@@ -12,6 +12,7 @@ package final class Services: Sendable {
     /// The external sources of covers. Empty if none is configured.
     package let coverSources: CoverSources
     package let covers: Covers
+    let webhooks: WebhookSender
     let genres = Genres()
     package let usage = SchemaUsage()
     package let tokenUses = TokenUses()
@@ -29,7 +30,8 @@ package final class Services: Sendable {
     package init(
         accounts: AccountServices, rates: RateLimits = RateLimits(),
         bookSources: SourceChain = SourceChain([]),
-        coverSources: CoverSources = CoverSources(SourceChain([])), covers: Covers, hub: Hub,
+        coverSources: CoverSources = CoverSources(SourceChain([])), covers: Covers,
+        webhooks: WebhookSender, hub: Hub,
         replica: Replica? = nil, logger: Logger, metrics: Metrics = Metrics(),
         tracer: Tracer? = nil, slowOperation: Duration? = nil
     ) {
@@ -38,6 +40,7 @@ package final class Services: Sendable {
         self.bookSources = bookSources
         self.coverSources = coverSources
         self.covers = covers
+        self.webhooks = webhooks
         self.hub = hub
         self.replica = replica
         self.logger = logger

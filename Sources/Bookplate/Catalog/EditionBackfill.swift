@@ -4,7 +4,8 @@ import Postgres
 /// Fills missing data of the catalog's editions from external sources, the most popular editions first:
 /// `bookplate-admin backfill editions`.
 ///
-/// The transaction that saves the result of an edition also records when the edition was looked up. So an interrupted
+/// The transaction that saves the result of an edition also records when the edition was looked up. Therefore an
+/// interrupted
 /// run continues with the next edition.
 package struct EditionBackfill {
     /// The minimum time between two lookups of an edition.

@@ -5,8 +5,8 @@ import Postgres
 /// A work: all editions of the catalog that are the same book. It has no row of its own.
 ///
 /// Its fields are those of the work's first record, the edition with the rank 1 in `work_records`, under the alias `e`. Therefore
-/// the fields of cards fit. The id is computed from the founder, the oldest record (`work_id`), and each other record leads to the
-/// work, too: an id stays valid when works are merged or split.
+/// the fields of cards fit. The id is computed from the oldest record of the work, its founder (`work_id`). An id that
+/// was computed from any other record also finds the work, so ids stay valid when works are merged or split.
 enum Work {
     static let type: RowType = RowType(
         name: "Work",

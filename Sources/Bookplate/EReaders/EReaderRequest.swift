@@ -1,6 +1,6 @@
 import GraphQL
 
-/// A request of an e-reader, without the parts of HTTP that do not matter.
+/// A request of an e-reader: the parts of the HTTP request that the endpoints use.
 package struct EReaderRequest: Sendable {
     /// The parts of the path between slashes.
     let path: [Substring]

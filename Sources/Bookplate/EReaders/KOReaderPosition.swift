@@ -8,7 +8,7 @@ struct KOReaderPosition: Equatable {
     /// The reason why a body is refused.
     enum Problem: Error, Equatable {
         case notJSON, notAnObject
-        /// `document` is missing, or cannot be asked for again.
+        /// `document` is missing, or has characters that the path of a later request cannot contain.
         case noDocument, unusableDocument
         case invalidFields
     }
@@ -20,7 +20,7 @@ struct KOReaderPosition: Equatable {
     static let titleCharactersMax = 500
 
     let document: String
-    /// The place in the notation of the device. It is returned unchanged.
+    /// The position in the notation of the device. It is returned unchanged.
     let progress: String
     let fraction: Double
     let device: String
@@ -75,7 +75,7 @@ struct KOReaderPosition: Equatable {
         return value?.fraction
     }
 
-    /// Returns a place in the document. KOReader sends a text, also for page numbers; other clients send the number.
+    /// Returns a position in the document. KOReader sends a text, also for page numbers; other clients send the number.
     private static func place(_ value: Value?) -> String? {
         if case .int(let page)? = value { return String(page) }
         return required(value, progressCharactersMax)

@@ -78,6 +78,16 @@ struct Feed: FieldLoader {
             _ count: Int, filter: [Int16], _ after: FeedCursor?, _ request: RequestContext
         ) async throws(BookplateError) -> Rows {
             let reader = try request.caller().userID
+            if after == nil {
+                var parameters = Parameters.of(reader)
+                parameters.append(int32s: filter.map(Int32.init))
+                parameters.append(int32: Int32(count))
+                let (results, key) = try await request.read { [parameters] pipeline, _ in
+                    pipeline.appendForRows(statements.firstPage, parameters)
+                }
+                let rows = results[key]
+                if rows.count == count { return rows }
+            }
             func parameters(at deck: DeckID?, index: Int32, asOf: Int64?) -> Parameters {
                 var parameters = Parameters.of(reader)
                 parameters.append(int64: deck?.chain)

@@ -47,7 +47,7 @@ struct PurchaseLinks: RowLoader {
         }
     }
 
-    /// One link to each shop for each parent. URLs are written directly from the cells of the parent's row.
+    /// The links of each parent: one for each bookstore. URLs are written directly from the cells of the parent's row.
     private final class LinkBatch: ObjectBatch, BookstoreParents {
         private let parents: RowBatch
         private let columns: PurchaseLinks

@@ -27,9 +27,8 @@ enum Swipe {
             let store = swipe.text("bookstoreId").flatMap { Bookstore(rawValue: $0) }
             stores.append(actions.last == "BUY" ? store?.rawValue : nil)
         }
-        let searchesCovers =
-            !request.services.coverSources.isEmpty
-            && actions.contains { $0 == "LIKE" || $0 == "BUY" }
+        let savesBooks = actions.contains { $0 == "LIKE" || $0 == "BUY" }
+        let searchesCovers = !request.services.coverSources.isEmpty && savesBooks
         let outcomes = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID)
             parameters.appendArray(of: .uuid) { for card in cards { $0.append(uuid: card) } }
@@ -39,7 +38,8 @@ enum Swipe {
             }
             parameters.append(bool: searchesCovers)
             parameters.appendArray(of: .text) { for store in stores { $0.append(text: store) } }
-            let outcomes = pipeline.append(recordSwipes, parameters)
+            let outcomes = pipeline.append(
+                savesBooks ? recordSwipes : recordOtherSwipes, parameters)
             pipeline.replaceDeck(of: viewer.userID, after: deckDelay)
             if searchesCovers { pipeline.enqueueCoverSearches() }
             return outcomes
@@ -125,46 +125,7 @@ enum Swipe {
     /// size of the library matters.
     private static let recordSwipes = TypedStatement<Outcome>(
         """
-        WITH input AS MATERIALIZED (
-            SELECT
-                i.edition_id,
-                i.action::swipe_action AS action,
-                coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at,
-                i.swiped_at IS NULL AS is_untimed,
-                i.store,
-                i.n
-            FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $6::text[])
-                WITH ORDINALITY i (edition_id, action, swiped_at, store, n)
-            CROSS JOIN LATERAL (SELECT FROM editions e WHERE e.id = i.edition_id OFFSET 0) e
-        ),
-        ranked AS (
-            SELECT
-                i.*,
-                coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = i.edition_id), i.edition_id) AS work,
-                c.counted_at,
-                row_number() OVER newest_first = 1 AS is_newest,
-                -- A second, equal swipe without a time.
-                i.is_untimed
-                    AND (
-                        c.same_action_at = c.counted_at AND c.counted_at > now() - interval '\(repetitionWindow)'
-                        OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first
-                    ) AS is_repetition
-            FROM input i
-            CROSS JOIN LATERAL (
-                SELECT
-                    max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at,
-                    max(least(s.swiped_at, s.recorded_at))
-                        FILTER (WHERE s.undone_at IS NULL AND s.action = i.action) AS same_action_at,
-                    coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
-                FROM swipes s
-                WHERE s.user_id = $1 AND s.edition_id = i.edition_id
-            ) c
-            WHERE NOT c.is_stored
-            WINDOW newest_first AS (
-                PARTITION BY i.edition_id
-                ORDER BY least(i.swiped_at, now()) DESC, i.swiped_at DESC, i.n DESC
-            )
-        ),
+        \(rankedSwipes),
         stored AS (
             INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, saved_book_id)
             SELECT
@@ -207,11 +168,7 @@ enum Swipe {
         )
         SELECT
             (SELECT count(*) FROM input),
-            (
-                SELECT array_agg(g.id)
-                FROM unnest($2) g (id)
-                WHERE g.id IS NOT NULL AND NOT EXISTS (SELECT FROM input i WHERE i.edition_id = g.id)
-            ),
+            \(unknownCards),
             coalesce(s.book_id, book_of_work($1, liked.edition_id))
         FROM (SELECT) one
         LEFT JOIN (
@@ -223,6 +180,80 @@ enum Swipe {
         LEFT JOIN saved s ON s.card_id = liked.edition_id
         ORDER BY liked.n
         """)
+
+    /// Does the same for a batch without liked and bought cards. PostgreSQL prepares all parts of a statement, even those that
+    /// have nothing to do.
+    private static let recordOtherSwipes = TypedStatement<Outcome>(
+        """
+        \(rankedSwipes),
+        stored AS (
+            INSERT INTO swipes (user_id, edition_id, swiped_at, action)
+            SELECT $1, r.edition_id, r.swiped_at, r.action
+            FROM ranked r
+            WHERE r.is_repetition IS NOT TRUE
+            ON CONFLICT DO NOTHING
+        )
+        SELECT
+            (SELECT count(*) FROM input),
+            \(unknownCards),
+            NULL::uuid
+        """)
+
+    /// The swipes of a batch that are not stored yet, with the reader's previous swipes of the same cards.
+    private static let rankedSwipes = """
+        WITH input AS MATERIALIZED (
+            SELECT
+                i.edition_id,
+                i.action::swipe_action AS action,
+                coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at,
+                i.swiped_at IS NULL AS is_untimed,
+                i.store,
+                i.n
+            FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $6::text[])
+                WITH ORDINALITY i (edition_id, action, swiped_at, store, n)
+            CROSS JOIN LATERAL (SELECT FROM editions e WHERE e.id = i.edition_id OFFSET 0) e
+        ),
+        ranked AS (
+            SELECT
+                i.*,
+                CASE
+                    WHEN i.action IN ('LIKE', 'BUY')
+                    THEN coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = i.edition_id), i.edition_id)
+                END AS work,
+                c.counted_at,
+                row_number() OVER newest_first = 1 AS is_newest,
+                -- A second, equal swipe without a time.
+                i.is_untimed
+                    AND (
+                        c.same_action_at = c.counted_at AND c.counted_at > now() - interval '\(repetitionWindow)'
+                        OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first
+                    ) AS is_repetition
+            FROM input i
+            CROSS JOIN LATERAL (
+                SELECT
+                    max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at,
+                    max(least(s.swiped_at, s.recorded_at))
+                        FILTER (WHERE s.undone_at IS NULL AND s.action = i.action) AS same_action_at,
+                    coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
+                FROM swipes s
+                WHERE s.user_id = $1 AND s.edition_id = i.edition_id
+            ) c
+            WHERE NOT c.is_stored
+            WINDOW newest_first AS (
+                PARTITION BY i.edition_id
+                ORDER BY least(i.swiped_at, now()) DESC, i.swiped_at DESC, i.n DESC
+            )
+        )
+        """
+
+    /// The cards of a batch that do not exist.
+    private static let unknownCards = """
+        (
+            SELECT array_agg(g.id)
+            FROM unnest($2) g (id)
+            WHERE g.id IS NOT NULL AND NOT EXISTS (SELECT FROM input i WHERE i.edition_id = g.id)
+        )
+        """
 
     private static let findCard = TypedStatement<UUID>("SELECT id FROM editions WHERE id = $1")
 

@@ -10,7 +10,7 @@ extension Shelf {
     static let deletedBooksMax = 50_000
     /// The number of books that one statement deletes, in about one second. More would exceed the statement timeout.
     private static let deletedBooksOfStatement = 5_000
-    /// Less than the time in which the server responds to every request.
+    /// The time limit of a deletion. It is shorter than the server's response timeout.
     private static let deletionTimeout = Duration.seconds(25)
 
     static let noSuchShelf = "There is no such shelf."

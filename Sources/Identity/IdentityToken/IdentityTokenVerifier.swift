@@ -54,6 +54,12 @@ package struct IdentityTokenVerifier: Sendable {
         guard claims["events"] == nil else { throw .wrongKind }
         // Many providers sign access tokens with the same keys. Only those have scopes.
         guard claims["scp"] == nil, claims["scope"] == nil else { throw .wrongKind }
+        // RFC 9068, section 2.2: access tokens name the client that requested them.
+        guard claims["client_id"] == nil else { throw .wrongKind }
+        // Amazon Cognito distinguishes its tokens by this claim.
+        if let use = claims["token_use"] {
+            guard use.bytes?.elementsEqual("id".utf8) == true else { throw .wrongKind }
+        }
         // Keycloak distinguishes its access and refresh tokens by this claim.
         if let type = claims["typ"] {
             guard type.bytes?.elementsEqual("ID".utf8) == true else { throw .wrongKind }

@@ -63,6 +63,8 @@ extension SessionKeys {
 
     /// Creates a key file that only its owner can read.
     ///
+    /// If root creates it, it belongs to the owner of its folder, so that a server that runs as that user can read it.
+    ///
     /// - Throws: `.exists` if there is a file, so that keys are never overwritten by accident.
     package func create(file path: String) throws(SessionKeysError) {
         let staged = try stage(beside: path)
@@ -102,6 +104,13 @@ extension SessionKeys {
         let staged = "\(path).\(lowercaseHex(randomBytes(6)))"
         let file = Glibc.open(staged, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system(errno: errno) }
+        if geteuid() == 0 {
+            var folder = stat()
+            // A file system that refuses this leaves the file to root, and `doctor` reports it.
+            if stat(Self.folder(of: path), &folder) == 0 {
+                _ = fchown(file, folder.st_uid, folder.st_gid)
+            }
+        }
         let bytes = Array(text.utf8)
         var written = 0
         var failure: Int32 = 0
@@ -118,9 +127,12 @@ extension SessionKeys {
         return staged
     }
 
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    }
+
     private func syncFolder(of path: String) throws(SessionKeysError) {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        let handle = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let handle = Glibc.open(Self.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard handle >= 0 else { throw .system(errno: errno) }
         defer { close(handle) }
         guard fsync(handle) == 0 else { throw .system(errno: errno) }

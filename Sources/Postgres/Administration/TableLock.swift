@@ -7,7 +7,7 @@ package struct TableLock: Sendable, Equatable, CustomStringConvertible {
     /// PostgreSQL's name of the lock mode without `Lock`, for example `AccessExclusive`.
     package let mode: String
 
-    /// What other sessions cannot do with the table as long as the lock is held.
+    /// The access of other sessions to the table that is blocked as long as the lock is held.
     ///
     /// The raw values are part of the JSON output of `bookplate-admin`.
     package enum BlockedAccess: String, Sendable {

@@ -68,7 +68,8 @@ extension OpenedConnection {
                 known[url] = .now
                 return .session
             case .unknown:
-                // If all sessions of the pooler are in use, it cannot be determined again. What was found out before still counts.
+                // If all sessions of the pooler are in use, the mode cannot be determined again. The earlier result still
+                // counts.
                 return at == nil ? .unknown : .session
             }
         }

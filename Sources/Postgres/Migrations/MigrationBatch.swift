@@ -1,24 +1,36 @@
 import Glibc
 
-/// Migrations that are applied and recorded together: one versioned file, the repeatable files, or both.
+/// Migrations that are applied and recorded together: versioned files, the repeatable files, or both.
 struct MigrationBatch {
-    var migration: (file: MigrationFile, checksum: String)?
+    var migrations: [(file: MigrationFile, checksum: String)] = []
     var repeatable: RepeatableStep?
 
     /// The name of the batch in messages.
     var fileName: String {
-        migration?.file.fileName ?? repeatable?.files.first?.file.fileName
+        migrations.first?.file.fileName ?? repeatable?.files.first?.file.fileName
             ?? RepeatableFile.folderName
     }
 
-    /// Returns one batch for each versioned file. The repeatable files join the last one if it is transactional;
-    /// otherwise they are a batch of their own.
+    /// Whether the batch runs in one transaction.
+    var isTransactional: Bool { migrations.allSatisfy(\.file.isTransactional) }
+
+    /// Returns one batch for each versioned file, or for several if the later ones join the previous ones. The repeatable
+    /// files join the last batch if it is transactional; otherwise they are a batch of their own.
     static func all(
         _ migrations: [(file: MigrationFile, checksum: String)], _ step: RepeatableStep?
     ) -> [MigrationBatch] {
-        var batches = migrations.map { MigrationBatch(migration: $0) }
+        var batches: [MigrationBatch] = []
+        for migration in migrations {
+            if migration.file.joinsPrevious, migration.file.isTransactional,
+                batches.last?.isTransactional == true
+            {
+                batches[batches.count - 1].migrations.append(migration)
+            } else {
+                batches.append(MigrationBatch(migrations: [migration]))
+            }
+        }
         guard let step else { return batches }
-        if let last = migrations.last, last.file.isTransactional {
+        if batches.last?.isTransactional == true {
             batches[batches.count - 1].repeatable = step
         } else {
             batches.append(MigrationBatch(repeatable: step))
@@ -50,7 +62,7 @@ extension Migrator {
     private func run(
         _ batch: MigrationBatch, _ tables: MigrationTables
     ) throws(MigrationError) -> Applied {
-        if let (file, checksum) = batch.migration, !file.isTransactional {
+        if let (file, checksum) = batch.migrations.first, !file.isTransactional {
             return Applied(migrations: [try runWithoutTransaction(file, checksum, tables)])
         }
         do throws(MigrationError) {
@@ -65,13 +77,14 @@ extension Migrator {
         _ batch: MigrationBatch, _ tables: MigrationTables
     ) throws(MigrationError) -> Applied {
         var applied = Applied()
-        let start = ContinuousClock.now
         try running(batch.fileName) { () throws(PostgresError) in try connection.execute("BEGIN") }
-        if let (file, checksum) = batch.migration {
+        for (file, checksum) in batch.migrations {
+            let start = ContinuousClock.now
             try execute(file)
             try running(file.fileName) { () throws(PostgresError) in
                 let duration = ContinuousClock.now - start
-                applied.migrations = [try record(file, checksum, duration, in: tables)]
+                applied.migrations.append(try record(file, checksum, duration, in: tables))
+                try configureSession()
             }
         }
         if let step = batch.repeatable {

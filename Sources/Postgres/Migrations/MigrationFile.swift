@@ -44,4 +44,10 @@ package struct MigrationFile: Sendable, Equatable {
     package var isTransactional: Bool {
         !sql.split(whereSeparator: \.isNewline).contains("-- no-transaction")
     }
+
+    /// Whether the file runs in the transaction of the previous pending file, which is the case if it has a line
+    /// `-- same-transaction` and both are transactional.
+    package var joinsPrevious: Bool {
+        sql.split(whereSeparator: \.isNewline).contains("-- same-transaction")
+    }
 }

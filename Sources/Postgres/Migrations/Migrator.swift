@@ -17,8 +17,9 @@ import Glibc
 /// and functions or the new ones: no table without its policies, no function that uses a dropped column. If
 /// anything fails, the servers of the previous release continue to work with the schema that they know.
 /// Earlier versioned files are committed one by one, so that locks are held only briefly. They leave the old
-/// functions in place until the last file, so a file that removes something that the old functions use must
-/// be the last one of its release. If the last file is not transactional, the repeatable files get a
+/// functions in place until the last transaction, so a file that removes something that the old functions use must
+/// be the last one of its release, or be followed only by files with `-- same-transaction`, which run in the
+/// transaction of the previous file. If the last file is not transactional, the repeatable files get a
 /// transaction of their own.
 ///
 /// Whichever step is interrupted, calling `up` again continues with it, because each step and its records

@@ -1,5 +1,6 @@
 import CExplorer
 import GraphQL
+import GraphQLNIO
 
 /// The page on which a developer writes a query, runs it, and reads the schema.
 ///

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLNIO
 import NIOCore
 
 /// Checks a document while a developer writes it on the explorer page.

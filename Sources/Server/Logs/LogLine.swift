@@ -1,5 +1,6 @@
 import Config
 import Glibc
+import GraphQLNIO
 import Logging
 import NIOCore
 

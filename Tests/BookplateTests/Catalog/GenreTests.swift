@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bookplate
 
-/// The canonical genres, and the names that stand for them.
+/// The canonical genres and their aliases.
 @Suite struct GenreTests {
     static let app = Shared {
         try await TestApp.start(catalog: [

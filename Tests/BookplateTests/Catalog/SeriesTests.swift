@@ -136,7 +136,7 @@ import Testing
         #expect(
             try await reader.requireValue(node, ["id": id], "node")
                 == ["name": "Diaries", "bookCount": 0])
-        // The library finds the book by its series, and nobody else finds the series.
+        // The library finds the book by its series, and other readers do not find the series.
         let found = try await reader.requireValue(
             "{ me { books(search: \"diaries\") { nodes { id } } } }", .null, "me", "books", "nodes")
         #expect(found == [["id": own]])

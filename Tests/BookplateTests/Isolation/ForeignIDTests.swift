@@ -11,7 +11,7 @@ import Testing
     private static let absent = "0198c0de-0000-7000-8000-00000000dead"
 
     /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, `$note`, `$token`, `$document`,
-    /// `$identity`, or `$user` of another user. `$myShelf` and
+    /// `$identity`, `$app`, or `$user` of another user. `$myShelf` and
     /// `$myBook` belong to the caller.
     static let operations = [
         "query($shelf: ID!) { shelf(id: $shelf) { id name bookCount books { totalCount } } }",
@@ -99,6 +99,7 @@ import Testing
         #"mutation($note: ID!) { updateNote(id: $note, input: {comment: "Mine"}) { id text } }"#,
         "mutation($note: ID!) { deleteNote(id: $note) { id book { id } } }",
         "mutation($token: ID!) { revokeAccessToken(id: $token) { id } }",
+        "mutation($app: ID!) { revokeAuthorizedApp(id: $app) { id } }",
         "mutation($identity: ID!) { unlinkIdentity(id: $identity) { identities { provider } } }",
         #"mutation($token: ID!) { createAccessToken(input: {id: $token, name: "Mine", scopes: [PROGRESS]}) { token { id name } } }"#,
         "mutation($document: ID!, $myBook: ID!) { linkEreaderDocument(id: $document, input: {bookId: $myBook}) { id title } }",
@@ -128,6 +129,7 @@ import Testing
             "user": victim.reader.id, "session": victim.session, "read": victim.read,
             "entry": victim.entry, "goal": victim.goal, "note": victim.note,
             "token": victim.token, "document": victim.document, "identity": victim.identity,
+            "app": victim.app,
         ]
         let absent = foreign.mapValues { _ in Value.string(Self.absent) }
         let seen = try await execute(operation, foreign)

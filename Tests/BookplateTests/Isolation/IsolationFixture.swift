@@ -1,4 +1,5 @@
 import GraphQL
+import Postgres
 import TestSupport
 
 /// A user with at least one of every kind of object.
@@ -16,6 +17,7 @@ struct IsolationFixture {
     let token: Value
     let document: Value
     let identity: Value
+    let app: Value
 
     @discardableResult
     static func fill(_ reader: TestReader) async throws -> IsolationFixture {
@@ -92,10 +94,26 @@ struct IsolationFixture {
         let document = try await kobo.documents().first?["id"] ?? .null
         let identity = try await reader.requireValue(
             "{ me { identities { id } } }", .null, "me", "identities", 0, "id")
+        let app = try await addApp("Secret app", to: reader)
         return IsolationFixture(
             reader: reader, shelf: shelf, book: book, review: review, card: card, session: session,
             read: read, entry: entry, goal: goal, note: note,
-            token: token["token"]?["id"] ?? .null, document: document, identity: identity)
+            token: token["token"]?["id"] ?? .null, document: document, identity: identity,
+            app: app)
+    }
+
+    /// Gives an app of another developer access to the account, and returns the id of the access.
+    private static func addApp(_ name: String, to reader: TestReader) async throws -> Value {
+        let (client, grant) = (UUID.version7(), UUID.version7())
+        try await reader.app.database.execute(
+            """
+            INSERT INTO oauth_clients (id, tenant_id, name, redirect_uris, scopes, allows_device)
+            SELECT '\(client)', tenant_id, '\(name)', '{}', '{FEED}', true
+            FROM users WHERE id = '\(reader.id.string ?? "")';
+            INSERT INTO oauth_grants (user_id, id, client_id, scopes, refresh_hash, expires_at)
+            VALUES ('\(reader.id.string ?? "")', '\(grant)', '\(client)', '{FEED}', 'x', now() + interval '1 day')
+            """)
+        return .string("\(grant)")
     }
 
     /// Returns all of the user's objects, to compare them before and after a test.
@@ -116,7 +134,7 @@ struct IsolationFixture {
               series { nodes { series { name bookCount } booksInLibrary booksRead next { id } } }
               swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }
               sessions { id deviceName } storage { usedBytes }
-              accessTokens { id name } ereaderDocuments { nodes { id title book { id } } }
+              accessTokens { id name } authorizedApps { id name } ereaderDocuments { nodes { id title book { id } } }
             } }
             """, .null, "me")
     }

@@ -165,7 +165,9 @@ import Testing
             let accounts = AccountServices(
                 keyring: SessionKeyring(app.keys), issuers: [], keySets: [:], logger: logger)
             let services = Services(
-                accounts: accounts, covers: app.covers, hub: app.hub, logger: logger)
+                accounts: accounts, covers: app.covers,
+                webhooks: WebhookSender(fetcher: app.covers.fetcher, allowsPlainHTTP: true),
+                hub: app.hub, logger: logger)
             let request = RequestContext(
                 viewer: Viewer(claims), database: app.pool, services: services, requestID: "test")
             let pending = request.query(

@@ -66,7 +66,7 @@ import Testing
             let response = try await reader.execute(write, ["book": book, "input": input])
             #expect(response["reviewBook", "hasSpoilers"] == expected)
         }
-        // A mark alone is no review.
+        // A spoiler mark alone is not a review.
         let other = try await reader.makeBook("Other", status: "READ")
         let alone = try await reader.execute(
             write, ["book": other, "input": ["hasSpoilers": true]])

@@ -8,38 +8,6 @@ import Synchronization
 /// shares the buckets of heavy callers with the other servers. The sign-ins of a user are counted in the database
 /// (`open_session`).
 package final class RateLimits: Sendable {
-    /// The limits in units per minute, unless stated otherwise; nil for no limit.
-    package struct Settings: Sendable, Equatable {
-        /// The limit for each user, and for each address of clients that are not signed in.
-        package var perCaller: Int?
-        /// The limit for each address, for all users together.
-        package var perAddress: Int?
-        /// The limit for sign-ins from each address.
-        package var signIns: Int?
-        /// The limit for refreshes from each address.
-        package var refreshes: Int?
-        /// The limit for new guests from each address.
-        package var guests: Int?
-        /// The limit for new guests of each tenant.
-        package var guestsOfTenant: Int?
-        /// The maximum number of sign-ins of each user per hour, on all servers together.
-        package var signInsOfUserPerHour: Int?
-
-        package init(
-            perCaller: Int? = nil, perAddress: Int? = nil, signIns: Int? = nil,
-            refreshes: Int? = nil, guests: Int? = nil, guestsOfTenant: Int? = nil,
-            signInsOfUserPerHour: Int? = nil
-        ) {
-            self.perCaller = perCaller
-            self.perAddress = perAddress
-            self.signIns = signIns
-            self.refreshes = refreshes
-            self.guests = guests
-            self.guestsOfTenant = guestsOfTenant
-            self.signInsOfUserPerHour = signInsOfUserPerHour
-        }
-    }
-
     /// The state of a limit, for the headers of the response.
     package struct State: Sendable, Equatable {
         /// The name of the limit: `user`, `address`, `tenant`.
@@ -59,7 +27,7 @@ package final class RateLimits: Sendable {
 
     /// The number of objects per unit. Each request costs one unit, and one more for each `objectsPerUnit` objects of its cost.
     package static let objectsPerUnit = 100
-    /// The number of entries of a batch of books per additional unit.
+    /// The number of entries of a batch per additional unit.
     static let entriesPerUnit = 10
     /// The additional cost of decoding an image or searching for one.
     static let unitsPerImage = 5
@@ -69,13 +37,15 @@ package final class RateLimits: Sendable {
     /// in the request's own unit.
     static let searchesPerUnit = 5
 
-    /// The additional cost of a mutation that changes several books. A batch of up to nine entries costs no more than one book.
+    /// The additional cost of a mutation with several entries, such as `createBooks`, `logProgress`, or `createNotes`. A
+    /// batch of up to nine entries costs no more than one entry.
     static func units(forBatchOf count: Int) -> Int { count / entriesPerUnit }
 
     /// The buckets by limit. The order of the limits is also that of their numbers in the database.
     private struct Buckets {
         static let kinds: [WritableKeyPath<Buckets, RateBuckets<RateKey>> & Sendable] = [
             \.callers, \.addresses, \.tenants, \.signIns, \.refreshes, \.guests, \.guestsOfTenants,
+            \.userCodes, \.registrations,
         ]
 
         var callers = RateBuckets<RateKey>()
@@ -85,7 +55,15 @@ package final class RateLimits: Sendable {
         var refreshes = RateBuckets<RateKey>()
         var guests = RateBuckets<RateKey>()
         var guestsOfTenants = RateBuckets<RateKey>(keysMax: 1 << 12)
+        var userCodes = RateBuckets<RateKey>()
+        var registrations = RateBuckets<RateKey>()
     }
+
+    /// The limit for codes of apps that a reader enters and that do not exist. It cannot be configured: a higher one would make it
+    /// possible to find codes by trying.
+    private static let userCodes = Rate(unitsPerMinute: 10)
+    /// The limit for apps that register themselves from an address.
+    private static let registrations = Rate(unitsPerMinute: 5)
 
     private let perCaller: Rate?
     private let perAddress: Rate?
@@ -251,6 +229,28 @@ package final class RateLimits: Sendable {
     /// - Throws: `.rateLimited`.
     func takeGuest(of tenant: UUID) throws(BookplateError) {
         try take(\.guestsOfTenants, guestsOfTenant, from: RateKey(tenant))
+    }
+
+    /// Counts a code of an app that a reader has entered.
+    ///
+    /// - Throws: `.rateLimited`.
+    func takeUserCode(of user: UUID) throws(BookplateError) {
+        try take(\.userCodes, Self.userCodes, from: RateKey(user))
+    }
+
+    /// Returns the unit of a code that exists.
+    func putBackUserCode(of user: UUID) {
+        let now = clock()
+        buckets.withLock {
+            $0.userCodes.putBack(1, of: RateKey(user), Self.userCodes, now: now)
+        }
+    }
+
+    /// Counts the registration of an app from an address.
+    ///
+    /// - Throws: `.rateLimited`.
+    func takeRegistration(from address: RateKey?) throws(BookplateError) {
+        try take(\.registrations, Self.registrations, from: address)
     }
 
     private func take(

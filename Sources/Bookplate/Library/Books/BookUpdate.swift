@@ -169,8 +169,8 @@ struct BookUpdate {
     private static let statements = Mutex<[[String]: Statement]>([:])
     private static let statementsMax = 1000
 
-    /// Relies on this plan: the book by its primary key, and its reads by `reads_open` and `reads_of_book`. An update that changes
-    /// no indexed column, such as the current page, is a HOT update.
+    /// Relies on this plan: the book by its primary key. An update that changes no indexed column, such as the status or the
+    /// current page, is a HOT update.
     private func statement(returning columns: String) -> Statement {
         // $1 is the caller, $2 the book.
         var values: [String: String] = [:]
@@ -182,12 +182,11 @@ struct BookUpdate {
         if let status { key.append(status) }
         return Self.statements.withLock { statements in
             if let statement = statements[key] { return statement }
-            let condition = "b.user_id = $1 AND b.id = $2\(pageCondition(values))"
             let statement = Statement(
                 """
-                \(readParts(values, where: condition))UPDATE books b
+                UPDATE books b
                 SET \(setClauses(values).joined(separator: ", ")), updated_at = now()
-                WHERE \(condition)
+                WHERE b.user_id = $1 AND b.id = $2\(pageCondition(values))
                 RETURNING \(columns)
                 """)
             if statements.count >= Self.statementsMax { statements.removeAll() }
@@ -200,43 +199,39 @@ struct BookUpdate {
         assignments.first { $0.column == "status" }?.value.string
     }
 
-    /// Returns the common table expressions that change the book's reads.
-    private func readParts(_ values: [String: String], where condition: String) -> String {
-        var parts = StatusReads.parts(for: status.map { [$0] } ?? [])
-        if values["current_page"] != nil {
-            parts.append(StatusReads.logged(opening: status == "READING"))
-        }
-        guard !parts.isEmpty else { return "" }
-        return """
-            WITH changed AS MATERIALIZED (
-                SELECT
-                    b.id,
-                    b.status AS old_status,
-                    \(values["status"] ?? "NULL")::reading_status AS status,
-                    \(values["current_page"] ?? "NULL")::int AS page\(status == nil ? "" : ",")
-                    \(status == nil ? "" : "\(StatusReads.today) AS today")
-                FROM books b
-                WHERE \(condition)
-            ), \(parts.joined(separator: ", "))
-
-            """
-    }
-
     private func setClauses(_ values: [String: String]) -> [String] {
         var clauses = assignments.map { assignment in
             let value = values[assignment.column] ?? "NULL"
             let type = assignment.column == "status" ? "reading_status" : assignment.type
             return "\(assignment.column) = \(value)\(type.map { "::\($0)" } ?? "")"
         }
-        guard let status, status == "READING" || status == "READ" else { return clauses }
-        // A status that stays the same changes no date.
-        let dates = StatusReads.values(for: [status], status: "'\(status)'")
-        clauses.append("started_at = \(dates.startedAt)")
-        clauses.append("finished_at = \(dates.finishedAt)")
-        if status == "READING", values["current_page"] == nil {
-            clauses.append("current_page = \(dates.page)")
+        // Other statuses leave the reads as they are.
+        if values["current_page"] != nil || status == "READING" || status == "READ" {
+            clauses.append(
+                Self.readValues(
+                    status: values["status"] ?? "NULL", page: values["current_page"] ?? "NULL",
+                    currentPage: values["current_page"] == nil ? "r.current_page" : nil))
         }
         return clauses
+    }
+
+    /// Returns the assignment of the dates and the page of `books b`, which changes the book's reads.
+    ///
+    /// - Parameters:
+    ///   - status: The expression of the new status, or of NULL.
+    ///   - page: The expression of the new page, or of NULL.
+    ///   - currentPage: The expression of the page to assign; nil if another clause assigns it. `r.current_page` is the page
+    ///     that follows from the reads.
+    static func readValues(status: String, page: String, currentPage: String?) -> String {
+        """
+        (started_at, finished_at\(currentPage == nil ? "" : ", current_page")) = (
+            SELECT r.started_at, r.finished_at\(currentPage.map { ", \($0)" } ?? "")
+            FROM change_reads(
+                b.user_id, b.id, b.status, \(status)::reading_status, \(page)::int,
+                b.started_at, b.finished_at, b.current_page
+            ) r
+        )
+        """
     }
 
     /// The condition that the page is not beyond the end, if one of the two is assigned.

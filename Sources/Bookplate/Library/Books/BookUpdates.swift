@@ -103,7 +103,7 @@ struct BookUpdates {
         ("series_position", "text"), ("binding", "text"), ("private_notes", "text"),
         ("moods", "text[]"),
         ("edition_id", "uuid"), ("linked_by", "book_link"),
-        ("status", "reading_status"), ("current_page", "int"),
+        ("status", "reading_status"),
     ]
 
     private static let assignments = columns.map { column, type in
@@ -112,13 +112,14 @@ struct BookUpdates {
             ? "ARRAY(SELECT jsonb_array_elements_text(i.new -> '\(column)'))"
             : "(i.new ->> '\(column)')"
         return
-            "\(column) = CASE WHEN i.new ? '\(column)' THEN \(value)::\(type) ELSE \(column == "current_page" ? readValues.page : "b.\(column)") END"
+            "\(column) = CASE WHEN i.new ? '\(column)' THEN \(value)::\(type) ELSE b.\(column) END"
     }.joined(separator: ", ")
 
-    /// The statuses that change reads.
-    private static let statuses = ["READING", "READ", "DID_NOT_FINISH"]
-    private static let readValues = StatusReads.values(
-        for: statuses, status: "(i.new ->> 'status')")
+    private static let readValues = BookUpdate.readValues(
+        status: "(i.new ->> 'status')", page: "(i.new ->> 'current_page')",
+        currentPage:
+            "CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE r.current_page END"
+    )
 
     /// Applies the entries of `$2`, an array of objects such as `{"id": "…", "values": {"status": "READ"}, "shelf_ids": []}`,
     /// to the books of the reader `$1`. No two entries have the same id. With an `edition_id`, the facts of that edition replace
@@ -142,7 +143,6 @@ struct BookUpdates {
                 i.is_card_unknown,
                 b.id IS NULL AS is_unknown,
                 b.added_at,
-                b.status AS old_status,
                 i.new ->> 'isbn13' AS isbn13,
                 i.new ->> 'edition_id' AS edition_id,
                 CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page,
@@ -210,21 +210,10 @@ struct BookUpdates {
             WINDOW
                 same_isbn AS (PARTITION BY c.isbn13, c.problem IS NULL ORDER BY c.n),
                 same_edition AS (PARTITION BY c.edition_id, c.problem IS NULL ORDER BY c.n)
-        ), changed AS MATERIALIZED (
-            SELECT
-                a.id,
-                a.old_status,
-                (a.new ->> 'status')::reading_status AS status,
-                (a.new ->> 'current_page')::int AS page,
-                \(StatusReads.today) AS today
-            FROM accepted a
-            WHERE a.is_accepted AND a.new ?| '{status, current_page}'
-        ), \((StatusReads.parts(for: statuses) + [StatusReads.logged(opening: true)]).joined(separator: ", ")),
-        updated AS (
+        ), updated AS (
             UPDATE books b
             SET \(assignments),
-                started_at = \(readValues.startedAt),
-                finished_at = \(readValues.finishedAt),
+                \(readValues),
                 updated_at = now()
             FROM accepted i
             WHERE b.user_id = $1 AND b.id = i.id AND i.is_accepted AND i.new <> '{}'

@@ -33,7 +33,8 @@ extension Book {
         "id": .property, "shelves": .load(RowsOfPlainObject(.many, Shelf.type)),
     ]
 
-    /// Less than the time in which the server responds to every request. The words of thousands of notes are indexed again.
+    /// The time limit of a restoration, which may index the words of thousands of notes again. It is shorter than the
+    /// server's response timeout.
     private static let restorationTimeout = Duration.seconds(25)
     private static let allowLongStatements = Statement(
         "SELECT set_config('statement_timeout', '\(restorationTimeout.components.seconds * 1000)', true)"

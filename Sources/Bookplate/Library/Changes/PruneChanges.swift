@@ -1,8 +1,8 @@
 import JobQueue
 import Postgres
 
-/// Deletes data that is no longer needed: old changes, events, undone swipes, counts of the schema's usage, and audit events, books that can
-/// no longer be restored, and the sessions that could retry the deletion of their accounts.
+/// Deletes data that is no longer needed: old changes, events, undone swipes, counts of the schema's usage, audit events,
+/// deleted books that can no longer be restored, and the sessions that could retry the deletion of their accounts.
 struct PruneChanges: JobHandler {
     static let kind = "change.prune"
     static let settings = JobSettings(concurrency: 1, every: .seconds(3600))

@@ -68,12 +68,19 @@ package final class ExportEndpoint {
             }
             return .rows(results[page])
         case .cover(let book, let version):
-            let bytes = await services.covers.bytes(of: book, version: version, user: user)
-            return .cover(bytes)
+            do throws(ObjectError) {
+                let bytes = try await services.covers.bytes(
+                    of: book, version: version, user: user)
+                return .cover(bytes)
+            } catch {
+                throw internalError(error.description, request.requestID)
+            }
         }
     }
 
-    private func internalError(_ error: ZipError, _ requestID: String) -> BookplateError {
+    private func internalError(
+        _ error: some Sendable, _ requestID: String
+    ) -> BookplateError {
         services.logger.error(
             "cannot write an export",
             metadata: ["request_id": "\(requestID)", "error": "\(error)"])
@@ -134,13 +141,15 @@ private actor ExportArchive {
 }
 
 extension Covers {
-    /// Returns the full-size image of a version; nil if it no longer exists.
+    /// Returns the full-size image of a version; nil if it no longer exists or is unreadable.
+    ///
+    /// - Throws: An `ObjectError` if the store itself cannot be read.
     package func bytes(
         of book: UUID, version: String, user: UUID
-    ) async -> [UInt8]? {
+    ) async throws(ObjectError) -> [UInt8]? {
         guard let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)"),
             let path = ObjectPath(key, version: version, .full)
         else { return nil }
-        return try? await store.open(path)?.bytes()
+        return try await store.readUnlessDamaged(path)
     }
 }

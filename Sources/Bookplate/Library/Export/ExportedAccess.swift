@@ -50,8 +50,36 @@ struct ExportedAccessToken: ExportedJSONItem {
         SELECT
             id, name, scopes::text[], documents, last_characters, created_at, expires_at, last_used_at
         FROM access_tokens
-        WHERE user_id = $1 AND ($2::uuid IS NULL OR id > $2)
+        WHERE user_id = $1 AND grant_id IS NULL AND ($2::uuid IS NULL OR id > $2)
         ORDER BY id
+        LIMIT $3
+        """)
+}
+
+/// The access of an app of another developer.
+struct ExportedAuthorizedApp: ExportedJSONItem {
+    let id: UUID
+    let json: Value
+
+    init?(_ row: inout RowReader) {
+        guard let id = row.uuid() else { return nil }
+        self.id = id
+        json = .object([
+            .init("id", .id(id)), .init("name", .text(row.text())),
+            .init("scopes", .list((row.texts() ?? []).map { .string($0) })),
+            .init("createdAt", .instant(row.timestamptz())),
+            .init("expiresAt", .instant(row.timestamptz())),
+            .init("lastUsedAt", .instant(row.timestamptz())),
+        ])
+    }
+
+    static let page = TypedStatement<Self>(
+        """
+        SELECT g.id, c.name, g.scopes::text[], g.created_at, g.expires_at, g.last_used_at
+        FROM oauth_grants g
+        JOIN oauth_clients c ON c.id = g.client_id
+        WHERE g.user_id = $1 AND ($2::uuid IS NULL OR g.id > $2)
+        ORDER BY g.id
         LIMIT $3
         """)
 }

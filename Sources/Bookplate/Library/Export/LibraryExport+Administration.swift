@@ -9,6 +9,8 @@ import Zip
 package enum LibraryExportError: Error, Sendable {
     case database(PostgresError)
     case archive(ZipError)
+    /// The covers cannot be read.
+    case store(ObjectError)
     /// The file cannot be created, synced, or renamed.
     case file
 }
@@ -23,14 +25,14 @@ extension LibraryExport {
     ///   - store: The store with the covers.
     /// - Returns: The size of the file in bytes.
     package static func write(
-        of userID: UUID, toFile path: String, _ connection: AdminConnection, store: FileStore
-    ) throws(LibraryExportError) -> Int {
+        of userID: UUID, toFile path: String, _ connection: AdminConnection, store: any ObjectStore
+    ) async throws(LibraryExportError) -> Int {
         let temporaryPath = path + ".part"
         let descriptor = open(temporaryPath, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .file }
         defer { close(descriptor) }
         do throws(LibraryExportError) {
-            try write(of: userID, to: descriptor, connection, store: store)
+            try await write(of: userID, to: descriptor, connection, store: store)
             var status = stat()
             guard fsync(descriptor) == 0, fstat(descriptor, &status) == 0,
                 rename(temporaryPath, path) == 0
@@ -50,8 +52,8 @@ extension LibraryExport {
     ///   - connection: A connection with the owner's role.
     ///   - store: The store with the covers.
     package static func write(
-        of userID: UUID, to descriptor: Int32, _ connection: AdminConnection, store: FileStore
-    ) throws(LibraryExportError) {
+        of userID: UUID, to descriptor: Int32, _ connection: AdminConnection, store: any ObjectStore
+    ) async throws(LibraryExportError) {
         let export = try mappingError(LibraryExportError.archive) { () throws(ZipError) in
             try LibraryExport(of: userID, to: descriptor, time: unixSecondsNow())
         }
@@ -66,7 +68,10 @@ extension LibraryExport {
                     try export.append(rows: rows)
                 }
             case .cover(let book, let version):
-                let bytes = coverBytes(of: book, version: version, user: userID, in: store)
+                let bytes = try await mappingError(LibraryExportError.store) {
+                    () async throws(ObjectError) in
+                    try await coverBytes(of: book, version: version, user: userID, in: store)
+                }
                 try mappingError(LibraryExportError.archive) { () throws(ZipError) in
                     try export.append(cover: bytes)
                 }
@@ -75,11 +80,11 @@ extension LibraryExport {
     }
 
     private static func coverBytes(
-        of book: UUID, version: String, user: UUID, in store: FileStore
-    ) -> [UInt8]? {
+        of book: UUID, version: String, user: UUID, in store: any ObjectStore
+    ) async throws(ObjectError) -> [UInt8]? {
         guard let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)"),
             let path = ObjectPath(key, version: version, .full)
         else { return nil }
-        return (try? store.openNow(path)).flatMap { try? $0.bytes() }
+        return try await store.readUnlessDamaged(path)
     }
 }

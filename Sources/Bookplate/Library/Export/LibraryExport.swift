@@ -27,8 +27,8 @@ package final class LibraryExport {
 
     /// The part of the archive that is being written, in the order of the parts.
     private enum Phase {
-        case profile, identities, accessTokens, shelves, books, progress, notes, ereaderDocuments,
-            ereaderPositions, swipes, goodreadsTable, covers, done
+        case profile, identities, accessTokens, authorizedApps, shelves, books, progress, notes,
+            ereaderDocuments, ereaderPositions, swipes, goodreadsTable, covers, done
     }
 
     private static let pageMax: Int32 = 500
@@ -79,6 +79,7 @@ package final class LibraryExport {
         case .profile: return .rows(ExportedProfile.query.statement, parameters)
         case .identities: statement = ExportedIdentity.page.statement
         case .accessTokens: statement = ExportedAccessToken.page.statement
+        case .authorizedApps: statement = ExportedAuthorizedApp.page.statement
         case .shelves: statement = ExportedShelf.page.statement
         case .books, .goodreadsTable: statement = ExportedBook.page.statement
         case .progress: statement = ExportedProgress.page.statement
@@ -91,7 +92,7 @@ package final class LibraryExport {
         }
         parameters.append(uuid: after)
         parameters.append(int32: Self.pageMax)
-        if ![.identities, .accessTokens, .shelves].contains(phase) {
+        if ![.identities, .accessTokens, .authorizedApps, .shelves].contains(phase) {
             parameters.append(uuid: phase == .swipes ? part?.swipes?.last : part?.books?.last)
         }
         if [.progress, .notes, .ereaderDocuments].contains(phase) {
@@ -113,6 +114,10 @@ package final class LibraryExport {
             }
         case .accessTokens:
             if try writeItems(rows.decode(ExportedAccessToken.self)) {
+                try beginList("authorizedApps", .authorizedApps)
+            }
+        case .authorizedApps:
+            if try writeItems(rows.decode(ExportedAuthorizedApp.self)) {
                 try beginList("shelves", .shelves)
             }
         case .shelves:

@@ -18,7 +18,7 @@ struct ImportProblem: Error, Equatable {
 
 /// The columns of a file: which of them the format reads, and which of them contain anything.
 final class ImportColumns {
-    /// The names that the format asked for, normalized.
+    /// The normalized names of the columns that the format reads.
     private var read: Set<String> = []
     /// The names as the file has them, by their normalized names, of the columns that contain something.
     private var filled: [String: String] = [:]
@@ -39,7 +39,7 @@ final class ImportColumns {
         }
     }
 
-    /// Whether the cell has a value other than those that exports write for "none".
+    /// Whether the cell has a value other than those that exports write for a missing one.
     private static func saysSomething(_ cell: String) -> Bool {
         guard cell.utf8.count <= 6 else { return true }
         return !["", "0", "0.0", "no", "false", "{}", "[]"].contains(cell.trimmed.lowercased())
@@ -47,7 +47,7 @@ final class ImportColumns {
 
     /// The names of the columns with data that the format does not read.
     ///
-    /// - Parameter redundant: The names of columns that say the same as others.
+    /// - Parameter redundant: The names of columns whose content is also in other columns.
     func ignored(except redundant: [String]) -> [String] {
         let known = read.union(redundant.map(Self.normalized))
         return order.filter { !known.contains($0) }.compactMap { filled[$0] }
@@ -247,7 +247,7 @@ final class ImportFields {
         return names
     }
 
-    /// Whether the cell says yes.
+    /// Whether the cell contains a word for yes. An unknown word counts as no.
     func flag(_ name: String) -> Bool {
         ["true", "yes", "1", "y"].contains(raw(name).trimmed.lowercased())
     }

@@ -8,16 +8,16 @@ import Postgres
 /// changes nothing, so an import that was interrupted can be started again.
 package struct ReadersImport {
     package struct Summary: Sendable, Equatable {
-        /// Lines that are readers.
+        /// The number of lines that contain a reader.
         package var readers = 0
         package var readersCreated = 0
         package var booksCreated = 0
         package var reviewsCreated = 0
         package var readsCreated = 0
         package var shelvesCreated = 0
-        /// Lines that are not readers.
+        /// The number of lines that do not contain a reader.
         package var failed = 0
-        /// Fields and books that were left out of readers.
+        /// The number of fields and books that were left out, although their readers were imported.
         package var leftOut = 0
     }
 
@@ -59,7 +59,7 @@ package struct ReadersImport {
         var summary = Summary()
         // A dry run is one transaction.
         var lanes = (isDryRun ? [connections[0]] : connections).map { Lane(connection: $0) }
-        // Where the next batch goes: the connection that was used least recently.
+        // The index of the lane for the next batch. The lanes take turns.
         var turn = 0
         var batch = Batch()
         while let line = try next(&file) {

@@ -98,8 +98,8 @@ extension Read {
         return pipeline.append(Outcome.change, parameters)
     }
 
-    /// Runs a statement that changes a read, and returns the read. The feed learns of a book that was given up at once, as
-    /// `BookUpdate.changesFeed` explains.
+    /// Runs a statement that changes a read, and returns the read. If the reader has given the book up, the feed is
+    /// changed immediately: see `BookUpdate.changesFeed`.
     private static func change(
         _ read: RowsByID, _ id: UUID, _ request: RequestContext, to outcome: String?,
         _ append: (inout Pipeline, Viewer) -> ResultKey<Outcome>

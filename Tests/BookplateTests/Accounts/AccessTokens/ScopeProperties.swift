@@ -141,7 +141,8 @@ import Testing
         }.map(\.name).sorted()
         #expect(
             open == [
-                "AppSettings", "Author", "AuthorCount", "Bookstore", "Change", "ChangePage",
+                "AppSettings", "Author", "AuthorCount", "AuthorizationRequest", "Bookstore",
+                "Change", "ChangePage",
                 "Cover", "CoverEvent", "DeletedAccount", "ExportPart", "FeedCard", "FormatCount",
                 "Genre", "GenreCount", "Image", "ImportFailure", "InputError", "MonthCount",
                 "Mutation", "PageInfo", "PurchaseLink", "Query", "RatingCount", "ReadingTotals",

@@ -203,6 +203,23 @@ import Testing
             "query($id: ID!) { book(id: $id) { coverUrl } }", ["id": kept], "book", "coverUrl")
         let merged = try await merge(guest, into: account)
 
+        // They count as storage before they are copied.
+        let (owned, counted) = (
+            try await app.database.count(
+                """
+                SELECT sum(cover_bytes(byte_counts))::bigint
+                FROM stored_covers
+                WHERE owner_id = '\(account.id.string ?? "")'
+                """),
+            try await app.database.count("SELECT sum(bytes)::bigint FROM tenant_storage")
+        )
+        #expect(owned == counted)
+        #expect(
+            try await app.database.count("SELECT sum(covers)::bigint FROM tenant_storage") == 3)
+        let shown = try await merged.requireValue(
+            "{ me { storage { usedBytes } } }", .null, "me", "storage", "usedBytes")
+        #expect(shown == .int(counted))
+
         // A sweep between the merge and the copy keeps the files.
         let sweep = try await app.database.withConnection { connection in
             try connection.query(
@@ -230,6 +247,49 @@ import Testing
         let files = try await app.covers.store.list(account.id.string ?? "", of: .bookCovers)
             .objects
         #expect(files.count == 9)
+        let (rows, used) = (
+            try await app.database.count(
+                "SELECT sum(cover_bytes(byte_counts))::bigint FROM stored_covers"),
+            try await app.database.count("SELECT sum(bytes)::bigint FROM tenant_storage")
+        )
+        #expect(rows == used && rows > 0)
+    }
+
+    /// Whether the reader has chosen the cover of the book in the account, and of the same book of the guest, and whether the account
+    /// gets the guest's.
+    @Test(arguments: [
+        ("OPEN_LIBRARY", "MANUAL_UPLOAD", true), ("WEB_SEARCH", "URL", true),
+        ("MANUAL_UPLOAD", "MANUAL_UPLOAD", false), ("URL", "MANUAL_UPLOAD", false),
+        ("GOOGLE_BOOKS", "OPEN_LIBRARY", false), ("MANUAL_UPLOAD", "OPEN_LIBRARY", false),
+    ])
+    func chosenCoversReplaceFoundOnes(own: String, ofGuest: String, isReplaced: Bool) async throws {
+        let app = try await TestApp.start(catalog: [])
+        try await app.allowGuests()
+        let account = try await app.makeReader()
+        let guest = try await app.makeGuest()
+        let book = try await account.makeBook("Shared")
+        for (reader, book, seed, source) in [
+            (account, book, 1, own), (guest, try await guest.makeBook("Shared"), 2, ofGuest),
+        ] as [(TestReader, Value, UInt64, String)] {
+            _ = try await reader.setCover(Self.setCover, book, TestImage.png(seed: seed))
+            try await app.database.execute(
+                "UPDATE covers SET source = '\(source)' WHERE user_id = '\(reader.id.string ?? "")'"
+            )
+        }
+        let merged = try await merge(guest, into: account)
+        let query = "query($id: ID!) { book(id: $id) { coverStatus cover { source } } }"
+        // The book keeps its cover until the files are copied.
+        let waiting = try await merged.execute(query, ["id": book])
+        #expect(waiting["book"] == ["coverStatus": "READY", "cover": ["source": .string(own)]])
+        let worker = try await TestWorker.start(app.database, [MoveCovers(covers: app.covers)])
+        try await waitUntil("the covers are moved") {
+            try await app.database.count(
+                "SELECT count(*) FROM jobs WHERE kind = 'account.move_covers'") == 0
+        }
+        await worker.stop()
+        let source = isReplaced ? ofGuest : own
+        let after = try await merged.execute(query, ["id": book])
+        #expect(after["book"] == ["coverStatus": "READY", "cover": ["source": .string(source)]])
         let (rows, used) = (
             try await app.database.count(
                 "SELECT sum(cover_bytes(byte_counts))::bigint FROM stored_covers"),

@@ -18,7 +18,8 @@ struct BookplateFile {
     }
 
     /// The records of all lists. A record comes after those that it refers to: the profile, shelves, books, progress,
-    /// notes, the documents and positions of e-readers, and swipes. Its `line` is its position in the lists, from 1. The profile, which is in none, has the line 0.
+    /// notes, the documents and positions of e-readers, and swipes. The `line` of a record is its position in the lists,
+    /// from 1. The profile is not in a list, so it has the line 0.
     var records: Records { Records(items) }
 
     struct Records: Sequence, IteratorProtocol {
