@@ -59,7 +59,7 @@ let package = Package(
         .target(name: "CCurl", dependencies: ["CLibCurl"], path: "Sources/System/CCurl"),
         .target(
             name: "HTTPFetch", dependencies: ["CCurl", "Telemetry"]),
-        .target(name: "BookSources", dependencies: ["HTTPFetch"]),
+        .target(name: "BookSources", dependencies: ["Basics", "HTTPFetch"]),
 
         .systemLibrary(
             name: "CZlib", path: "Sources/System/CZlib", pkgConfig: "zlib",
@@ -99,7 +99,9 @@ let package = Package(
         .target(name: "ObjectStorage"),
         .target(
             name: "S3Storage",
-            dependencies: ["Config", "HTTPFetch", "Identity", "ObjectStorage", "Telemetry"]),
+            dependencies: [
+                "Basics", "Config", "HTTPFetch", "Identity", "ObjectStorage", "Telemetry",
+            ]),
         .systemLibrary(
             name: "CLibVips", path: "Sources/System/CLibVips", pkgConfig: "vips",
             providers: [.apt(["libvips-dev"])]),

@@ -1,3 +1,4 @@
+import Basics
 import HTTPFetch
 
 /// ISBNdb, a commercial service.
@@ -33,7 +34,7 @@ struct ISBNdb: Sendable {
                     case .anywhere(let words): words
                     case .title(let title, let author): author.map { "\(title) \($0)" } ?? title
                     }
-                let path = queryEncoded(text)
+                let path = text.percentEncoded()
                 return try await client.json(
                     "\(url)/books/\(path)?pageSize=\(count)", options: options)?["books"]?.items
                     .compactMap(Self.record(book:)) ?? []

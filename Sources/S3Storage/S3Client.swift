@@ -1,3 +1,4 @@
+import Basics
 import Config
 import HTTPFetch
 import Identity
@@ -99,10 +100,10 @@ struct S3Client: Sendable {
         }
         // libcurl signs the parameters in the order of the URL.
         let query = request.query.sorted { $0.name < $1.name }.map {
-            "\(Self.encoded($0.name))=\(Self.encoded($0.value))"
+            "\($0.name.percentEncoded())=\($0.value.percentEncoded())"
         }.joined(separator: "&")
         var fetch = FetchRequest(
-            url: "\(base)/\(Self.encoded(request.name, keepsSlashes: true))"
+            url: "\(base)/\(request.name.percentEncoded(keeping: [UInt8(ascii: "/")]))"
                 + (query.isEmpty ? "" : "?\(query)"),
             method: request.method, headers: headers,
             deadline: .seconds(Self.deadlineSeconds), bodyBytesMax: Self.bodyBytesMax,
@@ -111,23 +112,6 @@ struct S3Client: Sendable {
             region: settings.region, service: "s3", accessKeyID: settings.accessKeyID,
             secretAccessKey: settings.secretAccessKey)
         return fetch
-    }
-
-    /// Encodes all bytes except unreserved characters, as the signature requires.
-    static func encoded(_ text: String, keepsSlashes: Bool = false) -> String {
-        let hex = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                bytes.append(byte)
-            case UInt8(ascii: "/") where keepsSlashes: bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), hex[Int(byte >> 4)], hex[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     // MARK: - Errors

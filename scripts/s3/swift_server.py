@@ -100,8 +100,19 @@ def end_with_parent(parent):
     os._exit(0)
 
 
+def wait_until_it_listens(port):
+    """Waits until a server accepts connections, for at most a minute."""
+    for attempt in range(600):
+        try:
+            return socket.create_connection(("127.0.0.1", port)).close()
+        except OSError:
+            if attempt == 599:
+                raise
+            time.sleep(0.1)
+
+
 def prepare(port):
-    """Waits for the servers, and creates the bucket."""
+    """Creates the bucket."""
     client = boto3.client(
         "s3",
         endpoint_url=f"http://127.0.0.1:{port}",
@@ -109,13 +120,7 @@ def prepare(port):
         aws_access_key_id=ACCESS_KEY,
         aws_secret_access_key=SECRET_KEY,
     )
-    for attempt in range(100):
-        try:
-            return client.create_bucket(Bucket="covers")
-        except Exception:
-            if attempt == 99:
-                raise
-            time.sleep(0.1)
+    client.create_bucket(Bucket="covers")
 
 
 threading.Thread(target=end_with_parent, args=[os.getppid()], daemon=True).start()
@@ -127,7 +132,11 @@ options = {"folder": folder, "user": os.environ.get("USER") or "root", "region":
 for kind, port in zip(KINDS, ports):
     make_ring(folder, kind, port)
     start(folder, kind, port, SERVER.format(kind=kind, port=port, **options))
+# The proxy would not use servers for a minute that had failed several times.
+for port in ports[:3]:
+    wait_until_it_listens(port)
 start(folder, "proxy", ports[3], PROXY.format(port=ports[3], **options))
+wait_until_it_listens(ports[3])
 prepare(ports[3])
 with open(sys.argv[1] + ".new", "w") as file:
     file.write(f"{ports[3]} {ACCESS_KEY} {SECRET_KEY}")

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 import HTTPFetch
 
@@ -64,9 +65,9 @@ struct GoogleBooks: Sendable {
     ) async throws(SourceError) -> [BookRecord] {
         // Google refuses requests without a country if it cannot determine the location of the IP address.
         var address =
-            "\(url)/volumes?q=\(queryEncoded(query))&maxResults=\(min(count, 40))"
+            "\(url)/volumes?q=\(query.percentEncoded())&maxResults=\(min(count, 40))"
             + "&printType=books&country=US"
-        if let key { address += "&key=\(queryEncoded(key))" }
+        if let key { address += "&key=\(key.percentEncoded())" }
         return try await client.json(address, options: options)?["items"]?.items
             .compactMap(Self.record(volume:)) ?? []
     }

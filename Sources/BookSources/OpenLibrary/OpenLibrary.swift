@@ -1,3 +1,4 @@
+import Basics
 import HTTPFetch
 
 /// Open Library.
@@ -172,11 +173,11 @@ struct OpenLibrary: Sendable {
     ) async throws(SourceError) -> [BookRecord] {
         let query: String
         switch words {
-        case .anywhere(let words): query = "q=\(queryEncoded(words))"
+        case .anywhere(let words): query = "q=\(words.percentEncoded())"
         case .title(let title, let author):
             query =
-                "title=\(queryEncoded(title))"
-                + (author.map { "&author=\(queryEncoded($0))" } ?? "")
+                "title=\(title.percentEncoded())"
+                + (author.map { "&author=\($0.percentEncoded())" } ?? "")
         }
         let fields =
             "key,title,subtitle,author_name,first_publish_year,isbn,cover_i,language,"

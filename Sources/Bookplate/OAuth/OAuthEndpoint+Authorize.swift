@@ -187,7 +187,7 @@ struct RedirectTarget {
         var parameters = parameters
         if let state { parameters.append(("state", state)) }
         parameters.append(("iss", issuer))
-        let query = parameters.map { "\($0)=\(FormFields.encode($1))" }.joined(separator: "&")
+        let query = parameters.map { "\($0)=\($1.percentEncoded())" }.joined(separator: "&")
         return uri + (uri.contains("?") ? "&" : "?") + query
     }
 }

@@ -42,7 +42,7 @@ extension OAuthEndpoint {
                 throw .invalidRequest("The parameter code is missing.")
             }
             let verifier = fields["code_verifier"] ?? ""
-            guard (43...128).contains(verifier.utf8.count), FormFields.encode(verifier) == verifier
+            guard (43...128).contains(verifier.utf8.count), verifier.percentEncoded() == verifier
             else {
                 throw .invalidRequest(
                     "The parameter code_verifier must have 43 to 128 letters, digits, and -._~")

@@ -74,7 +74,7 @@ struct OAuthServer: Sendable {
     }
 
     static func form(_ fields: [(String, String)]) -> String {
-        fields.map { "\($0)=\(FormFields.encode($1))" }.joined(separator: "&")
+        fields.map { "\($0)=\($1.percentEncoded())" }.joined(separator: "&")
     }
 
     /// Changes one field. Without a value, removes it.
