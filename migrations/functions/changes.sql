@@ -91,13 +91,17 @@ BEGIN
 END
 $$;
 
--- Adds an entry for one object. Every change of a book calls this function, so its usual case is one statement: only a second
--- UPDATED of an object, or an UPDATED after eight entries of a transaction, needs another.
+-- Adds an entry for one object. Every change of a book calls this function, so its usual case is cheap: a query of one row, and
+-- an INSERT of values. An UPDATED after other entries of the transaction needs another query, and only a second UPDATED of an object,
+-- or an UPDATED after eight entries of a transaction, needs `append_changes`.
 CREATE OR REPLACE FUNCTION append_change(owner uuid, change change_kind, typename text, object uuid) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
     ignored text;
+    last_seq bigint;
+    last_at timestamptz;
+    has_webhooks boolean;
 BEGIN
     IF change = 'DELETED' THEN
         -- The log of a deleted account is deleted, too.
@@ -110,29 +114,32 @@ BEGIN
     END IF;
     -- PL/pgSQL evaluates assignments without an executor, which PERFORM starts.
     ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
-    IF EXISTS (SELECT FROM webhooks) THEN
+    SELECT c.seq, c.at, EXISTS (SELECT FROM webhooks) INTO last_seq, last_at, has_webhooks
+    FROM changes c
+    WHERE c.user_id = owner
+    ORDER BY c.seq DESC
+    LIMIT 1;
+    IF last_seq IS NULL THEN
+        last_seq := 0;
+        has_webhooks := EXISTS (SELECT FROM webhooks);
+    ELSIF change = 'UPDATED' AND last_at >= now() THEN
+        -- The entries of this transaction are among those that are not older than it.
+        PERFORM
+        FROM changes c
+        WHERE c.user_id = owner
+            AND c.seq > last_seq - 8
+            AND c.at >= now()
+            AND (c.id = object OR c.seq = last_seq - 7);
+        IF FOUND THEN
+            ignored := append_changes(owner, change, append_change.typename, ARRAY[object]);
+            RETURN;
+        END IF;
+    END IF;
+    IF has_webhooks THEN
         ignored := mark_webhook_position(owner);
     END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
-    SELECT owner, coalesce(newest.seq, 0) + 1, change, append_change.typename, object, clock_timestamp()
-    FROM (
-        SELECT
-            max(last.seq) AS seq,
-            -- The entries of this transaction are among those that are not older.
-            count(*) FILTER (WHERE last.at >= now()) AS young_count,
-            count(*) FILTER (WHERE last.at >= now() AND last.id = object) AS same_count
-        FROM (
-            SELECT c.seq, c.at, c.id
-            FROM changes c
-            WHERE c.user_id = owner
-            ORDER BY c.seq DESC
-            LIMIT 8
-        ) last
-    ) newest
-    WHERE change <> 'UPDATED' OR (newest.young_count < 8 AND newest.same_count = 0);
-    IF NOT FOUND THEN
-        ignored := append_changes(owner, change, append_change.typename, ARRAY[object]);
-    END IF;
+    VALUES (owner, last_seq + 1, change, append_change.typename, object, clock_timestamp());
 END
 $$;
 
@@ -195,11 +202,14 @@ BEGIN
         WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
     END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
-        UPDATE reviews r
-        SET is_visible = NEW.status = 'READ'
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id
-        RETURNING r.id INTO review;
+        -- Most books have no review, and a query takes less than an update.
+        SELECT r.id INTO review
+        FROM reviews r
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
         IF FOUND THEN
+            UPDATE reviews r
+            SET is_visible = NEW.status = 'READ'
+            WHERE r.user_id = NEW.user_id AND r.id = review;
             IF NEW.status = 'READ' THEN
                 ignored := append_change(NEW.user_id, 'CREATED', 'Review', review);
             ELSE

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_204_500
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "f1b9196ae73d1e6a8142d14f143125f51ab298885afbda9b6283c88dd1cd44e3"
+    "3fd8e64f2fcfde7f08be0b850c87fdc389465a9ea9d508f29f8a9254671025a7"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

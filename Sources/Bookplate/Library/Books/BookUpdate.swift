@@ -150,7 +150,7 @@ struct BookUpdate {
     // MARK: - One book with one statement
 
     /// Whether `appendAlone` can do the update.
-    var isOneStatement: Bool { !assignments.isEmpty && !changesFeed && shelfIDs == nil }
+    var isOneStatement: Bool { !assignments.isEmpty && !changesWork && shelfIDs == nil }
 
     /// Appends a statement that updates one book, which is several times as fast as that of `BookUpdates`. It returns no row if
     /// there is no such book, or if the new page is beyond the end; `BookUpdates` then finds the reason.
@@ -205,8 +205,8 @@ struct BookUpdate {
             let type = assignment.column == "status" ? "reading_status" : assignment.type
             return "\(assignment.column) = \(value)\(type.map { "::\($0)" } ?? "")"
         }
-        // Other statuses leave the reads as they are.
-        if values["current_page"] != nil || status == "READING" || status == "READ" {
+        // WANT_TO_READ leaves the reads as they are.
+        if values["current_page"] != nil || (status != nil && status != "WANT_TO_READ") {
             clauses.append(
                 Self.readValues(
                     status: values["status"] ?? "NULL", page: values["current_page"] ?? "NULL",

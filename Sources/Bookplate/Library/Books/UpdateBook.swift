@@ -11,6 +11,8 @@ extension Book {
         let update = try BookUpdate(InputObject(arguments["input"]))
         if update.isOneStatement {
             let (results, updated) = try await request.write { pipeline, viewer in
+                // The result of the last statement is read below.
+                if update.changesFeed { pipeline.replaceDeckSoon(of: viewer.userID) }
                 let updated = update.appendAlone(
                     to: &pipeline, for: viewer, book: id, returning: book.returning ?? "id")
                 if book.returning == nil { book.append([id], to: &pipeline, for: viewer) }
