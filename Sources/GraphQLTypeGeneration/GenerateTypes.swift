@@ -46,6 +46,9 @@ private func problems(
                 "The protocol for the fields of \"\(owner.name)\" has the name \"\(name)\" too.",
                 at: type.name.range)
         }
+        if usedNames.contains(name) {
+            report("The generated code needs the name \"\(name)\".", at: type.name.range)
+        }
         guard case .object(_, let fields) = type.body else { continue }
         for field in fields where schema.isRoot(field.type.namedType) {
             report(
@@ -55,6 +58,9 @@ private func problems(
     }
     return problems
 }
+
+/// The module of the engine, the associated types, and the generic parameters of generated code.
+private let usedNames: Set = ["GraphQL", "Context", "QueryRoot", "MutationRoot", "SubscriptionRoot"]
 
 extension Schema {
     func isRoot(_ name: String) -> Bool {

@@ -34,6 +34,10 @@ import Testing
                 "1.graphql:1:10: error: The field \"A.query\" returns a root type, which has no objects."
             ),
             (
+                ["type Query { a: Context }\nscalar Context"],
+                "0.graphql:2:8: error: The generated code needs the name \"Context\"."
+            ),
+            (
                 ["type Query { a: A }", "type A { a: Int }\ntype AFields { a: Int }"],
                 "1.graphql:2:6: error: The protocol for the fields of \"A\" has the name \"AFields\" too."
             ),
