@@ -60,7 +60,9 @@ private func problems(
 }
 
 /// The module of the engine, the associated types, and the generic parameters of generated code.
-private let usedNames: Set = ["GraphQL", "Context", "QueryRoot", "MutationRoot", "SubscriptionRoot"]
+private let usedNames: Set = [
+    "GraphQL", "Context", "QueryRoot", "MutationRoot", "SubscriptionRoot",
+]
 
 extension Schema {
     func isRoot(_ name: String) -> Bool {
