@@ -14,6 +14,7 @@ let package = Package(
         .executable(name: "bookplate-imager", targets: ["Imager"]),
         .executable(name: "graphql-tool", targets: ["GraphQLTool"]),
         .executable(name: "ranking-tool", targets: ["RankingTool"]),
+        .plugin(name: "GraphQLTypes", targets: ["GraphQLTypes"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -31,6 +32,9 @@ let package = Package(
             // Rounding is in libm, which modules that import the C library link by themselves.
             linkerSettings: [.linkedLibrary("m")]),
         .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL", "Version"]),
+        // The program of the plugin GraphQLTypes.
+        .executableTarget(name: "GraphQLTypesTool", dependencies: ["GraphQLTypeGeneration"]),
+        .target(name: "GraphQLTypeGeneration", dependencies: ["GraphQL"]),
 
         .target(name: "Ranking"),
         .executableTarget(name: "RankingTool", dependencies: ["Ranking", "Version"]),
@@ -244,7 +248,7 @@ let package = Package(
             path: "Examples/GettingStarted/Sources"),
         .executableTarget(
             name: "Starwars", dependencies: ["GraphQL", "GraphQLNIO"],
-            path: "Examples/Starwars/Sources", resources: [.embedInCode("schema.graphql")]),
+            path: "Examples/Starwars/Sources", plugins: ["GraphQLTypes"]),
         .executableTarget(
             name: "Subscriptions", dependencies: ["GraphQL", "GraphQLNIO"],
             path: "Examples/Subscriptions/Sources", resources: [.embedInCode("schema.graphql")]),
@@ -255,6 +259,10 @@ let package = Package(
             ]),
 
         .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
+        .testTarget(
+            name: "GraphQLTypesTests",
+            dependencies: ["GraphQL", "GraphQLServing", "GraphQLTypeGeneration"],
+            exclude: ["Snapshot"], plugins: ["GraphQLTypes"]),
         .testTarget(name: "RankingTests", dependencies: ["Ranking"]),
         .testTarget(
             name: "PostgresTests",
@@ -359,6 +367,9 @@ let package = Package(
             dependencies: ["HTTPFetch", "Basics", "Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
         .plugin(name: "EmbedMigrations", capability: .buildTool()),
+        // Generates Swift types and protocols of resolvers from a schema, also in other packages.
+        .plugin(
+            name: "GraphQLTypes", capability: .buildTool(), dependencies: ["GraphQLTypesTool"]),
     ],
     swiftLanguageModes: [.v6]
 )

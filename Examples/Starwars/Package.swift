@@ -11,6 +11,6 @@ let package = Package(
                 .product(name: "GraphQL", package: "bookplate"),
                 .product(name: "GraphQLNIO", package: "bookplate"),
             ],
-            path: "Sources", resources: [.embedInCode("schema.graphql")])
+            path: "Sources", plugins: [.plugin(name: "GraphQLTypes", package: "bookplate")])
     ]
 )

@@ -162,8 +162,11 @@ public final class CachedDocument {
     /// Selects the operation, coerces the variables, checks the cost, and returns a plan for the
     /// values of the variables.
     ///
-    /// - Parameter isIncremental: whether the client accepts a response in several parts. Otherwise,
-    ///   the plan ignores `@defer` and `@stream`.
+    /// - Parameters:
+    ///   - operationName: the operation; nil if the document has only one.
+    ///   - given: the variables of the request, a JSON object or null.
+    ///   - isIncremental: whether the client accepts a response in several parts. Otherwise, the
+    ///     plan ignores `@defer` and `@stream`.
     /// - Returns: the plan, the coerced variables, and the cost: the number of objects that the
     ///   operation can return.
     ///

@@ -5,6 +5,9 @@
 ///
 /// - Parameters:
 ///   - plan: a plan that was made with `isIncremental`.
+///   - variables: the coerced variables, which `CachedDocument.plan` returns with the plan.
+///   - root: the parent of the root fields.
+///   - context: the state that the loads share.
 ///   - errorBehavior: what an execution error does to the rest of the response. `.halt` ends all parts that the client
 ///     waits for.
 ///   - errorsMax: the maximum number of execution errors in all responses together. Every failed fragment or list reports at
@@ -12,6 +15,7 @@
 ///   - responseBytesMax: the maximum size of all responses together. As soon as they are known to be larger, everything that
 ///     the client waits for fails with the code `RESPONSE_TOO_LARGE`. The response with these errors is not counted. A
 ///     response that defers more than 5,000 fragments, parts of objects, and lists is also too large.
+///   - format: the format of the responses.
 /// - Returns: the first response, and a stream of the others if there are any.
 ///
 /// Spec: https://github.com/graphql/graphql-spec/pull/1110

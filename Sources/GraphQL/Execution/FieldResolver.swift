@@ -3,6 +3,7 @@
 /// The executor does not inspect the objects. It counts them, passes them to the loaders of their
 /// fields, and lets them write their leaves.
 public protocol ObjectBatch: AnyObject {
+    /// The number of objects.
     var count: Int { get }
 
     /// Writes one leaf value as JSON.
@@ -110,6 +111,7 @@ public protocol PreparedLoad: Sendable {
 
 /// The state of a started load.
 public enum Load {
+    /// The children are available already.
     case ready(Children)
     /// The children are available after the context has been flushed. The closure is then called
     /// with the parents.
@@ -210,7 +212,9 @@ public struct Children {
 
 /// One value: null, an object or leaf, a list, or an error.
 public enum Slot: Sendable, Equatable {
+    /// No value.
     case null
+    /// The object or leaf with this index in a group of `Children.groups`.
     case object(group: Int32, index: Int32)
     /// A list whose items are the slots `start ..< start + count` of `Children.slots`.
     case list(start: Int32, count: Int32)

@@ -2,8 +2,11 @@
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Type-References
 public enum TypeReference: Sendable {
+    /// `Book`.
     case named(Name)
+    /// `[Book]`, with the type of the items.
     indirect case list(TypeReference, range: SourceRange)
+    /// `Book!`, with the nullable type.
     indirect case nonNull(TypeReference, range: SourceRange)
 }
 

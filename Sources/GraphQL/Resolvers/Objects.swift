@@ -2,25 +2,57 @@
 ///
 /// A ``FieldLoader`` of a field of this type gets such a batch as its parents: `parents as? Objects<Book>`.
 public final class Objects<Object>: ObjectBatch {
-    /// The values, in the order of the results.
-    public internal(set) var objects: [Object] = []
-    /// The closures of the selected leaves by position; nil for the other fields.
-    private let leaves: [(type: TypeDefinition, write: LeafWrite<Object>)?]
-
-    init(_ leaves: [(type: TypeDefinition, write: LeafWrite<Object>)?]) { self.leaves = leaves }
-
+    // The code is not specialized for `Object`, so each use of an array of objects would look up its metadata.
+    private var storage = UnsafeMutablePointer<Object>.allocate(capacity: 1)
+    private var capacity = 1
     /// The number of values.
-    public var count: Int { objects.count }
+    public private(set) var count = 0
+    /// The functions that write the selected leaves, by position; nil for the other fields.
+    private let leaves: [LeafFunction?]
+
+    init(_ leaves: [LeafFunction?]) { self.leaves = leaves }
+
+    deinit {
+        storage.deinitialize(count: count)
+        storage.deallocate()
+    }
+
+    /// The values, in the order of the results.
+    public var objects: [Object] { Array(UnsafeBufferPointer(start: storage, count: count)) }
 
     /// Calls the closure of the leaf, and writes its result.
     public func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
+        precondition(object >= 0 && object < count, "there is no such object")
         guard let leaf = leaves[field] else { return .null }
-        return leaf.write(objects[object], leaf.type, &writer)
+        return leaf.write(UnsafeRawPointer(storage + object), &writer)
+    }
+
+    func append(_ object: Object) {
+        if count == capacity {
+            let larger = UnsafeMutablePointer<Object>.allocate(capacity: capacity * 2)
+            larger.moveInitialize(from: storage, count: count)
+            storage.deallocate()
+            storage = larger
+            capacity *= 2
+        }
+        (storage + count).initialize(to: object)
+        count += 1
     }
 }
 
 /// Writes a leaf of an object as JSON.
 typealias LeafWrite<Object> = @Sendable (Object, TypeDefinition, inout ResponseWriter) -> LeafResult
+
+/// Writes a leaf of the object at an address, which has the type of its batch.
+struct LeafFunction {
+    let write: (UnsafeRawPointer, inout ResponseWriter) -> LeafResult
+
+    init<Object>(_ write: @escaping LeafWrite<Object>, as type: TypeDefinition) {
+        self.write = { object, writer in
+            write(object.assumingMemoryBound(to: Object.self).pointee, type, &writer)
+        }
+    }
+}
 
 /// A batch to which a `ResultBuilder` adds values.
 protocol GrowingBatch: ObjectBatch {
@@ -31,7 +63,7 @@ protocol GrowingBatch: ObjectBatch {
 extension Objects: GrowingBatch {
     func append(_ value: Any) -> Bool {
         guard let object = value as? Object else { return false }
-        objects.append(object)
+        append(object)
         return true
     }
 }
@@ -114,7 +146,7 @@ struct SwiftObjectType<Object>: ObjectType {
                 guard let write = leaves[field.selected.name],
                     let type = schema.type(named: field.selected.definition.namedType)
                 else { return nil }
-                return (type, write)
+                return LeafFunction(write, as: type)
             })
     }
 }

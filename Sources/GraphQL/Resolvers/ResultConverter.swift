@@ -143,7 +143,7 @@ final class ResultBuilder {
         if let batch = batch as? Leaves<Object> {
             batch.values.append(object)
         } else if let batch = batch as? Objects<Object> {
-            batch.objects.append(object)
+            batch.append(object)
         } else if !batch.append(object) {
             return unknownType(of: object)
         }

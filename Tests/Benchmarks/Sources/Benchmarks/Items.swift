@@ -1,3 +1,4 @@
+import Foundation
 import GraphQL
 
 /// An object in memory. The benchmark of the executor loads ten thousand of them.
@@ -29,9 +30,12 @@ struct Item {
     }
 }
 
+/// The resolvers of `items`. Operations on the other fields are only planned.
 struct ItemResolvers: ResolverSource {
+    private static let scalars: Set = ["ID", "String", "Int", "Float", "Boolean"]
+
     func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
-        field.name == "items" ? .load(ItemLoader()) : .property
+        Self.scalars.contains(field.namedType) ? .property : .load(ItemLoader())
     }
 }
 
@@ -90,8 +94,22 @@ private final class ItemBatch: ObjectBatch {
     }
 }
 
-/// A context for loads that never wait for a flush.
-final class NoContext: ExecutionContext {
-    let needsFlush = false
-    func flush() async {}
+/// The schema of the items with closures as resolvers.
+func itemsWithClosures() throws -> ExecutableSchema<NoContext> {
+    let start = Documents.schema.range(of: "type Item {")?.lowerBound ?? Documents.schema.startIndex
+    let sdl = "type Query { items: [Item!]! }\n" + Documents.schema[start...]
+    return try ExecutableSchema(sdl) { resolvers in
+        resolvers.query.field("items") { _ in Item.all }
+        let item = resolvers.type("Item", Item.self)
+        item.field("id") { $0.id }
+        item.field("title") { $0.title }
+        item.field("author") { $0.author }
+        item.field("pages") { $0.pages }
+        item.field("currentPage") { $0.currentPage }
+        item.field("rating") { $0.rating }
+        item.field("isRead") { $0.isRead }
+        item.field("genre") { $0.genre }
+        item.field("addedAt") { $0.addedAt }
+        item.field("position") { $0.position }
+    }
 }

@@ -17,53 +17,38 @@ func nanoseconds(bytes: Int, _ work: () throws -> Void) rethrows -> Double {
     return best / .nanoseconds(1) / Double(rounds)
 }
 
-/// Runs the benchmarks of graphql-js and returns the nanoseconds by name.
-func nanosecondsOfGraphQLJS() throws -> [String: Double] {
-    let folder = FileManager.default.temporaryDirectory.appending(
-        path: "benchmark-\(ProcessInfo.processInfo.processIdentifier)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    func write(_ text: String, _ name: String) throws {
-        try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
+/// The other engines whose times are compared. By default, that is graphql-js. `--peers` runs all that are installed, and
+/// `--alone` none.
+let theirs: [(peer: Peer, times: [String: Double])] =
+    if CommandLine.arguments.contains("--alone") {
+        []
+    } else if CommandLine.arguments.contains("--peers") {
+        try Peer.all.map { ($0, try $0.nanoseconds()) }
+    } else {
+        [(Peer.graphQLJS, try Peer.graphQLJS.nanoseconds())]
     }
-    try write(Documents.schema, "schema.graphql")
-    try write(Documents.items, "items.graphql")
-    for (name, text) in Documents.all { try write(text, name + ".document") }
-    let script = URL(filePath: #filePath).deletingLastPathComponent().appending(
-        path: "graphql-js.cjs")
-    let node = Process()
-    node.executableURL = URL(filePath: "/usr/bin/env")
-    node.arguments = ["NODE_PATH=/usr/share/nodejs", "node", script.path, folder.path]
-    let output = Pipe()
-    node.standardOutput = output
-    try node.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    node.waitUntilExit()
-    return Dictionary(
-        uniqueKeysWithValues: text.split(separator: "\n").compactMap { line in
-            guard let blank = line.lastIndex(of: " "), let time = Double(line[blank...].dropFirst())
-            else { return nil }
-            return (String(line[..<blank]), time)
-        })
-}
+/// The rows of the table: the name of a benchmark, and the nanoseconds of this engine.
+var rows: [(name: String, ours: Double)] = []
 
-let theirs = CommandLine.arguments.contains("--alone") ? [:] : try nanosecondsOfGraphQLJS()
+func microseconds(_ time: Double) -> String { "\((time / 10).rounded() / 100) us" }
 
 /// Measures and prints one benchmark. Arguments on the command line select benchmarks by a part of
 /// their name: `Benchmarks --alone "validate introspection"`.
+@MainActor
 func report(
     _ name: String, bytes: Int? = nil, _ measure: () async throws -> Double
 ) async rethrows {
     let words = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
     guard words.isEmpty || words.contains(where: { name.contains($0) }) else { return }
     let ours = try await measure()
-    func microseconds(_ time: Double) -> String { "\((time / 10).rounded() / 100) us" }
     var line = "\(name): \(microseconds(ours))"
     if let bytes { line += ", \((Double(bytes) / ours * 1_000).rounded()) MB/s" }
-    if let theirs = theirs[name] {
-        line += ", graphql-js \(microseconds(theirs)), \((theirs / ours * 10).rounded() / 10) times"
+    for (peer, times) in theirs {
+        guard let time = times[name] else { continue }
+        line += ", \(peer.name) \(microseconds(time)), \((time / ours * 10).rounded() / 10) times"
     }
     print(line)
+    rows.append((name, ours))
 }
 
 /// Returns the name of the first operation.
@@ -82,6 +67,11 @@ for (name, text) in Documents.all {
     guard validate(document, against: schema).isEmpty else { fatalError("\(name) is not valid") }
     await report("validate \(name)") {
         nanoseconds(bytes: bytes * 5) { _ = validate(document, against: schema) }
+    }
+    try await report("parse and validate \(name)") {
+        try nanoseconds(bytes: bytes * 5) {
+            _ = validate(try parse(source, limits: .trusted), against: schema)
+        }
     }
     let operation = operationName(in: text)
     let variables = Value.object([.init("id", .string("1"))])
@@ -115,10 +105,11 @@ for (name, text) in Documents.all {
     }
 }
 
-let cache = DocumentCache(schema: schema, resolvers: ItemResolvers(), limits: RequestLimits())
-let (plan, variables, _) = try cache.document(Array(Documents.items.utf8)).plan(
-    operationName: nil, variables: .null)
-await report("execute items") {
+/// Returns the nanoseconds of executing the query for all items.
+func executeItems(_ schema: Schema, _ resolvers: any ResolverSource) async throws -> Double {
+    let cache = DocumentCache(schema: schema, resolvers: resolvers, limits: RequestLimits())
+    let (plan, variables, _) = try cache.document(Array(Documents.items.utf8)).plan(
+        operationName: nil, variables: .null)
     var best = Duration.seconds(1_000)
     for _ in 0..<100 {
         best = min(
@@ -129,6 +120,23 @@ await report("execute items") {
     }
     return best / .nanoseconds(1)
 }
-if let theirs = theirs["without-JSON items"] {
-    print("execute items without JSON, graphql-js alone: \((theirs / 10).rounded() / 100) us")
+
+try await report("execute items") { try await executeItems(schema, ItemResolvers()) }
+let closures = try itemsWithClosures()
+try await report("execute items with closures") {
+    try await executeItems(closures.schema, closures)
+}
+for (peer, times) in theirs {
+    guard let time = times["without-JSON items"] else { continue }
+    print("execute items without JSON, \(peer.name) alone: \(microseconds(time))")
+}
+
+/// The table of docs/benchmarks.md.
+if theirs.count > 1 {
+    print("\n| work | this engine | \(theirs.map(\.peer.name).joined(separator: " | ")) |")
+    print("| --- |" + String(repeating: " --- |", count: theirs.count + 1))
+    for (name, ours) in rows where theirs.contains(where: { $0.times[name] != nil }) {
+        let cells = theirs.map { $0.times[name].map(microseconds) ?? "" }
+        print("| \(name) | \(microseconds(ours)) | \(cells.joined(separator: " | ")) |")
+    }
 }

@@ -1,32 +1,32 @@
 import GraphQL
 
-protocol Character: Sendable {
-    var id: String { get }
-    var name: String { get }
-    var friendIDs: [String] { get }
-    var appearsIn: [Episode] { get }
-}
-
-enum Episode: String, LeafValue, CaseIterable {
-    case newHope = "NEWHOPE"
-    case empire = "EMPIRE"
-    case jedi = "JEDI"
-}
-
-struct Human: Character {
+struct Human: HumanFields {
     var id: String
     var name: String
     var friendIDs: [String]
     var appearsIn = Episode.allCases
     var homePlanet: String?
+
+    /// Called once for all humans of a level. A database would be asked once for all ids.
+    static func friends(
+        of humans: [Human], _ request: FieldRequest<NoContext>
+    ) -> [[any Character]] {
+        humans.map { $0.friendIDs.compactMap { characters[$0] } }
+    }
 }
 
-struct Droid: Character {
+struct Droid: DroidFields {
     var id: String
     var name: String
     var friendIDs: [String]
     var appearsIn = Episode.allCases
     var primaryFunction: String
+
+    static func friends(
+        of droids: [Droid], _ request: FieldRequest<NoContext>
+    ) -> [[any Character]] {
+        droids.map { $0.friendIDs.compactMap { characters[$0] } }
+    }
 }
 
 let luke = Human(
