@@ -124,7 +124,7 @@ struct ResponseCompletion {
     ///
     /// - Parameter frames: all frames, the one of the root first.
     mutating func complete(_ frames: [Frame]) -> ExecutionResult {
-        var writer = ResponseWriter()
+        var writer = ResponseWriter(capacity: expectedByteCount(frames))
         writer.append("{\"data\":")
         if !write(frames[0], to: &writer) || isHalted {
             rewind(&writer, to: 8)
@@ -149,6 +149,19 @@ struct ResponseCompletion {
         let dataStart = response.count + 7
         writer.withBytes { response.append(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
         return ExecutionResult(body: response.bytes, errors: errors, dataStart: dataStart)
+    }
+
+    /// Returns the approximate size of the response, so that the buffer of a large response need not grow step by step, which
+    /// copies it. The size of leaves is not known; most of them are short.
+    private func expectedByteCount(_ frames: [Frame]) -> Int {
+        var byteCount = 4096
+        for frame in frames {
+            let selection = frame.selection
+            let objectBytes = selection.keys.count + 24 * selection.outputs.count
+            byteCount += frame.batch.count * objectBytes
+            if byteCount > 1 << 20 { break }
+        }
+        return min(byteCount, responseBytesMax, 1 << 20)
     }
 
     /// Returns whether the response is larger than the limit, now or before a part of it was discarded.

@@ -267,7 +267,7 @@ final class Execution {
     private func finish(
         _ load: PendingLoad, in frame: Frame, _ ready: inout [(frame: Frame, field: Int)]
     ) {
-        let started = Set(load.nested.map(\.field))
+        let started: Set<Int> = load.nested.isEmpty ? [] : Set(load.nested.map(\.field))
         attach(load.finish(frame.batch), to: frame, load.field, excluding: started, &ready)
         guard !load.nested.isEmpty,
             case .objects(let child)? = frame.loaded[load.field]?.groups.first,
