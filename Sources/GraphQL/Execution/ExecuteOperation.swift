@@ -37,7 +37,7 @@ public func execute(
     var completion = ResponseCompletion(
         plan: plan, context: context, onError: errorBehavior, errorsMax: errorsMax,
         responseBytesMax: responseBytesMax)
-    return completion.complete(execution.frames)
+    return await completion.completeInSlices(execution.frames)
 }
 
 /// The parent of the root fields: a batch with one object. It does not write values itself, because
