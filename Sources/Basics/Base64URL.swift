@@ -31,6 +31,12 @@ package enum Base64URL {
     /// Decodes the canonical form only. Other characters, padding, and non-zero bits after the last byte
     /// return nil, so that no two texts decode to the same bytes.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        // Other modules call the generic function without specializing it.
+        if let bytes = text.withContiguousStorageIfAvailable(decodeBuffer) { return bytes }
+        return Array(text).withUnsafeBufferPointer(decodeBuffer)
+    }
+
+    private static func decodeBuffer(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3 + 2)

@@ -12,8 +12,9 @@ import NIOCore
 /// is left behind.
 ///
 /// **Steps.** `enqueue` appends a job on the loop and schedules a turn unless one is running. `turn`
-/// performs some work and then runs ready jobs, including those that the jobs make ready, up to
-/// `jobsPerTurnMax`. The remaining jobs run in the next pass of the loop.
+/// performs some work and then runs ready jobs, including those that the jobs make ready, for at most
+/// `turnTimeMax`. The remaining jobs run in the next pass of the loop, after it has handled sockets. Long
+/// work should therefore call `Task.yield` several times per millisecond.
 ///
 /// **Example.** A socket read delivers the results of three queries. The pool handles it inside `turn`,
 /// which resumes three tasks. All three run before `turn` returns, without another pass of the loop.
@@ -29,8 +30,9 @@ package final class EventLoopTaskExecutor: TaskExecutor, @unchecked Sendable {
     private var isTurning = false
     private var isScheduled = false
 
-    /// The maximum number of jobs in one turn, so that tasks which keep waking each other do not starve I/O.
-    private static let jobsPerTurnMax = 1024
+    /// The time after which a turn starts no further job, so that tasks which yield or keep waking each other do not
+    /// starve I/O.
+    private static let turnTimeMax = TimeAmount.microseconds(500)
 
     package init(_ eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
@@ -57,14 +59,17 @@ package final class EventLoopTaskExecutor: TaskExecutor, @unchecked Sendable {
         if isTurning { return work() }
         isTurning = true
         let result = work()
-        var jobCount = 0
-        while jobCount < EventLoopTaskExecutor.jobsPerTurnMax, let job = ready.popFirst() {
-            job.runSynchronously(on: asUnownedTaskExecutor())
-            jobCount += 1
-        }
+        if !ready.isEmpty { runJobs(until: .now() + Self.turnTimeMax) }
         isTurning = false
         if !ready.isEmpty { schedule() }
         return result
+    }
+
+    private func runJobs(until end: NIODeadline) {
+        while let job = ready.popFirst() {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            if NIODeadline.now() >= end { return }
+        }
     }
 
     private func schedule() {

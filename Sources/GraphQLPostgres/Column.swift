@@ -90,22 +90,22 @@ extension ResponseWriter {
         reserve(26) { out in
             out[0] = UInt8(ascii: "\"")
             var position = 1
-            func digits(_ value: Int, _ count: Int, then separator: Character) {
+            func digits(_ value: Int, _ count: Int, then separator: UInt8) {
                 var value = value
                 for index in stride(from: position + count - 1, through: position, by: -1) {
                     out[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10)
                     value /= 10
                 }
-                out[position + count] = separator.asciiValue ?? 0
+                out[position + count] = separator
                 position += count + 1
             }
-            digits(date.year, 4, then: "-")
-            digits(date.month, 2, then: "-")
-            digits(date.day, 2, then: "T")
-            digits(Int(time / 3_600_000), 2, then: ":")
-            digits(Int(time / 60_000 % 60), 2, then: ":")
-            digits(Int(time / 1000 % 60), 2, then: ".")
-            digits(Int(time % 1000), 3, then: "Z")
+            digits(date.year, 4, then: UInt8(ascii: "-"))
+            digits(date.month, 2, then: UInt8(ascii: "-"))
+            digits(date.day, 2, then: UInt8(ascii: "T"))
+            digits(Int(time / 3_600_000), 2, then: UInt8(ascii: ":"))
+            digits(Int(time / 60_000 % 60), 2, then: UInt8(ascii: ":"))
+            digits(Int(time / 1000 % 60), 2, then: UInt8(ascii: "."))
+            digits(Int(time % 1000), 3, then: UInt8(ascii: "Z"))
             out[25] = UInt8(ascii: "\"")
             return 26
         }

@@ -204,14 +204,15 @@ extension RowBatch {
     /// Returns the keys of the objects. Objects that do not meet the condition have no key.
     package func keys(_ key: Column, where condition: RowRelation.Condition? = nil) -> ParentKeys {
         guard let index = layout.index(of: key) else { return ParentKeys([]) }
+        guard let condition else {
+            return ParentKeys((0..<count).map { rows.uuid(row(of: $0), index) })
+        }
+        let conditionIndices = condition.columns.map { layout.index(of: $0) }
         return ParentKeys(
             (0..<count).map { object in
-                if let condition,
-                    !condition.isMet(condition.columns.map { cell($0, of: object) })
-                {
-                    return nil
-                }
-                return rows.uuid(row(of: object), index)
+                let row = row(of: object)
+                let cells = conditionIndices.map { $0.flatMap { rows.bytes(row, $0) } }
+                return condition.isMet(cells) ? rows.uuid(row, index) : nil
             })
     }
 }

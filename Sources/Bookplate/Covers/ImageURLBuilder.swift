@@ -42,25 +42,38 @@ struct ImageAddress {
 struct ImageURLBuilder: Sendable {
     /// The server's public URL, without a trailing slash.
     let publicURL: String
-    /// The beginning of the URLs in each bucket.
-    private let starts: [Bucket: [UInt8]]
+    /// The beginning of the URLs in a bucket, for each bucket.
+    private struct Starts {
+        let bookCovers: [UInt8]
+        let titleCards: [UInt8]
+        let editionCovers: [UInt8]
+
+        init(_ url: String) {
+            func start(_ bucket: Bucket) -> [UInt8] { Array("\(url)/\(bucket.rawValue)/".utf8) }
+            bookCovers = start(.bookCovers)
+            titleCards = start(.titleCards)
+            editionCovers = start(.editionCovers)
+        }
+
+        subscript(bucket: Bucket) -> [UInt8] {
+            switch bucket {
+            case .bookCovers: bookCovers
+            case .titleCards: titleCards
+            case .editionCovers: editionCovers
+            }
+        }
+    }
+
+    private let starts: Starts
     /// The beginning of the URLs of covers that clients get from the store itself; nil if they get them from the server.
     /// Title cards always come from the server, which draws them.
-    private let objects: [Bucket: [UInt8]]?
+    private let objects: Starts?
 
     /// - Parameter bucketURL: The public URL of the objects in the store, without a trailing slash.
     init(publicURL: String, bucketURL: String? = nil) {
         self.publicURL = publicURL
-        objects = bucketURL.map { url in
-            Dictionary(
-                uniqueKeysWithValues: [Bucket.bookCovers, .editionCovers].map {
-                    ($0, Array("\(url)/\($0.rawValue)/".utf8))
-                })
-        }
-        starts = Dictionary(
-            uniqueKeysWithValues: Bucket.allCases.map {
-                ($0, Array("\(publicURL)/\($0.rawValue)/".utf8))
-            })
+        objects = bucketURL.map(Starts.init)
+        starts = Starts(publicURL)
     }
 
     /// Returns the URL of a reader's cover in its full size.
@@ -84,10 +97,10 @@ struct ImageURLBuilder: Sendable {
     private func append(
         _ image: ImageAddress, _ size: ObjectVariant, to writer: inout ResponseWriter
     ) {
-        if let start = objects?[image.bucket] {
-            return append(image, size, inStoreAt: start, to: &writer)
+        if image.bucket != .titleCards, let objects {
+            return append(image, size, inStoreAt: objects[image.bucket], to: &writer)
         }
-        writer.append(starts[image.bucket] ?? [])
+        writer.append(starts[image.bucket])
         if let user = image.user {
             user.append(to: &writer)
             writer.append(UInt8(ascii: "/"))

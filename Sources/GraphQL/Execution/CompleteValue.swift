@@ -124,9 +124,33 @@ struct ResponseCompletion {
     ///
     /// - Parameter frames: all frames, the one of the root first.
     mutating func complete(_ frames: [Frame]) -> ExecutionResult {
-        var writer = ResponseWriter()
+        var writer = ResponseWriter(capacity: expectedByteCount(frames))
         writer.append("{\"data\":")
-        if !write(frames[0], to: &writer) || isHalted {
+        let isWritten = write(frames[0], to: &writer)
+        return end(&writer, isWritten: isWritten)
+    }
+
+    /// The number of bytes to write before other tasks of the executor get their turn. It takes about half a millisecond.
+    private static let sliceBytes = 128 << 10
+
+    /// Returns the whole response like `complete`, but yields while a large one is written.
+    mutating func completeInSlices(_ frames: [Frame]) async -> ExecutionResult {
+        var writer = ResponseWriter(capacity: expectedByteCount(frames))
+        writer.append("{\"data\":")
+        var outcome = open(0, of: frames[0], to: &writer)
+        outcome = proceed(outcome, to: &writer, until: Self.sliceBytes)
+        while outcome == .opened, !isStopped {
+            await Task.yield()
+            outcome = proceed(.opened, to: &writer, until: writer.count + Self.sliceBytes)
+        }
+        return end(&writer, isWritten: outcome == .written)
+    }
+
+    /// Ends the response after the data has been written, or has turned out to be null.
+    private mutating func end(
+        _ writer: inout ResponseWriter, isWritten: Bool
+    ) -> ExecutionResult {
+        if !isWritten || isHalted {
             rewind(&writer, to: 8)
             writer.writeNull()
         }
@@ -149,6 +173,19 @@ struct ResponseCompletion {
         let dataStart = response.count + 7
         writer.withBytes { response.append(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
         return ExecutionResult(body: response.bytes, errors: errors, dataStart: dataStart)
+    }
+
+    /// Returns the approximate size of the response, so that the buffer of a large response need not grow step by step, which
+    /// copies it. The size of leaves is not known; most of them are short.
+    private func expectedByteCount(_ frames: [Frame]) -> Int {
+        var byteCount = 4096
+        for frame in frames {
+            let selection = frame.selection
+            let objectBytes = selection.keys.count + 24 * selection.outputs.count
+            byteCount += frame.batch.count * objectBytes
+            if byteCount > 1 << 20 { break }
+        }
+        return min(byteCount, responseBytesMax, 1 << 20)
     }
 
     /// Returns whether the response is larger than the limit, now or before a part of it was discarded.
@@ -220,9 +257,19 @@ struct ResponseCompletion {
     ///
     /// - Returns: false if the outermost value is null.
     private mutating func finish(_ outcome: Outcome, to writer: inout ResponseWriter) -> Bool {
+        proceed(outcome, to: &writer, until: .max) == .written
+    }
+
+    /// Writes the values on the stack and everything below them, until the response has `byteCount` bytes.
+    ///
+    /// - Returns: `.opened` if values are left on the stack; otherwise the outcome of the outermost value.
+    private mutating func proceed(
+        _ outcome: Outcome, to writer: inout ResponseWriter, until byteCount: Int
+    ) -> Outcome {
         var outcome = outcome
         while !isStopped, let innermost = stack.indices.last {
             if outcome == .opened {
+                if writer.count >= byteCount { return .opened }
                 outcome = resume(stack[innermost], to: &writer)
                 if outcome != .opened { stack.removeLast() }
                 continue
@@ -240,7 +287,7 @@ struct ResponseCompletion {
             stack[innermost].position += 1
             outcome = .opened
         }
-        return outcome == .written
+        return outcome
     }
 
     private mutating func resume(_ container: OpenContainer, to writer: inout ResponseWriter)

@@ -37,7 +37,7 @@ public func execute(
     var completion = ResponseCompletion(
         plan: plan, context: context, onError: errorBehavior, errorsMax: errorsMax,
         responseBytesMax: responseBytesMax)
-    return completion.complete(execution.frames)
+    return await completion.completeInSlices(execution.frames)
 }
 
 /// The parent of the root fields: a batch with one object. It does not write values itself, because
@@ -267,7 +267,7 @@ final class Execution {
     private func finish(
         _ load: PendingLoad, in frame: Frame, _ ready: inout [(frame: Frame, field: Int)]
     ) {
-        let started = Set(load.nested.map(\.field))
+        let started: Set<Int> = load.nested.isEmpty ? [] : Set(load.nested.map(\.field))
         attach(load.finish(frame.batch), to: frame, load.field, excluding: started, &ready)
         guard !load.nested.isEmpty,
             case .objects(let child)? = frame.loaded[load.field]?.groups.first,

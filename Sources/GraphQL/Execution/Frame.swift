@@ -18,16 +18,23 @@ final class Frame {
 }
 
 /// The result of a loaded field: its slots, and a frame or a batch of leaves for each group that
-/// they refer to.
-struct LoadedField {
+/// they refer to. A class, because the completion of the response copies it often.
+final class LoadedField {
     let slots: [Slot]
     let errors: [FieldError]
     let groups: [Group]
     /// The number of items in the initial response, if the field is a list with `@stream`.
-    var initialCount: Int?
+    let initialCount: Int?
 
     enum Group {
         case objects(Frame)
         case leaves(any ObjectBatch)
+    }
+
+    init(slots: [Slot], errors: [FieldError], groups: [Group], initialCount: Int?) {
+        self.slots = slots
+        self.errors = errors
+        self.groups = groups
+        self.initialCount = initialCount
     }
 }

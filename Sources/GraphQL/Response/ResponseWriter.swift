@@ -146,19 +146,46 @@ public struct ResponseWriter: ~Copyable {
         var start = 0
         var index = 0
         let end = text.count
-        while index < end {
-            let byte = text[index]
-            if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-                index += 1
-                continue
-            }
+        while true {
+            index = Self.indexOfEscape(in: text, from: index)
+            if index == end { break }
             append(UnsafeBufferPointer(rebasing: text[start..<index]))
-            writeEscape(byte)
+            writeEscape(text[index])
             index += 1
             start = index
         }
         append(start == 0 ? text : UnsafeBufferPointer(rebasing: text[start..<end]))
         append(UInt8(ascii: "\""))
+    }
+
+    /// Returns the index of the first byte that must be escaped, or the end of the text.
+    ///
+    /// Eight bytes are tested at a time. A byte of `word` that must be escaped sets the highest bit of the same byte in
+    /// `marks`. A subtraction can borrow from the byte after a marked one, so only the first mark is exact.
+    private static func indexOfEscape(
+        in text: UnsafeBufferPointer<UInt8>, from start: Int
+    ) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let bytes = UnsafeRawBufferPointer(text)
+        var index = start
+        while index + 8 <= bytes.count {
+            let word = UInt64(
+                littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+            let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+            let marks =
+                (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote
+                | (backslash &- ones) & ~backslash
+            let first = (marks & (ones &* 0x80)).trailingZeroBitCount
+            if first < 64 { return index + first / 8 }
+            index += 8
+        }
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+            index += 1
+        }
+        return index
     }
 
     private mutating func writeEscape(_ byte: UInt8) {

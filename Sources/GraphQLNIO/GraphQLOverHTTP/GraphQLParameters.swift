@@ -77,7 +77,8 @@ extension GraphQLRequest {
         self.init(
             bearerToken: request.headers.bearerToken, requestID: request.id)
         client = request.client
-        app = ClientApp(request.headers)
+        app = ClientApp(
+            name: request.headers.clientName, version: request.headers.clientVersion)
         hasTimedOut = { [timeout = request.timeout] in timeout?.hasPassed ?? false }
     }
 

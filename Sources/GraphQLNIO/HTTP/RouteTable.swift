@@ -55,9 +55,10 @@ struct RouteTable {
         case notFound
     }
 
-    private struct Path {
+    private final class Path {
         /// The path, or the prefix without its `*`.
         let text: String
+        let byteCount: Int
         let isPrefix: Bool
         let routes: [Route]
         let allow: String
@@ -65,17 +66,21 @@ struct RouteTable {
         init(_ path: String, _ routes: [Route]) {
             isPrefix = path.last == "*"
             text = isPrefix ? String(path.dropLast()) : path
+            byteCount = text.utf8.count
             self.routes = routes
             allow = RouteTable.allow(routes)
         }
 
-        func matches(_ path: Substring) -> Bool {
-            isPrefix ? path.utf8.starts(with: text.utf8) : path == text
+        func matches(_ path: Substring, byteCount: Int) -> Bool {
+            if isPrefix {
+                return byteCount >= self.byteCount && path.utf8.starts(with: text.utf8)
+            }
+            return byteCount == self.byteCount && path == text
         }
     }
 
-    /// Whole paths come before prefixes. There are few paths, so comparing all of them takes less time than hashing
-    /// one.
+    /// Whole paths come before prefixes. There are few paths, and few of them have the same length, so comparing all of
+    /// them takes less time than hashing one.
     private let paths: [Path]
     /// The methods of all paths, for `OPTIONS *`.
     let allow: String
@@ -96,7 +101,10 @@ struct RouteTable {
         return (methods + ["OPTIONS"]).joined(separator: ", ")
     }
 
-    private func path(_ path: Substring) -> Path? { paths.first { $0.matches(path) } }
+    private func path(_ path: Substring) -> Path? {
+        let byteCount = path.utf8.count
+        return paths.first { $0.matches(path, byteCount: byteCount) }
+    }
 
     /// Returns whether the path allows cross-origin requests.
     func allowsOtherOrigins(path: Substring) -> Bool {

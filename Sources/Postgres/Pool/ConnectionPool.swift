@@ -246,7 +246,16 @@ extension ConnectionPool {
                 } catch {
                     // Notifications are only hints: their receivers also poll the tables.
                 }
-                try? await Task.sleep(for: NotificationQueue.interval)
+                await self.pause(NotificationQueue.interval)
+            }
+        }
+    }
+
+    /// Waits on the event loop. `Task.sleep` would wake another thread.
+    private func pause(_ time: Duration) async {
+        await withUnsafeContinuation { continuation in
+            executor.eventLoop.scheduleTask(in: TimeAmount(time)) {
+                self.executor.turn { continuation.resume() }
             }
         }
     }

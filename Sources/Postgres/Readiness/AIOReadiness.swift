@@ -10,16 +10,24 @@ import NIOPosix
 /// needs neither a thread nor a lock, but requires Linux 4.19 and a seccomp profile that allows
 /// `io_setup`.
 final class AIOReadiness: Readiness {
-    private struct Watch {
+    private final class Watch {
         let watcher: any DescriptorWatcher
         var reading: Wait
         var writing: Wait
         var isRemoved = false
+
+        init(_ watcher: any DescriptorWatcher, reading: Wait, writing: Wait) {
+            self.watcher = watcher
+            self.reading = reading
+            self.writing = writing
+        }
     }
 
     private struct Wait {
         let poll: OpaquePointer
         var isUnderWay = false
+        /// Whether it is submitted after all finished requests have been handled.
+        var isPostponed = false
     }
 
     private let executor: EventLoopTaskExecutor
@@ -29,6 +37,10 @@ final class AIOReadiness: Readiness {
     private var watches: [UInt64: Watch] = [:]
     private var lastID: UInt64 = 0
     private var isClosed = false
+    /// Whether finished requests are being handled. Most of their watches wait to read again, and these requests are submitted
+    /// together.
+    private var isCollecting = false
+    private var postponed: [Watch] = []
 
     /// The maximum number of requests in flight for all watches together. A pool has at most two per
     /// connection: one to read, one to write.
@@ -85,33 +97,42 @@ final class AIOReadiness: Readiness {
         let writing = creadiness_poll_make(
             descriptor, CInt(POLLOUT), eventDescriptor, lastID << 1 | 1)!
         watches[lastID] = Watch(
-            watcher: watcher, reading: Wait(poll: reading), writing: Wait(poll: writing))
+            watcher, reading: Wait(poll: reading), writing: Wait(poll: writing))
         return WatchID(value: lastID)
     }
 
     func waitToRead(_ id: WatchID) -> Bool {
-        submit(id, \.reading)
-    }
-
-    func waitToWrite(_ id: WatchID) -> Bool {
-        submit(id, \.writing)
-    }
-
-    private func submit(_ id: WatchID, _ wait: WritableKeyPath<Watch, Wait>) -> Bool {
         guard let watch = watches[id.value], !watch.isRemoved, !isClosed else { return false }
-        if watch[keyPath: wait].isUnderWay { return true }
-        guard creadiness_submit(context, watch[keyPath: wait].poll) == 0 else { return false }
-        watches[id.value]?[keyPath: wait].isUnderWay = true
+        guard isCollecting else { return submit(&watch.reading) }
+        if watch.reading.isUnderWay { return true }
+        watch.reading.isUnderWay = true
+        watch.reading.isPostponed = true
+        postponed.append(watch)
         return true
     }
 
+    func waitToWrite(_ id: WatchID) -> Bool {
+        guard let watch = watches[id.value], !watch.isRemoved, !isClosed else { return false }
+        return submit(&watch.writing)
+    }
+
+    private func submit(_ wait: inout Wait) -> Bool {
+        if wait.isUnderWay { return true }
+        var poll: OpaquePointer? = wait.poll
+        wait.isUnderWay = creadiness_submit(context, &poll, 1) == 1
+        return wait.isUnderWay
+    }
+
     func remove(_ id: WatchID) {
-        guard var watch = watches[id.value], !watch.isRemoved else { return }
+        guard let watch = watches[id.value], !watch.isRemoved else { return }
         watch.isRemoved = true
+        if watch.reading.isPostponed {
+            watch.reading.isPostponed = false
+            watch.reading.isUnderWay = false
+        }
         // The kernel keeps the socket open while a request for it is in flight, so cancel both.
         if watch.reading.isUnderWay { _ = creadiness_cancel(context, watch.reading.poll) }
         if watch.writing.isUnderWay { _ = creadiness_cancel(context, watch.writing.poll) }
-        watches[id.value] = watch
         forgetIfDone(id.value)
     }
 
@@ -129,6 +150,7 @@ final class AIOReadiness: Readiness {
     private func collect() {
         if isClosed { return }
         executor.turn {
+            isCollecting = true
             withUnsafeTemporaryAllocation(of: creadiness_event.self, capacity: 64) { events in
                 var count: CInt
                 repeat {
@@ -136,17 +158,33 @@ final class AIOReadiness: Readiness {
                     for event in events.prefix(Int(max(0, count))) { finish(event.tag) }
                 } while count == events.count && !isClosed
             }
+            isCollecting = false
+            submitPostponed()
+        }
+    }
+
+    private func submitPostponed() {
+        // A watch that has been removed in the meantime is no longer postponed, and its requests may be freed.
+        let watches = postponed.filter(\.reading.isPostponed)
+        postponed.removeAll(keepingCapacity: true)
+        if watches.isEmpty || isClosed { return }
+        for watch in watches { watch.reading.isPostponed = false }
+        let polls: [OpaquePointer?] = watches.map(\.reading.poll)
+        let count = creadiness_submit(context, polls, CInt(polls.count))
+        for watch in watches.dropFirst(Int(max(0, count))) {
+            // The watcher tries again, and learns that the kernel refuses the request.
+            watch.reading.isUnderWay = false
+            if !watch.isRemoved { watch.watcher.descriptorIsReady() }
         }
     }
 
     private func finish(_ tag: UInt64) {
-        guard var watch = watches[tag >> 1] else { return }
+        guard let watch = watches[tag >> 1] else { return }
         if tag & 1 == 0 {
             watch.reading.isUnderWay = false
         } else {
             watch.writing.isUnderWay = false
         }
-        watches[tag >> 1] = watch
         if watch.isRemoved {
             forgetIfDone(tag >> 1)
         } else {

@@ -33,9 +33,10 @@ creadiness_poll *creadiness_poll_make(int descriptor, int events, int eventfd, u
     return poll;
 }
 
-int creadiness_submit(uintptr_t context, creadiness_poll *poll) {
-    struct iocb *request = &poll->request;
-    return syscall(SYS_io_submit, (aio_context_t)context, 1, &request) == 1 ? 0 : -errno;
+int creadiness_submit(uintptr_t context, creadiness_poll *const *polls, int count) {
+    // A poll is its first and only member.
+    long submitted = syscall(SYS_io_submit, (aio_context_t)context, (long)count, polls);
+    return submitted < 0 ? -errno : (int)submitted;
 }
 
 int creadiness_cancel(uintptr_t context, creadiness_poll *poll) {
@@ -43,7 +44,31 @@ int creadiness_cancel(uintptr_t context, creadiness_poll *poll) {
     return syscall(SYS_io_cancel, (aio_context_t)context, &poll->request, &ignored) < 0 ? -errno : 0;
 }
 
+// The ring buffer of finished requests, which the kernel maps into the process at the address that is also the context.
+// The kernel writes events and `tail`. The process reads events and writes `head`. Other programs, such as fio and QEMU,
+// also read it.
+struct ring {
+    unsigned id, capacity, head, tail, magic, compatible_features, incompatible_features, header_length;
+    struct io_event events[];
+};
+
+static const unsigned ring_magic = 0xa10a10a1;
+
 int creadiness_finished(uintptr_t context, creadiness_event *events, int capacity) {
+    struct ring *ring = (struct ring *)context;
+    if (ring->magic == ring_magic && ring->incompatible_features == 0) {
+        unsigned head = ring->head;
+        unsigned tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+        int taken = 0;
+        while (head != tail && taken < capacity) {
+            events[taken].tag = ring->events[head].data;
+            events[taken].events = ring->events[head].res;
+            taken++;
+            head = (head + 1) % ring->capacity;
+        }
+        __atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);
+        return taken;
+    }
     struct io_event finished[64];
     struct timespec now = {0, 0};
     if (capacity > 64) capacity = 64;

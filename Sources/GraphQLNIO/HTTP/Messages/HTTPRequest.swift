@@ -7,7 +7,8 @@ package struct HTTPRequest: Sendable {
     package var method: HTTPMethod
     /// The path and query as they were sent, not decoded.
     package var target: RequestTarget
-    package var headers: RequestHeaders
+    private let storedHeaders: StoredHeaders
+    package var headers: RequestHeaders { storedHeaders.value }
     package var body: ByteBuffer
     /// The client's `x-request-id` if it is valid, or else a generated id.
     package var id: String
@@ -16,10 +17,28 @@ package struct HTTPRequest: Sendable {
     /// nil until the request runs.
     package var timeout: ResponseTimeout?
 
+    init(
+        method: HTTPMethod, target: RequestTarget, headers: StoredHeaders, body: ByteBuffer,
+        id: String
+    ) {
+        self.method = method
+        self.target = target
+        storedHeaders = headers
+        self.body = body
+        self.id = id
+    }
+
     /// The path, not decoded.
     package var path: Substring { target.path }
     /// The query after `?`, not decoded; nil without `?`.
     package var query: Substring? { target.query }
+}
+
+/// The headers of a request. They are an object because they have many fields, and requests are copied often.
+final class StoredHeaders: Sendable {
+    let value: RequestHeaders
+
+    init(_ value: consuming RequestHeaders) { self.value = value }
 }
 
 /// The target of a request line.

@@ -4,10 +4,12 @@ import NIOHTTP1
 /// The head of a request: the request line and the headers.
 struct RequestHead {
     var line: RequestLine
-    var headers: RequestHeaders
+    let storedHeaders: StoredHeaders
     var framing: BodyReader.Framing
     /// The head with all headers if the request asks for another protocol; nil otherwise.
     var upgrade: HTTPRequestHead?
+
+    var headers: RequestHeaders { storedHeaders.value }
 }
 
 /// Reads the heads of a connection's requests. Each byte is scanned once, even if a head arrives in many pieces.
@@ -33,9 +35,13 @@ struct HeadReader {
         _ bytes: inout ByteBuffer, _ limits: HTTPLimits
     ) throws(HTTPProblem) -> RequestHead? {
         guard try readLines(bytes.readableBytesUInt8Span, limits), let line else { return nil }
-        var head = RequestHead(
-            line: line, headers: headers, framing: try headers.framing(version: line.version))
-        if headers.hasUpgrade {
+        let framing = try headers.framing(version: line.version)
+        let hasUpgrade = headers.hasUpgrade
+        // Moved out, because copying the fields takes time.
+        var fields = RequestHeaders()
+        swap(&fields, &headers)
+        var head = RequestHead(line: line, storedHeaders: StoredHeaders(fields), framing: framing)
+        if hasUpgrade {
             head.upgrade = Self.wholeHead(
                 line, bytes.readableBytesUInt8Span.extracting(..<position))
         }

@@ -18,6 +18,8 @@ struct LineScanner {
     ) throws(HTTPProblem) -> Int? {
         var index = start + scanned
         while index < bytes.count {
+            index = bytes.indexOfPossibleControl(from: index)
+            guard index < bytes.count else { break }
             let byte = bytes[index]
             if byte.isControl {
                 guard byte == 0x0D else { throw .malformed }

@@ -184,11 +184,15 @@ package struct RequestHeaders: Sendable, Equatable {
 
     /// The token of `Authorization: Bearer TOKEN`; nil for other schemes.
     package var bearerToken: String? {
-        guard let authorization, authorization.utf8.count > 7,
-            authorization.utf8.prefix(7).elementsEqual("bearer ".utf8, by: { $0 | 0x20 == $1 })
-        else { return nil }
-        let token = authorization.utf8.dropFirst(7).drop { $0 == UInt8(ascii: " ") }
-        return token.isEmpty ? nil : String(token)
+        guard var authorization else { return nil }
+        return authorization.withUTF8 { bytes in
+            guard bytes.count > 7, bytes.span.extracting(..<7).isToken("bearer ") else {
+                return nil
+            }
+            let token = bytes.dropFirst(7).drop { $0 == UInt8(ascii: " ") }
+            return token.isEmpty
+                ? nil : String(decoding: UnsafeBufferPointer(rebasing: token), as: UTF8.self)
+        }
     }
 }
 

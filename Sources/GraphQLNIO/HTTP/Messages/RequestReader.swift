@@ -48,17 +48,18 @@ final class RequestReader {
 
     /// Begins with a request's head. Call `headAction` next.
     init(_ head: RequestHead, routes: RouteTable, newID: () -> String) {
-        let headers = head.headers
         version = head.line.version
         request = HTTPRequest(
-            method: head.line.method, target: RequestTarget(head.line.target), headers: headers,
-            body: ByteBuffer(), id: headers.requestID.flatMap(RequestID.wellFormed) ?? newID())
+            method: head.line.method, target: RequestTarget(head.line.target),
+            headers: head.storedHeaders,
+            body: ByteBuffer(),
+            id: head.headers.requestID.flatMap(RequestID.wellFormed) ?? newID())
         // A connection closes after a request for another protocol. Persistent connections of HTTP/1.0 are not
         // supported.
         isKeepAlive =
-            !headers.hasConnectionClose && version == .http1_1 && !headers.hasUpgrade
+            !head.headers.hasConnectionClose && version == .http1_1 && !head.headers.hasUpgrade
             && request.method != .CONNECT
-        isCrossOrigin = headers.origin != nil && routes.allowsOtherOrigins(path: request.path)
+        isCrossOrigin = head.headers.origin != nil && routes.allowsOtherOrigins(path: request.path)
         webSocketHead = head.upgrade.flatMap { WebSocketEndpoint.isUpgradeRequest($0) ? $0 : nil }
         let target = Self.target(of: request, version: version, in: routes)
         guard case .route(let route) = target else {
@@ -69,7 +70,7 @@ final class RequestReader {
         }
         self.route = route
         // Without a body the header has no effect.
-        let coding = head.framing == .length(0) ? .identity : headers.contentCoding
+        let coding = head.framing == .length(0) ? .identity : head.headers.contentCoding
         guard coding == .identity || coding == .gzip && route.acceptsGzip else {
             self.target = .problem(.unsupportedContentEncoding(acceptsGzip: route.acceptsGzip))
             bodyBytesMax = Self.unreadBodyBytesMax

@@ -76,17 +76,18 @@ extension ByteBuffer {
             value.withUTF8 { value in
                 let byteCount = name.count + value.count + 4
                 writeWithUnsafeMutableBytes(minimumWritableBytes: byteCount) { bytes in
-                    var end = 0
-                    func append(_ byte: UInt8) {
-                        bytes[end] = byte
-                        end += 1
+                    bytes[..<name.count].copyBytes(from: name)
+                    bytes[name.count] = UInt8(ascii: ":")
+                    bytes[name.count + 1] = 0x20
+                    let start = name.count + 2
+                    bytes[start..<(start + value.count)].copyBytes(from: value)
+                    var index = value.span.indexOfPossibleControl(from: 0)
+                    while index < value.count {
+                        if value[index].isControl { bytes[start + index] = 0x20 }
+                        index = value.span.indexOfPossibleControl(from: index + 1)
                     }
-                    name.forEach(append)
-                    append(UInt8(ascii: ":"))
-                    append(0x20)
-                    for byte in value { append(byte.isControl ? 0x20 : byte) }
-                    append(0x0D)
-                    append(0x0A)
+                    bytes[byteCount - 2] = 0x0D
+                    bytes[byteCount - 1] = 0x0A
                     return byteCount
                 }
             }

@@ -36,6 +36,28 @@ extension UInt8 {
 }
 
 extension Span<UInt8> {
+    /// Returns the index of the first byte that may be a control character, or the end. No control character is before it.
+    ///
+    /// Eight bytes are tested at a time. In `word`, a byte below 0x20 or equal to 0x7F sets the highest bit of its byte in
+    /// `marks`: subtracting 0x20 borrows from that bit, and only for bytes below 0x80 does `~word` keep it. A byte after a
+    /// marked one may be marked as well because of the borrow, so only the first mark is exact. It may also be a tab.
+    func indexOfPossibleControl(from start: Int) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var index = start
+        while index &+ 8 <= count {
+            let word = UInt64(
+                littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let delete = word ^ (ones &* 0x7F)
+            let marks =
+                (word &- ones &* 0x20) & ~word | (delete &- ones) & ~delete
+            let first = (marks & (ones &* 0x80)).trailingZeroBitCount
+            if first < 64 { return index &+ first / 8 }
+            index &+= 8
+        }
+        while index < count, !self[index].isControl { index += 1 }
+        return index
+    }
+
     /// The bytes as a string. Invalid UTF-8 becomes U+FFFD.
     var text: String {
         withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }

@@ -22,8 +22,10 @@ void creadiness_destroy(uintptr_t context);
 
 // Creates a request to poll one descriptor. Release it with free() when it is not in flight.
 creadiness_poll *creadiness_poll_make(int descriptor, int events, int eventfd, uint64_t tag);
-int creadiness_submit(uintptr_t context, creadiness_poll *poll);
+// Starts requests in order, and returns the number of those that the kernel accepted, which come first.
+int creadiness_submit(uintptr_t context, creadiness_poll *const *polls, int count);
 int creadiness_cancel(uintptr_t context, creadiness_poll *poll);
 
-// Retrieves finished requests without waiting, at most 64, and returns their number.
+// Retrieves finished requests without waiting, at most 64, and returns their number. This needs no system call where the
+// kernel's ring buffer has the known format.
 int creadiness_finished(uintptr_t context, creadiness_event *events, int capacity);
