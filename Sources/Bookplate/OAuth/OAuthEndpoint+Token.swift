@@ -225,8 +225,7 @@ extension OAuthEndpoint {
     // MARK: - Revocation
 
     /// Revokes an access token. With a refresh token, ends the grant with all its access tokens. Succeeds even if the
-    /// token does
-    /// not exist.
+    /// token does not exist.
     ///
     /// Spec: RFC 7009, section 2
     package func revoke(_ request: OAuthRequest) async -> OAuthResponse {
