@@ -59,13 +59,19 @@ extension Storage {
                     .init("versions", .int(summary.versions)),
                     .init("copied", .int(summary.copied)),
                     .init("bytes", .int(summary.bytes)),
+                    .init("unreadable", .int(summary.unreadable)),
                     .init("dryRun", .boolean(dryRun)),
                     .init("continuedAfter", summary.continuedAfter.map { .string($0) } ?? .null),
                 ]),
                 lines: (summary.continuedAfter.map { ["continued after \($0)"] } ?? []) + [
                     "\(dryRun ? "would copy" : "copied") \(summary.copied) of \(summary.versions) covers "
                         + "(\(summary.bytes) bytes)"
-                ])
+                ]
+                    + (summary.unreadable == 0
+                        ? []
+                        : [
+                            "\(summary.unreadable) covers cannot be read: storage verify lists them"
+                        ]))
         }
     }
 }

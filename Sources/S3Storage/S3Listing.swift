@@ -43,7 +43,11 @@ extension S3Client {
             }
             entries.append(.init(name: key, byteCount: byteCount, modifiedAt: modifiedAt))
         }
-        let hasMore = document.text("IsTruncated") == "true" && !entries.isEmpty
+        let hasMore = document.text("IsTruncated") == "true"
+        // The next page is requested by the last name of this one.
+        if hasMore, entries.isEmpty {
+            throw .unavailable("\(what): a page without names is not the last")
+        }
         return S3ListPage(entries: entries, hasMore: hasMore)
     }
 

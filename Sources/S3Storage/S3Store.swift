@@ -118,7 +118,9 @@ package struct S3Store: ObjectStore {
     }
 
     package func settle(_ write: PendingWrite) async {
-        try? await leases.end(leaseName(write.key, write.version))
+        // Not cancelled with the request: until a lease ends, listings do not contain the version.
+        let (leases, name) = (leases, leaseName(write.key, write.version))
+        await Task { try? await leases.end(name) }.value
     }
 
     package func abandon(_ write: PendingWrite) async {

@@ -94,6 +94,8 @@ final class Execution {
             // Spec: https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution
             for field in plan.root.loaded {
                 await run([(frame, field)])
+                // Writing a value can fail, too.
+                if errorBehavior == .halt { hasFailed = true }
                 if isHalted() { return }
             }
         }

@@ -162,6 +162,8 @@ final class IncrementalDelivery {
     ///
     /// - Returns: false if it has not been loaded yet, or is too large.
     private func write(_ part: DeferredObjectPart, _ payload: inout IncrementalPayload) -> Bool {
+        // Do not write the other fields of a part again and again.
+        guard part.part.loaded.allSatisfy({ part.frame.loaded[$0] != nil }) else { return false }
         let recorder = DeferralRecorder(in: part.scope, countMax: deferralsLeft)
         var completion = completion(at: part.path, recorder)
         var writer = ResponseWriter(capacity: 256)

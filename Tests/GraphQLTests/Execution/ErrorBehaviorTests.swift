@@ -93,6 +93,17 @@ import Testing
             ])
     }
 
+    /// `first` is loaded, but its id must not be null.
+    @Test func laterFieldsOfMutationAreNotExecutedIfAValueHalts() async throws {
+        let context = RecordingContext()
+        let response = try await respond(
+            to: "mutation { first { id } second { title } }",
+            root: #"{"first": {"id": null}, "second": {"title": "2"}}"#, schema: schema,
+            loading: .afterFlush, context: context, onError: .halt)
+        #expect(try json(response)["data"] == .null)
+        #expect(!context.events.contains("Mutation.second × 1"))
+    }
+
     @Test func nothingIsLoadedBelowTheLevelOfAnErrorThatHalts() async throws {
         let context = RecordingContext()
         let response = try await respond(

@@ -15,6 +15,8 @@ package struct StorageCopy {
         /// The number of versions that were copied, and the bytes of their files.
         package var copied = 0
         package var bytes = 0
+        /// The number of versions with a file that the source cannot read. They were not copied.
+        package var unreadable = 0
         /// The last page of the interrupted copy that this one continued; nil if it started with the first page.
         package var continuedAfter: String?
 
@@ -89,13 +91,18 @@ package struct StorageCopy {
                 for index in stride(from: 0, to: versions.count, by: Self.batchMax) {
                     let batch = versions[index..<min(index + Self.batchMax, versions.count)]
                     let (source, target, isDryRun) = (source, target, isDryRun)
-                    let copied = try await mapConcurrently(Array(batch)) {
+                    let outcomes = try await mapConcurrently(Array(batch)) {
                         files throws(StorageError) in
                         try await Self.copy(files, from: source, to: target, isDryRun: isDryRun)
                     }
-                    for byteCount in copied.compactMap({ $0 }) {
-                        summary.copied += 1
-                        summary.bytes += byteCount
+                    for outcome in outcomes {
+                        switch outcome {
+                        case .unchanged: break
+                        case .unreadable: summary.unreadable += 1
+                        case .copied(let byteCount):
+                            summary.copied += 1
+                            summary.bytes += byteCount
+                        }
                     }
                 }
                 if !isDryRun { try save(.init(bucket: bucket, page: page.position)) }
@@ -148,28 +155,39 @@ package struct StorageCopy {
         ORDER BY g.number
         """
 
-    /// Copies the files of a version that the target does not have.
-    ///
-    /// - Returns: The number of bytes copied; nil if nothing was copied.
+    private enum Outcome: Sendable {
+        /// The target has all files, or the version was removed meanwhile.
+        case unchanged
+        case unreadable
+        case copied(byteCount: Int)
+    }
+
+    /// Copies the files of a version that the target does not have. A file that the source cannot read does not end the copy of
+    /// others.
     private static func copy(
         _ files: [ObjectListing.File], from source: any ObjectStore, to target: any ObjectStore,
         isDryRun: Bool
-    ) async throws(StorageError) -> Int? {
-        guard let path = files.first?.path else { return nil }
+    ) async throws(StorageError) -> Outcome {
+        guard let path = files.first?.path else { return .unchanged }
         return try await mappingError(StorageError.store) { () async throws(ObjectError) in
             var variants: [ObjectVariant: [UInt8]] = [:]
             for file in files {
                 if try await target.byteCount(file.path) == file.byteCount { continue }
-                // The cover may have been replaced, and its files removed, since the page was read.
-                guard let bytes = try await source.read(file.path) else { return nil }
-                variants[file.path.variant] = bytes
+                do throws(ObjectError) {
+                    // The cover may have been replaced, and its files removed, since the page was read.
+                    guard let bytes = try await source.read(file.path) else { return .unchanged }
+                    variants[file.path.variant] = bytes
+                } catch {
+                    guard error.isOfOneFile else { throw error }
+                    return .unreadable
+                }
             }
-            if variants.isEmpty { return nil }
+            if variants.isEmpty { return .unchanged }
             // An error must not remove the files that the target has: servers may use them.
             if !isDryRun {
                 try await target.restore(path.key, version: path.version, variants)
             }
-            return variants.values.reduce(0) { $0 + $1.count }
+            return .copied(byteCount: variants.values.reduce(0) { $0 + $1.count })
         }
     }
 

@@ -68,6 +68,16 @@ import Testing
         #expect(try await target.sweepStaleWrites(isDryRun: true) == 0)
     }
 
+    @Test func unreadableFilesDoNotEndTheCopy() async throws {
+        let app = try await TestApp.start(catalog: [])
+        _ = try await makeCover(app)
+        let unreadable = FaultyStore(base: app.covers.store, error: .failed("reading", errno: EIO))
+        let target = try await TestStore.files.make(app.pool)
+        let summary = try await copy(unreadable, target, try connection(app))
+            .run(startsOver: false) { _ in }
+        #expect(summary.versions == 1 && summary.unreadable == 1 && summary.copied == 0)
+    }
+
     @Test func copyContinuesWithinADay() async throws {
         let app = try await TestApp.start(catalog: [])
         _ = try await makeCover(app)
