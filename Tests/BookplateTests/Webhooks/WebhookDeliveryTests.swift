@@ -170,7 +170,9 @@ import Testing
         let (webhook, _) = try await world.add(receiver.url, ["book.deleted"])
         try await reader.makeBooks(450)
         let user = reader.id.string ?? ""
-        try await reader.executeSQL("DELETE FROM books WHERE user_id = '\(user)'")
+        // Jobs lock the user before rows of books. Without the same order, there could be a deadlock.
+        try await reader.executeSQL(
+            "SELECT lock_user('\(user)'); DELETE FROM books WHERE user_id = '\(user)'")
         try await waitUntil("all are collected") {
             try await world.deliveries(webhook).count == 450
         }
