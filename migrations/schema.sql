@@ -2187,6 +2187,10 @@ BEGIN
         UPDATE oauth_requests r
         SET user_id = app_user_id(), is_allowed = allowed IS NOT NULL, scopes = coalesce(allowed, r.scopes)
         WHERE r.id = request;
+    ELSIF kept.is_allowed AND allowed IS NULL AND kept.grant_id IS NULL THEN
+        UPDATE oauth_requests r
+        SET is_allowed = false, code_hash = NULL
+        WHERE r.id = request;
     ELSIF kept.is_allowed <> (allowed IS NOT NULL) OR NOT coalesce(allowed, kept.scopes) @> kept.scopes THEN
         RETURN 'DECIDED';
     END IF;
@@ -4615,6 +4619,15 @@ CREATE FUNCTION public.is_listened(format public.read_format, length_seconds int
     SELECT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)
 $$;
 
+-- Name: is_oauth_client_used(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_oauth_client_used(client uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
+        OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
+$$;
+
 -- Name: is_other_object(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_other_object(owner uuid, given uuid) RETURNS boolean
@@ -4732,13 +4745,17 @@ CREATE FUNCTION public.limit_guest_books(owner uuid, new_book uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
 DECLARE
+    -- Null for the owner of an account.
     books_max int;
 BEGIN
-    SELECT t.guest_books_max INTO books_max
+    SELECT CASE WHEN u.is_guest THEN t.guest_books_max END INTO books_max
     FROM public.users u
     JOIN public.tenants t ON t.id = u.tenant_id
-    WHERE u.id = owner AND u.is_guest;
-    IF FOUND
+    WHERE u.id = owner;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the owner % of the book is not visible', owner;
+    END IF;
+    IF books_max IS NOT NULL
         AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
         AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
     THEN
@@ -4869,6 +4886,9 @@ BEGIN
     SELECT u.id, u.tenant_id, app_subject()
     FROM users u
     WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
+    END IF;
     PERFORM record_audit_event('IDENTITY_LINKED', app_tenant_id(), owner, NULL, '{}');
     UPDATE users u
     SET is_guest = false
@@ -7018,8 +7038,7 @@ BEGIN
         FROM oauth_clients u
         WHERE u.is_self_registered
             AND u.created_at < now() - greatest(1, unused_days) * interval '1 day'
-            AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = u.id)
-            AND NOT EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = u.id)
+            AND NOT is_oauth_client_used(u.id)
         LIMIT rows_max
         FOR UPDATE SKIP LOCKED
     );
@@ -7886,9 +7905,8 @@ BEGIN
             FROM oauth_clients u
             WHERE u.tenant_id = tenant
                 AND u.is_self_registered
-                AND u.created_at < now() - interval '1 day'
-                AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = u.id)
-                AND NOT EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = u.id)
+                AND u.created_at < now() - interval '1 hour'
+                AND NOT is_oauth_client_used(u.id)
             ORDER BY u.created_at
             LIMIT 1
         );

@@ -115,6 +115,9 @@ BEGIN
     SELECT u.id, u.tenant_id, app_subject()
     FROM users u
     WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
+    END IF;
     PERFORM record_audit_event('IDENTITY_LINKED', app_tenant_id(), owner, NULL, '{}');
     UPDATE users u
     SET is_guest = false

@@ -97,8 +97,9 @@ AS $$
 $$;
 
 -- Records the caller's decision about a request that `oauth_request_of_reader` has returned. `allowed` are the allowed scopes, or null
--- to deny the access. A decision is final. Returns FOREIGN if the app has not asked for a scope, DECIDED if there is another decision,
--- GONE if the request has ended or another reader has decided it, and otherwise DONE.
+-- to deny the access. A denial is final; an approval can be denied until the app has exchanged it. Returns FOREIGN if the app has
+-- not asked for a scope, DECIDED if there is another decision, GONE if the request has ended or another reader has decided it, and
+-- otherwise DONE.
 CREATE OR REPLACE FUNCTION decide_oauth_request(request uuid, allowed access_scope[]) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -119,6 +120,10 @@ BEGIN
     ELSIF kept.is_allowed IS NULL THEN
         UPDATE oauth_requests r
         SET user_id = app_user_id(), is_allowed = allowed IS NOT NULL, scopes = coalesce(allowed, r.scopes)
+        WHERE r.id = request;
+    ELSIF kept.is_allowed AND allowed IS NULL AND kept.grant_id IS NULL THEN
+        UPDATE oauth_requests r
+        SET is_allowed = false, code_hash = NULL
         WHERE r.id = request;
     ELSIF kept.is_allowed <> (allowed IS NOT NULL) OR NOT coalesce(allowed, kept.scopes) @> kept.scopes THEN
         RETURN 'DECIDED';
@@ -364,8 +369,18 @@ $$;
 
 -- MARK: Clients
 
+-- Returns whether a reader has allowed an app something, or is about to. Requests that no reader has answered do not count,
+-- because anybody can start them.
+CREATE OR REPLACE FUNCTION is_oauth_client_used(client uuid) RETURNS boolean
+LANGUAGE sql STABLE
+AS $$
+    SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
+        OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
+$$;
+
 -- Adds an app that registers itself. Returns false if the tenant does not allow that, or has `clients_max` such apps. The oldest
--- app that was never used makes room after a day, so that nobody can use up the places for longer.
+-- app without access to an account makes room after an hour. Places that one address has taken are free again then, because it can
+-- register only some hundred apps in an hour.
 CREATE OR REPLACE FUNCTION register_oauth_client(
     new_id uuid, tenant uuid, new_name text, uris text[], allowed access_scope[], device boolean, new_secret_hash bytea,
     clients_max int
@@ -380,9 +395,8 @@ BEGIN
             FROM oauth_clients u
             WHERE u.tenant_id = tenant
                 AND u.is_self_registered
-                AND u.created_at < now() - interval '1 day'
-                AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = u.id)
-                AND NOT EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = u.id)
+                AND u.created_at < now() - interval '1 hour'
+                AND NOT is_oauth_client_used(u.id)
             ORDER BY u.created_at
             LIMIT 1
         );
@@ -452,8 +466,7 @@ BEGIN
         FROM oauth_clients u
         WHERE u.is_self_registered
             AND u.created_at < now() - greatest(1, unused_days) * interval '1 day'
-            AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = u.id)
-            AND NOT EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = u.id)
+            AND NOT is_oauth_client_used(u.id)
         LIMIT rows_max
         FOR UPDATE SKIP LOCKED
     );

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_204_500
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "3fd8e64f2fcfde7f08be0b850c87fdc389465a9ea9d508f29f8a9254671025a7"
+    "7e8317eb10614f10775ef1b62f163f319e95a4b9d507aff33dc1347d4f634d40"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -79,7 +79,9 @@ enum AuthorizationRequest {
         case "FOREIGN":
             throw .badUserInput(field: "scopes", "Allow only scopes for which the app has asked.")
         case "DECIDED":
-            throw .conflict("The request was decided already. A decision cannot be changed.")
+            throw .conflict(
+                "The request was denied, or the app has got its access. Use revokeAuthorizedApp to end that."
+            )
         case "GONE": throw notFound
         default: throw .internalError
         }

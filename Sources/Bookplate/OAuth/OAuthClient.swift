@@ -81,16 +81,26 @@ struct OAuthClient: RowDecodable, Unprintable {
         scopes.map(\.oauthName).joined(separator: " ")
     }
 
-    /// Whether a name can be shown to readers: on one line, and without marks that change the direction of text.
+    /// Whether a name can be shown to readers: on one line, with a letter or a digit, and without characters that cannot be seen,
+    /// change the direction of text, or cover other characters.
     static func isPresentable(name: String) -> Bool {
         let scalars = name.unicodeScalars
         return (1...nameCharactersMax).contains(scalars.count)
-            && scalars.contains { !$0.properties.isWhitespace }
+            && name.allSatisfy { $0.unicodeScalars.count <= scalarsPerCharacterMax }
+            && scalars.contains { $0.properties.isAlphabetic || $0.properties.numericType != nil }
             && scalars.allSatisfy { scalar in
                 switch scalar.properties.generalCategory {
-                case .control, .lineSeparator, .paragraphSeparator, .format: false
-                default: !scalar.properties.isBidiControl
+                case .control, .lineSeparator, .paragraphSeparator, .format, .privateUse,
+                    .surrogate,
+                    .unassigned:
+                    false
+                default:
+                    !scalar.properties.isBidiControl
+                        && !scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
                 }
             }
     }
+
+    /// Letters of all languages have fewer accents and marks.
+    private static let scalarsPerCharacterMax = 6
 }

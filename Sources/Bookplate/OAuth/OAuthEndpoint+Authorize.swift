@@ -51,7 +51,7 @@ extension OAuthEndpoint {
     package func authorize(_ request: OAuthRequest) async -> OAuthResponse {
         let page = OAuthPage(request, basePath: basePath)
         do throws(OAuthError) {
-            try charge(request)
+            try charge(request, units: RateLimits.unitsPerAuthorization)
             let call = try await call(request, slug: request.path)
             let fields = try request.queryFields()
             guard let client = try await call.client(id: fields["client_id"] ?? "") else {

@@ -178,7 +178,9 @@ extension OAuthEndpoint {
     private func endIfReused(
         _ ticket: RefreshTicket, _ refreshed: Refreshed, _ client: OAuthClient, _ call: Call
     ) async throws(OAuthError) {
-        guard refreshed.isStored(ticket, keys: call.services.accounts.sessionKeys) else { return }
+        guard await refreshed.isStored(ticket, keys: call.services.accounts.sessionKeys) else {
+            return
+        }
         call.services.logger.notice(
             "a refresh token of an app was reused: its access is revoked",
             metadata: [
@@ -204,9 +206,9 @@ extension OAuthEndpoint {
         }
 
         /// Whether the grant has this refresh token, or had it before.
-        func isStored(_ ticket: RefreshTicket, keys: SessionKeys) -> Bool {
-            constantTimeEqual(ticket.hash, hash)
-                || ticket.isAncestor(of: hash, generations: generation, keys: keys)
+        func isStored(_ ticket: RefreshTicket, keys: SessionKeys) async -> Bool {
+            if constantTimeEqual(ticket.hash, hash) { return true }
+            return await ticket.isAncestor(of: hash, generations: generation, keys: keys)
         }
 
         static let refresh = TypedStatement<Self>(
@@ -244,7 +246,7 @@ extension OAuthEndpoint {
                     let ids = Parameters.of(client.id, ticket.userID, ticket.sessionID)
                     let stored = try await call.first(Refreshed.state, ids)
                     let keys = call.services.accounts.sessionKeys
-                    if let stored, stored.isStored(ticket, keys: keys) {
+                    if let stored, await stored.isStored(ticket, keys: keys) {
                         try await call.run(Self.endGrant, ids)
                     } else {
                         // The response does not say that the token is unknown, but it counts as a guess.

@@ -66,8 +66,9 @@ struct OAuthTexts: Sendable {
         readsLibrary: "read your library: books, shelves, reviews, notes, and statistics",
         changesLibrary: "read and change your library: books, shelves, reviews, and notes",
         storesProgress: "read and store how far you have read",
-        readsFeed: "read your recommendations, and search for books",
-        changesAccount: "read and change your profile",
+        readsFeed: "read your recommendations and what you swiped, and search for books",
+        changesAccount:
+            "read and change your profile, and read your e-mail address, devices, and connected apps",
         unverified: "Nobody has checked who {client} belongs to. Continue only if you trust it.",
         confirm: "Confirm in {app}",
         steps:
@@ -102,8 +103,10 @@ struct OAuthTexts: Sendable {
         changesLibrary:
             "deine Bibliothek lesen und ändern: Bücher, Regale, Rezensionen und Notizen",
         storesProgress: "lesen und speichern, wie weit du gelesen hast",
-        readsFeed: "deine Empfehlungen lesen und nach Büchern suchen",
-        changesAccount: "dein Profil lesen und ändern",
+        readsFeed:
+            "deine Empfehlungen und deine Bewertungen dazu lesen und nach Büchern suchen",
+        changesAccount:
+            "dein Profil lesen und ändern und deine E-Mail-Adresse, Geräte und verbundenen Apps lesen",
         unverified:
             "Niemand hat geprüft, wem {client} gehört. Fahre nur fort, wenn du der App vertraust.",
         confirm: "In {app} bestätigen",
@@ -139,8 +142,10 @@ struct OAuthTexts: Sendable {
         changesLibrary:
             "lire et modifier votre bibliothèque : livres, étagères, critiques et notes",
         storesProgress: "lire et enregistrer votre progression de lecture",
-        readsFeed: "lire vos recommandations et rechercher des livres",
-        changesAccount: "lire et modifier votre profil",
+        readsFeed:
+            "lire vos recommandations et les choix que vous y avez faits, et rechercher des livres",
+        changesAccount:
+            "lire et modifier votre profil, et lire votre adresse e-mail, vos appareils et les apps connectées",
         unverified:
             "Personne n’a vérifié à qui appartient {client}. Ne continuez que si vous lui faites confiance.",
         confirm: "Confirmer dans {app}",
@@ -175,8 +180,10 @@ struct OAuthTexts: Sendable {
             "leer tu biblioteca: libros, estanterías, reseñas, notas y estadísticas",
         changesLibrary: "leer y modificar tu biblioteca: libros, estanterías, reseñas y notas",
         storesProgress: "leer y guardar por dónde vas en tus lecturas",
-        readsFeed: "leer tus recomendaciones y buscar libros",
-        changesAccount: "leer y modificar tu perfil",
+        readsFeed:
+            "leer tus recomendaciones y lo que has elegido en ellas, y buscar libros",
+        changesAccount:
+            "leer y modificar tu perfil, y leer tu correo electrónico, tus dispositivos y las apps conectadas",
         unverified:
             "Nadie ha comprobado a quién pertenece {client}. Continúa solo si confías en la aplicación.",
         confirm: "Confirma en {app}",
@@ -209,8 +216,8 @@ struct OAuthTexts: Sendable {
         readsLibrary: "ライブラリの閲覧（本、本棚、レビュー、メモ、統計）",
         changesLibrary: "ライブラリの閲覧と変更（本、本棚、レビュー、メモ）",
         storesProgress: "読書の進み具合の閲覧と保存",
-        readsFeed: "おすすめの閲覧と本の検索",
-        changesAccount: "プロフィールの閲覧と変更",
+        readsFeed: "おすすめとその評価の閲覧、本の検索",
+        changesAccount: "プロフィールの閲覧と変更、メールアドレス・端末・連携アプリの閲覧",
         unverified: "{client}の提供者は確認されていません。信頼できる場合だけ続けてください。",
         confirm: "{app}で確認",
         steps: "サインイン済みの{app}を開き、接続済みアプリの画面でこのコードを入力してください。ご自身で始めた場合だけ入力してください。",

@@ -158,6 +158,9 @@ import Testing
     @Test(arguments: [
         ("Reading Stats", true), ("読書", true), ("", false), ("  ", false), ("a\nb", false),
         ("a\u{202E}b", false), ("a\u{200B}b", false), (String(repeating: "x", count: 101), false),
+        ("\u{2800}", false), ("\u{3164}", false), ("a\u{115F}", false), ("a\u{E000}", false),
+        ("…", false), ("a" + String(repeating: "\u{0301}", count: 6), false), ("Việt Đọc", true),
+        ("किताबें", true), ("365", true),
     ])
     func nameIsPresentable(name: String, isPresentable: Bool) {
         #expect(OAuthClient.isPresentable(name: name) == isPresentable)

@@ -84,6 +84,20 @@ import Testing
         #expect(try await device.poll().json["error"] == "access_denied")
     }
 
+    @Test func approvalCanBeDeniedUntilTheDeviceHasAccess() async throws {
+        let server = try await OAuthServer.shared()
+        let device = try await Device(server)
+        let reader = try await server.reader()
+        try await server.approve(device.userCode, as: reader)
+        let denied = try await server.client.execute(
+            "mutation($code: String!) { denyAuthorization(code: $code) { status } }",
+            ["code": .string(device.userCode)], token: reader)
+        #expect(denied["data", "denyAuthorization", "status"] == "DENIED")
+        #expect(try await device.poll().json["error"] == "access_denied")
+        let changed = try await server.approve(device.userCode, as: reader)
+        #expect(changed["errors", 0, "extensions", "code"] == "CONFLICT")
+    }
+
     @Test func deviceCodeExpires() async throws {
         let server = try await OAuthServer.shared()
         let device = try await Device(server)

@@ -105,6 +105,29 @@ import Testing
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
+    /// Otherwise, whoever registers many apps and starts a request for each would keep others from registering.
+    @Test func placesOfAppsWithoutAccessAreFreedAfterAnHour() async throws {
+        let server = try await OAuthServer.start()
+        let database = server.installation.database
+        let used = try await server.addApp()
+        _ = try await server.connect(used, to: try await server.reader())
+        _ = try await server.openPage(try await server.addApp())
+        try await database.execute(
+            "UPDATE oauth_clients SET is_self_registered = true; UPDATE tenants SET oauth_registration = true"
+        )
+        let register = """
+            SELECT register_oauth_client(
+                gen_random_uuid(), (SELECT tenant_id FROM oauth_clients LIMIT 1), 'New', '{}', '{FEED}', true, NULL, 2
+            )::int
+            """
+        #expect(try await database.count(register) == 0)
+        try await database.execute(
+            "UPDATE oauth_clients SET created_at = now() - interval '61 minutes'")
+        #expect(try await database.count(register) == 1)
+        #expect(try await database.count("SELECT count(*) FROM oauth_clients") == 2)
+        #expect(try await database.count("SELECT count(*) FROM oauth_grants") == 1)
+    }
+
     @Test func expiredRowsAreDeleted() async throws {
         let server = try await OAuthServer.start()
         let database = server.installation.database

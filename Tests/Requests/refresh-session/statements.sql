@@ -26,8 +26,20 @@ SELECT refresh_hash, generation, rotated_at > now() - interval '60 s', NOT EXIST
   WHERE b.user_id = $1 AND b.edition_id IS NOT NULL
 ))
 FROM sessions
-WHERE user_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > now() FOR UPDATE;
+WHERE user_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > now() AND EXISTS (
+  SELECT
+  FROM users u
+  WHERE u.id = $1 AND u.tenant_id = (
+    SELECT app_tenant_id()
+  )
+) FOR UPDATE;
 
 UPDATE sessions
 SET refresh_hash = $4, generation = generation + 1, rotated_at = now(), device_name = coalesce($5, device_name), expires_at = now() + interval '90 days'
-WHERE user_id = $1 AND id = $2 AND refresh_hash = $3 AND revoked_at IS NULL AND expires_at > now();
+WHERE user_id = $1 AND id = $2 AND refresh_hash = $3 AND revoked_at IS NULL AND expires_at > now() AND EXISTS (
+  SELECT
+  FROM users u
+  WHERE u.id = $1 AND u.tenant_id = (
+    SELECT app_tenant_id()
+  )
+);

@@ -70,6 +70,7 @@ package enum AppleNotifications {
         var deletionKeys: AccountDeletion.Keys?
         switch notification.event {
         case .consentRevoked:
+            pipeline.append(lockUser)
             pipeline.append(revokeSessions)
             pipeline.append(AuthorizedApp.deleteRequests)
             pipeline.append(deleteAppGrants)
@@ -138,6 +139,10 @@ package enum AppleNotifications {
         FROM identities
         WHERE tenant_id = (SELECT app_tenant_id()) AND subject = (SELECT app_subject())
         """)
+
+    /// Waits for the user's transactions in progress, so that none of them adds a token that remains.
+    private static let lockUser = Statement(
+        "SELECT lock_user(app_user_id()) WHERE app_user_id() IS NOT NULL")
 
     /// An account with another identity is not deleted.
     private static let releaseIdentity = Statement("SELECT release_deleted_identity()")

@@ -77,10 +77,12 @@ struct RefreshTicket: Equatable, Unprintable {
     /// Whether the ticket with the hash was derived from this one in at most `generations` steps.
     ///
     /// This distinguishes a reused ticket from a forged one. Only a reused ticket revokes its session, so a forged ticket
-    /// cannot revoke the session of another user.
-    func isAncestor(of hash: [UInt8], generations: Int, keys: SessionKeys) -> Bool {
+    /// cannot revoke the session of another user. It takes about 25 ms for the maximum number of generations, so other tasks get
+    /// their turn in between.
+    func isAncestor(of hash: [UInt8], generations: Int, keys: SessionKeys) async -> Bool {
         var ticket = self
-        for _ in 0..<min(generations, Self.generationsMax) {
+        for generation in 1...max(1, min(generations, Self.generationsMax)) {
+            if generation.isMultiple(of: 100) { await Task.yield() }
             ticket = ticket.successor(keys: keys)
             if constantTimeEqual(ticket.hash, hash) { return true }
         }

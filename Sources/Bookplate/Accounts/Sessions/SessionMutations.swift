@@ -87,8 +87,13 @@ extension Sessions {
             return [session]
         }
         guard
-            ticket.isAncestor(of: state.refreshHash, generations: state.generation, keys: keys)
-        else { throw .unauthenticated }
+            await ticket.isAncestor(
+                of: state.refreshHash, generations: state.generation, keys: keys)
+        else {
+            // Counts as a guess.
+            try request.services.rates.takeSignIn(from: request.address)
+            throw .unauthenticated
+        }
         if state.refreshHash == successor.hash, state.isInGracePeriod {
             return [session(successor, isNewUser: false, request)]
         }
@@ -125,7 +130,8 @@ extension Sessions {
         }
     }
 
-    /// Returns the state before the rotation, and locks the session.
+    /// Returns the state before the rotation, and locks the session. Returns no row if the user belongs to another tenant than
+    /// that of the ticket, which the ticket's secret does not protect.
     private static let selectState = TypedStatement<SessionState>(
         """
         SELECT
@@ -134,6 +140,7 @@ extension Sessions {
             \(PrepareDeck.isDeckNeeded(by: "$1"))
         FROM sessions
         WHERE user_id = $1 AND id = $2 AND revoked_at IS NULL AND expires_at > now()
+            AND \(isOfTenant)
         FOR UPDATE
         """)
 
@@ -147,7 +154,12 @@ extension Sessions {
             expires_at = now() + interval '\(refreshTokenDays) days'
         WHERE user_id = $1 AND id = $2 AND refresh_hash = $3
             AND revoked_at IS NULL AND expires_at > now()
+            AND \(isOfTenant)
         """)
+
+    /// The condition that the user belongs to the tenant of `setUser`.
+    private static let isOfTenant =
+        "EXISTS (SELECT FROM users u WHERE u.id = $1 AND u.tenant_id = (SELECT app_tenant_id()))"
 
     private static let revokeSession = Statement(
         "UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id = $2")

@@ -39,23 +39,21 @@ package struct SessionRecord: RowDecodable, Equatable {
 
     /// Ends sessions of an account, as signing out does. Servers close their WebSockets.
     ///
+    /// Waits for the account's transactions in progress, so that none of them adds a token that remains.
+    ///
     /// - Parameter ids: The sessions; nil for all of the account, with its personal access tokens and the access of apps.
     /// - Returns: The ids of the sessions that were ended.
     package static func revoke(
         _ ids: [UUID]?, of account: UUID, _ connection: AdminConnection
     ) throws(PostgresError) -> [UUID] {
+        try connection.query("SELECT lock_user($1)", .of(account))
         var parameters = Parameters.of(account)
         if let ids {
             parameters.append(uuids: ids)
         } else {
             parameters.appendNull(.uuid.array)
-            // Waits for an exchange in progress, whose grant the next statement then sees.
-            try connection.query(
-                "DELETE FROM oauth_requests WHERE user_id = $1 AND grant_id IS NULL", .of(account))
-            try connection.query("DELETE FROM oauth_grants WHERE user_id = $1", .of(account))
-            try connection.query("DELETE FROM access_tokens WHERE user_id = $1", .of(account))
         }
-        return try connection.query(
+        let ended: [UUID] = try connection.query(
             """
             UPDATE sessions
             SET revoked_at = now()
@@ -64,5 +62,13 @@ package struct SessionRecord: RowDecodable, Equatable {
             RETURNING id
             """, parameters
         ).decode()
+        if ids == nil {
+            // Waits for an exchange in progress, whose grant the next statement then sees.
+            try connection.query(
+                "DELETE FROM oauth_requests WHERE user_id = $1 AND grant_id IS NULL", .of(account))
+            try connection.query("DELETE FROM oauth_grants WHERE user_id = $1", .of(account))
+            try connection.query("DELETE FROM access_tokens WHERE user_id = $1", .of(account))
+        }
+        return ended
     }
 }

@@ -35,8 +35,8 @@ extension Services {
     /// Charges a request that is not a GraphQL request to an address.
     ///
     /// - Returns: The number of seconds after which the request can be repeated; nil if it is allowed.
-    package func secondsToWait(from address: RateKey) -> Int? {
-        let state = rates.take(1, viewer: nil, address: address, tenantMax: nil)
+    package func secondsToWait(from address: RateKey, units: Int = 1) -> Int? {
+        let state = rates.take(units, viewer: nil, address: address, tenantMax: nil)
         return state.flatMap { $0.isAllowed ? nil : $0.waitSeconds }
     }
 }

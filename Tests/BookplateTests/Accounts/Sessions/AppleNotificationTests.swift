@@ -1,5 +1,6 @@
 import GraphQL
 import Identity
+import Postgres
 import TestSupport
 import Testing
 
@@ -43,6 +44,39 @@ import Testing
         #expect(
             try await again.execute("query($id: ID!) { book(id: $id) { title } }", ["id": book])[
                 "book", "title"] == "Kept")
+    }
+
+    /// Whoever has a stolen session could otherwise keep access by creating tokens all the time.
+    @Test(arguments: [true, false])
+    func revocationSeesTokensOfOpenTransactions(isByOperator: Bool) async throws {
+        let app = try await Self.app()
+        let reader = try await app.makeReader()
+        let user = reader.id.string ?? ""
+        let other = try AdminConnection(try app.database.url(as: TestCluster.owner))
+        try other.execute("BEGIN; SELECT lock_user('\(user)')")
+        try other.execute(
+            """
+            INSERT INTO access_tokens (user_id, id, name, scopes, token_hash, seed, last_characters)
+            VALUES ('\(user)', gen_random_uuid(), 'Late', '{FEED}', sha256('\(user)'), '', 'abcd')
+            """)
+        let revocation = Task.detached {
+            if isByOperator {
+                let connection = try AdminConnection(try app.database.url(as: TestCluster.owner))
+                _ = try SessionRecord.revoke(nil, of: try #require(UUID(user)), connection)
+            } else {
+                #expect(try await receive("consent-revoked", reader) == .accepted)
+            }
+        }
+        try await waitUntil("the revocation waits") {
+            try await app.database.count(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") > 0
+        }
+        try other.execute("COMMIT")
+        try await revocation.value
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM access_tokens WHERE user_id = '\(user)'") == 0)
+        #expect(try await reader.execute("{ me { id } }").code == "UNAUTHENTICATED")
     }
 
     @Test(arguments: ["account-delete", "account-deleted"])

@@ -1,6 +1,9 @@
+import Basics
 import GraphQL
 import TestSupport
 import Testing
+
+@testable import Bookplate
 
 @Suite struct RefreshTests {
     static let app = Shared { try await TestApp.start(catalog: []) }
@@ -90,6 +93,30 @@ import Testing
         #expect(try await isSignedIn(reader.token))
         #expect(
             try await refresh(next["refreshSession", "refreshToken"]?.string ?? "").errors.isEmpty)
+    }
+
+    /// The secret does not protect the ids of a token. Another tenant would take over the session's limits and apps.
+    @Test(arguments: [true, false])
+    func tokenOfAnotherTenantIsRejected(isKnownTenant: Bool) async throws {
+        let app = try await Self.app()
+        let reader = try await app.makeReader()
+        let stranger = try TestReader(
+            app, "stranger", try await app.signIn(subject: "stranger", tenant: .beta))
+        let ticket = try #require(RefreshTicket(reader.refreshToken))
+        let tenant =
+            isKnownTenant
+            ? try #require(RefreshTicket(stranger.refreshToken)).tenantID : UUID.version7()
+        #expect(tenant != ticket.tenantID)
+        let offset = RefreshTicket.Kind.session.rawValue.utf8.count
+        var bytes = try #require(Base64URL.decode(reader.refreshToken.utf8.dropFirst(offset)))
+        bytes.replaceSubrange(..<16, with: tenant.bytes)
+        let forged = RefreshTicket.Kind.session.rawValue + Base64URL.encode(bytes)
+        #expect(RefreshTicket(forged)?.tenantID == tenant)
+        let response = try await refresh(forged)
+        #expect(response.code == "UNAUTHENTICATED")
+        #expect(response["refreshSession"] == nil)
+        // The session has not changed.
+        #expect(try await refresh(reader.refreshToken).errors.isEmpty)
     }
 
     @Test(arguments: [
