@@ -98,6 +98,7 @@ package struct IPNetwork: Sendable, Equatable {
         "100.64.0.0/10",  // carrier-grade NAT
         "127.0.0.0/8",  // loopback
         "169.254.0.0/16",  // link-local, cloud metadata
+        "168.63.129.16/32",  // the host of a virtual machine in Azure
         "192.0.0.0/24",  // protocol assignments
         "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24",  // documentation
         "192.88.99.0/24",  // 6to4 relays

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func constantsAllParse() {
-        #expect(IPNetwork.notPublicV4.count == 15)
+        #expect(IPNetwork.notPublicV4.count == 16)
         #expect(IPNetwork.notPublicV6.count == 5)
     }
 

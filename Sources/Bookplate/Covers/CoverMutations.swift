@@ -26,7 +26,11 @@ extension Cover {
                 try request.upload(upload, field: "image"))
             source = .manualUpload
         } else {
-            images = try await request.services.covers.fetch(input.text("url") ?? "")
+            let url = input.text("url") ?? ""
+            let covers = request.services.covers
+            images = try await covers.downloads.run(for: try request.caller().userID) {
+                () async throws(BookplateError) in try await covers.fetch(url)
+            }
             source = .url
         }
         let rows = try await request.setCover(images, of: id, source: source) {

@@ -14,6 +14,7 @@ package final class Covers: Sendable {
     let fetcher: Fetcher
     let urls: ImageURLBuilder
     let titleCards: TitleCards
+    let downloads = DownloadSlots()
     let logger: Logger
 
     /// - Parameters:
