@@ -63,7 +63,8 @@ package struct GraphQLEndpoint {
         do throws(HTTPProblem) {
             if let boundary = Self.boundary(request.headers) {
                 return await respond(
-                    to: try GraphQLRequest(multipart: request, boundary: boundary),
+                    to: try GraphQLRequest(
+                        multipart: request, boundary: boundary, jsonBytesMax: bodyBytesMax),
                     as: accepted)
             }
             guard let contentType = request.headers.contentType, MediaType.isJSON(contentType)

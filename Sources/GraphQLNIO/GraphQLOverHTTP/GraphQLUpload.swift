@@ -6,13 +6,21 @@ import NIOCore
 ///
 /// Spec: https://github.com/jaydenseric/graphql-multipart-request-spec
 extension GraphQLRequest {
+    /// The maximum number of places in the variables that refer to files.
+    private static let uploadPathsMax = 100
+
     /// Reads a request from the `multipart/form-data` body of a POST request.
+    ///
+    /// - Parameter jsonBytesMax: The maximum size of the parts that are JSON, which is that of other bodies.
     init(
-        multipart request: HTTPRequest, boundary: String
+        multipart request: HTTPRequest, boundary: String, jsonBytesMax: Int
     ) throws(HTTPProblem) {
         let parts = try Multipart(request.body, boundary: boundary).parts
         guard parts.count >= 2, parts[0].name == "operations", parts[1].name == "map" else {
             throw .badRequest("The first two parts must be `operations` and `map`, in this order.")
+        }
+        for part in parts[..<2] where part.content.readableBytes > jsonBytesMax {
+            throw .bodyTooLarge(bytesMax: jsonBytesMax)
         }
         let operations = try Self.json(
             Array(parts[0].content.readableBytesView), what: "The `operations` part")
@@ -21,6 +29,9 @@ extension GraphQLRequest {
             Array(parts[1].content.readableBytesView), what: "The `map` part")
         guard case .object(let entries) = map else {
             throw .badRequest("The `map` part must be a JSON object.")
+        }
+        guard entries.reduce(0, { $0 + ($1.value.list?.count ?? 0) }) <= Self.uploadPathsMax else {
+            throw .badRequest("`map` may contain at most \(Self.uploadPathsMax) paths.")
         }
         let files = Dictionary(parts.dropFirst(2).map { ($0.name, $0.content) }) { first, _ in first
         }
@@ -59,17 +70,16 @@ extension Value {
         }
         switch self {
         case .object(var members):
-            guard let index = members.firstIndex(where: { $0.name == step }),
-                members[index].value.replaceNull(at: path.dropFirst(), with: value)
-            else { return false }
-            self = .object(members)
-            return true
+            guard let index = members.firstIndex(where: { $0.name == step }) else { return false }
+            // Otherwise changing `members` would copy them.
+            self = .null
+            defer { self = .object(members) }
+            return members[index].value.replaceNull(at: path.dropFirst(), with: value)
         case .list(var items):
-            guard let index = Int(step), items.indices.contains(index),
-                items[index].replaceNull(at: path.dropFirst(), with: value)
-            else { return false }
-            self = .list(items)
-            return true
+            guard let index = Int(step), items.indices.contains(index) else { return false }
+            self = .null
+            defer { self = .list(items) }
+            return items[index].replaceNull(at: path.dropFirst(), with: value)
         case .null, .boolean, .int, .bigInt, .float, .string:
             return false
         }

@@ -13,6 +13,11 @@ package struct HTTPLimits: Sendable {
     package var firstHeadTimeout = TimeAmount.seconds(15)
     /// The time from a request's head to the end of its body.
     package var bodyTimeout = TimeAmount.seconds(30)
+    /// The maximum number of bytes of large request bodies of one client that are held at a time. A client is an IPv4 address, or a
+    /// 64-bit IPv6 network.
+    package var bodyBytesPerAddressMax = 128 << 20
+    /// The maximum number of bytes of large request bodies that the process holds at a time.
+    package var bodyBytesOfProcessMax = 512 << 20
     /// The time from a response to the head of the next request. It includes the time in which the client reads the
     /// response.
     package var keepAliveTimeout = TimeAmount.seconds(75)
@@ -31,6 +36,8 @@ package struct HTTPLimits: Sendable {
     package var pingInterval = TimeAmount.seconds(25)
     /// The maximum number of operations that run on one WebSocket.
     package var operationsPerSocketMax = 100
+    /// The maximum number of responses in several parts that are delivered on one WebSocket at a time.
+    package var incrementalOperationsPerSocketMax = 8
     /// The interval between heartbeats on a stream without responses.
     package var heartbeatInterval = TimeAmount.seconds(10)
     /// The time that the client of a WebSocket or a stream may leave pending data unread.

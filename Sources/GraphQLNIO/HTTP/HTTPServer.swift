@@ -35,6 +35,7 @@ package struct HTTPServer: Service {
     private let metrics: Metrics
     private let gauges: LiveGauges
     private let unread: UnreadBytes
+    private let bodies: BodyBytes
     private let tracer: Tracer?
     private let makeRoutes: MakeRoutes
     private let shutdown: ShutdownState
@@ -73,6 +74,7 @@ package struct HTTPServer: Service {
         self.metrics = metrics
         self.gauges = gauges
         self.unread = unread
+        bodies = BodyBytes(limits)
         self.tracer = tracer
         self.shutdown = shutdown
         self.onListening = onListening
@@ -114,14 +116,14 @@ package struct HTTPServer: Service {
             contexts[ObjectIdentifier(loop)] = try await loop.submit {
                 [
                     makeRoutes, limits, proxies, logger, accessLogLevel, metrics, gauges, unread,
-                    tracer,
+                    bodies, tracer,
                 ] in
                 let routes = RouteTable(try makeRoutes(executor))
                 return NIOLoopBound(
                     LoopContext(
                         executor, routes: routes, limits: limits, proxies: proxies, logger: logger,
                         accessLogLevel: accessLogLevel, metrics: metrics, gauges: gauges,
-                        unread: unread, tracer: tracer),
+                        unread: unread, bodies: bodies, tracer: tracer),
                     eventLoop: loop)
             }.get()
         }

@@ -105,7 +105,7 @@ package final class UnreadBytes: Sendable {
 
 extension ClientAddress {
     /// The IPv4 address, or the 64-bit network of the IPv6 address. Each counts as one client.
-    fileprivate var network: ClientAddress {
+    var network: ClientAddress {
         let isV4 = high == 0 && low >> 32 == 0xFFFF
         return isV4 ? self : ClientAddress(high: high, low: 0)
     }

@@ -76,6 +76,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     /// The number of unsent bytes when the last deadline passed.
     var unsentBytesAtLastDeadline = Int.max
     let unreadCounter: UnreadCounter
+    /// The bytes of the current request's body that `loopContext.bodies` counts, and the client for which it does.
+    var bodyBytes = (count: 0, client: ClientAddress?.none)
     /// When to call `deadlinePassed`. Its effect depends on the phase.
     var phaseDeadline: NIODeadline
 
@@ -100,12 +102,14 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
         unreadCounter.close()
+        releaseBody()
         loopContext.remove(self)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         socket = nil
         unreadCounter.close()
+        releaseBody()
         switch phase {
         case .responding(let task, let exchange):
             task.cancel()

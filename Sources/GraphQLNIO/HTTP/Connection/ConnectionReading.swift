@@ -51,7 +51,9 @@ extension ConnectionHandler {
             perform(reader.headAction(), reader)
         case .receiving(let reader):
             switch try bodyReader.read(&input, loopContext.limits) {
-            case .part(var part): perform(reader.bodyAction(&part), reader)
+            case .part(var part):
+                perform(reader.bodyAction(&part), reader)
+                if case .receiving = phase { try countBody(of: reader) }
             case .wait: return false
             case .end where isWritable: perform(reader.endAction(), reader)
             case .end:
@@ -66,6 +68,26 @@ extension ConnectionHandler {
             return false
         }
         return true
+    }
+
+    /// Counts the part of a body that has arrived.
+    ///
+    /// - Throws: the reason to refuse it.
+    private func countBody(of reader: RequestReader) throws(HTTPProblem) {
+        let count = reader.request.body.readableBytes
+        guard count > BodyBytes.freeBytesMax else { return }
+        if bodyBytes.count == 0 { bodyBytes.client = client(of: reader.request) }
+        if let problem = loopContext.bodies.add(count - bodyBytes.count, for: bodyBytes.client) {
+            throw problem
+        }
+        bodyBytes.count = count
+    }
+
+    /// Stops counting the body of a request that has ended.
+    func releaseBody() {
+        guard bodyBytes.count > 0 else { return }
+        loopContext.bodies.remove(bodyBytes.count, for: bodyBytes.client)
+        bodyBytes = (0, nil)
     }
 
     private func perform(_ action: RequestReader.Action, _ reader: RequestReader) {

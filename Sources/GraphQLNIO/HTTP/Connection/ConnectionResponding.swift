@@ -110,6 +110,7 @@ extension ConnectionHandler {
 
     /// Completes a response that has been written, and continues with the next request.
     func end(_ exchange: Exchange) {
+        releaseBody()
         // The connection was lost while the response was written.
         if case .closing = phase { return }
         phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
@@ -156,6 +157,7 @@ extension ConnectionHandler {
     /// Closes the connection after all pending writes have been sent.
     func closeWhenSent(_ mode: CloseMode) {
         phase = .closing
+        releaseBody()
         input = ByteBuffer()
         guard let context else { return }
         let promise = context.eventLoop.makePromise(of: Void.self)

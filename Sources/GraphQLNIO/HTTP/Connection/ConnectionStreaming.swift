@@ -10,12 +10,15 @@ extension ConnectionHandler {
         else { return nil }
         // Streams are long-lived, so the parsed request body is released.
         reader.request.body = ByteBuffer()
+        releaseBody()
         let takesChunks = exchange.takesChunks
         let body = BodyStream(
             loopContext.limits,
             reserve: { [unreadCounter] byteCount in
                 byteCount > UnreadCounter.freeBytesMax ? unreadCounter.reserve(byteCount) : nil
             },
+            hold: { [unreadCounter] in unreadCounter.hold($0) },
+            release: { [unreadCounter] in unreadCounter.release($0) },
             send: { [weak self] part in self?.send(takesChunks ? part.chunk : part) },
             cancel: { task.cancel() })
         loopContext.log(response, exchange)

@@ -22,6 +22,7 @@ final class LoopContext {
     var head = ByteBuffer()
     let gauges: LiveGauges
     let unread: UnreadBytes
+    let bodies: BodyBytes
     /// nil if traces are not exported.
     let tracer: Tracer?
     /// Whether the server has stopped listening, so that streams and WebSockets are ended.
@@ -36,7 +37,7 @@ final class LoopContext {
         _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits,
         proxies: TrustedProxies, logger: Logger, accessLogLevel: Logger.Level = .debug,
         metrics: Metrics, gauges: LiveGauges, unread: UnreadBytes = UnreadBytes(),
-        tracer: Tracer? = nil
+        bodies: BodyBytes? = nil, tracer: Tracer? = nil
     ) {
         self.executor = executor
         self.routes = routes
@@ -47,6 +48,7 @@ final class LoopContext {
         self.metrics = HTTPMetrics(metrics)
         self.gauges = gauges
         self.unread = unread
+        self.bodies = bodies ?? BodyBytes(limits)
         self.tracer = tracer
     }
 
