@@ -128,6 +128,7 @@ let package = Package(
                 "Identity", "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres", "Ranking",
                 "Telemetry", "Zip",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
             resources: [

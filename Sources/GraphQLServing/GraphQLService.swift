@@ -134,6 +134,8 @@ public struct GraphQLResponse: Sendable {
     package var errorCodes: [String] = []
     /// The state of the caller's rate limit; nil if no limit applies.
     package var rateLimit: RateLimitStatus?
+    /// The approximate memory, in bytes, that a response in several parts occupies until its last part is sent.
+    package var retainedByteCount = 0
     /// The database work of the request; nil if it is not reported.
     package var databaseCost: DatabaseCost?
 

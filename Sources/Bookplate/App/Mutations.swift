@@ -65,20 +65,24 @@ struct PlainMutation: FieldLoader {
     }
 }
 
-/// A prepared mutation. Its only parent is the root object.
+/// A prepared mutation, or a field of `Query` that runs its own statements. Its only parent is the root object.
 struct PreparedCall: RequestLoad {
     private let isPublic: Bool
+    private let isConcurrent: Bool
     private let perform:
         @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> Children
 
-    /// - Parameter isPublic: Whether callers need not be signed in. Otherwise this is checked before the input is validated.
+    /// - Parameters:
+    ///   - isPublic: Whether callers need not be signed in. Otherwise this is checked before the input is validated.
+    ///   - isConcurrent: Whether the call may run at the same time as other fields. Only for fields of `Query`.
     init(
-        isPublic: Bool = false,
+        isPublic: Bool = false, isConcurrent: Bool = false,
         _ perform:
             @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
             -> Children
     ) {
         self.isPublic = isPublic
+        self.isConcurrent = isConcurrent
         self.perform = perform
     }
 
@@ -86,6 +90,11 @@ struct PreparedCall: RequestLoad {
         for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
     ) throws(BookplateError) -> Load {
         if !isPublic { _ = try request.caller() }
+        if isConcurrent {
+            return request.concurrentLoad { () throws(BookplateError) in
+                try await perform(arguments, request)
+            }
+        }
         return .call {
             do throws(BookplateError) {
                 return try await perform(arguments, request)

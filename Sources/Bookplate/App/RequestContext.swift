@@ -1,5 +1,6 @@
 import GraphQL
 import GraphQLPostgres
+import NIOCore
 import Postgres
 
 /// A request: its caller, and the statements that the loads of the current level have added.
@@ -30,6 +31,8 @@ package final class RequestContext: RowContext {
     /// The unused part of `rowBytesMax`.
     private var rowBytesLeft: Int?
     package private(set) var hasLoadedTooMuch = false
+    /// The memory of the rows that the request's levels have loaded, in bytes; 0 if there is no limit.
+    var loadedByteCount: Int { (rowBytesMax ?? 0) - (rowBytesLeft ?? 0) }
     /// Whether a pipeline may have changed something.
     private var hasWritten = false
 
@@ -41,8 +44,6 @@ package final class RequestContext: RowContext {
     private var level: Level
     /// The statements of the current level.
     private var pipeline: Pipeline
-    /// The ISBNs that the current level looks up.
-    private var lookups: ISBNLookups?
 
     /// - Parameters:
     ///   - mayReadReplica: Whether reads may use the replica, as for queries.
@@ -119,6 +120,10 @@ package final class RequestContext: RowContext {
     /// The results of a level's statements, set by the flush.
     fileprivate final class Level {
         var result: Result<[Rows], BookplateError>?
+        /// The caller that the statements are for.
+        var viewer: Viewer?
+        /// The ISBNs that the level looks up.
+        lazy var lookups = ISBNLookups()
     }
 
     /// The result of one statement, available after the flush.
@@ -140,35 +145,55 @@ package final class RequestContext: RowContext {
     func query(_ statement: Statement, _ parameters: Parameters) -> PendingRows {
         if pipeline.count == 0, let viewer {
             pipeline = makePipeline(for: viewer, isReadOnly: true)
+            level.viewer = viewer
         }
         pipeline.append(statement, parameters)
         return PendingRows(level: level, index: pipeline.count - 1)
     }
 
-    /// Adds a lookup of an ISBN to the current level. During the flush, all ISBNs that the catalog does not contain are looked
-    /// up in the external sources at the same time.
-    func lookUp(_ entry: ISBNLookups.Entry) {
-        if lookups == nil { lookups = ISBNLookups() }
-        lookups?.entries.append(entry)
-    }
+    /// The lookups of ISBNs of the current level.
+    var lookups: ISBNLookups { level.lookups }
 
     package func flush() async {
         var pipeline = pipeline
-        let (level, lookups) = (level, lookups)
+        let level = level
         self.pipeline = Pipeline(isReadOnly: true)
         self.level = Level()
-        self.lookups = nil
         pipeline.rowBytesMax = rowBytesLeft
         do throws(BookplateError) {
             let rows = try await run(pipeline)
             if let left = rowBytesLeft {
                 rowBytesLeft = left - rows.reduce(0) { $0 + $1.byteCount }
             }
+            if let viewer = level.viewer { checkedViewer = viewer }
             level.result = .success(rows)
         } catch {
             level.result = .failure(error)
         }
-        await lookups?.fetchMissing(for: self)
+    }
+
+    /// Returns a load that may take long. It runs at the same time as those of other fields, and its pipelines are round trips
+    /// of their own.
+    ///
+    /// - Parameter work: Returns the children of the only parent. It runs on the loop of the request.
+    func concurrentLoad(
+        _ work: @escaping () async throws(BookplateError) -> Children
+    ) -> Load {
+        let executor = database.executor
+        let bound = NIOLoopBound((request: self, work: work), eventLoop: executor.eventLoop)
+        let call = ConcurrentCall(on: executor) {
+            let (request, work) = bound.value
+            let children: Children
+            do throws(BookplateError) {
+                children = try await work()
+            } catch {
+                children = .failed(1, request.fieldError(error))
+            }
+            return NIOLoopBound(children, eventLoop: executor.eventLoop)
+        } finish: {
+            $0.value
+        }
+        return .concurrent(call)
     }
 
     /// Runs read-only statements in one round trip of their own.
@@ -250,7 +275,9 @@ package final class RequestContext: RowContext {
         let viewer = try caller()
         var pipeline = makePipeline(for: viewer, isReadOnly: isReadOnly)
         let keys = try fill(&pipeline, viewer)
-        return (PipelineResults(try await run(pipeline)), keys)
+        let results = PipelineResults(try await run(pipeline))
+        checkedViewer = viewer
+        return (results, keys)
     }
 
     private static let begin = Statement("SELECT begin_request($1, $2, $3, $4)")
@@ -278,8 +305,9 @@ package final class RequestContext: RowContext {
             set_config('transaction_read_only', 'on', true)
         """)
 
-    /// Returns a pipeline that starts by setting the caller. The first pipeline of a request and every pipeline that writes
-    /// also check the session.
+    /// Returns a pipeline that starts by setting the caller. It also checks the session if it writes, or if no pipeline of the
+    /// request has done that yet. Several pipelines that run at the same time do it each, so none returns rows of an ended
+    /// session.
     private func makePipeline(for viewer: Viewer, isReadOnly: Bool) -> Pipeline {
         var pipeline = Pipeline(isReadOnly: isReadOnly, statistics: statistics)
         var parameters = Parameters.of(viewer.userID, viewer.tenantID)
@@ -287,7 +315,6 @@ package final class RequestContext: RowContext {
             pipeline.append(Self.continueReadOnly, parameters)
             return pipeline
         }
-        checkedViewer = viewer
         parameters.append(uuid: viewer.sessionID)
         if viewer.usesPersonalToken {
             parameters.append(bool: isReadOnly)
@@ -364,6 +391,8 @@ package final class RequestContext: RowContext {
         let reported = error == .cancelled && hasTimedOut() ? timedOut : error
         return reported.fieldError(requestID: requestID)
     }
+
+    package var cancellationError: FieldError { fieldError(.cancelled) }
 
     package func error(for defect: LoaderDefect) -> FieldError {
         services.logger.error(

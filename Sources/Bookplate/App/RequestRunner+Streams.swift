@@ -62,6 +62,7 @@ extension RequestRunner {
             body: first.body,
             refusal: rest == nil ? GraphQLResponse.Refusal(first.errors) : nil)
         response.errorCodes = first.errors.compactMap(\.code)
+        response.retainedByteCount = context.loadedByteCount
         guard let rest else {
             parts.end(isAbandoned: Task.isCancelled)
             return (response, nil)

@@ -35,7 +35,7 @@ struct CatalogSearch: FieldLoader {
                 FROM (SELECT 0::float8 AS score, true AS is_match) s, editions e
                 WHERE e.isbn13 = $2
                 """))
-        return PreparedCall { arguments, request throws(BookplateError) in
+        return PreparedCall(isConcurrent: true) { arguments, request throws(BookplateError) in
             let query = try TextInput.line(
                 arguments["query"]?.string ?? "", field: "query",
                 charactersMax: Self.queryCharactersMax)

@@ -35,16 +35,27 @@ struct ISBNLookup: FieldLoader {
             let entry = ISBNLookups.Entry(
                 isbn: isbn, statement: byISBN, parameters: parameters,
                 catalogRows: request.query(byISBN, parameters))
-            request.lookUp(entry)
-            return .afterFlush { parents in
-                request.children(of: parents) { () throws(BookplateError) in
-                    let rows = try entry.rows()
-                    guard rows.count > 0 else { return .null(1) }
-                    return Children(
-                        slots: [.object(group: 0, index: 0)],
-                        groups: [.init(RowBatch(rows, layout))])
+            let lookups = request.lookups
+            lookups.entries.append(entry)
+            return .afterFlushThen { parents in
+                // If the statement has failed, the load reports that.
+                guard let rows = try? entry.rows(), rows.count == 0 else {
+                    return .ready(
+                        request.children(of: parents) { () throws(BookplateError) in
+                            children(try entry.rows())
+                        })
+                }
+                return request.concurrentLoad { () throws(BookplateError) in
+                    await lookups.fetchMissing(for: request)
+                    return children(try entry.rows())
                 }
             }
+        }
+
+        private func children(_ rows: Rows) -> Children {
+            guard rows.count > 0 else { return .null(1) }
+            return Children(
+                slots: [.object(group: 0, index: 0)], groups: [.init(RowBatch(rows, layout))])
         }
     }
 }
@@ -69,7 +80,8 @@ final class ISBNLookups {
             self.catalogRows = catalogRows
         }
 
-        /// Returns the edition's rows. Call it after the level was flushed.
+        /// Returns the edition's rows. Call it after the level was flushed. There are none if the catalog does not have the
+        /// edition, and `fetchMissing` has not been called.
         func rows() throws(BookplateError) -> Rows {
             if let externalResult { return try externalResult.get() }
             return try catalogRows.rows()
@@ -79,7 +91,15 @@ final class ISBNLookups {
     /// The maximum number of ISBNs that one level looks up at external sources. It is the limit of `createBooks`.
     private static let externalMax = Book.creationsMax
 
+    private enum State {
+        case new
+        /// The continuations are those of the fields that wait.
+        case fetching([CheckedContinuation<Void, Never>])
+        case ended
+    }
+
     var entries: [Entry] = []
+    private var state = State.new
 
     /// Looks up the ISBNs that the catalog does not have at the sources, then reads the catalog again.
     private func fetchMissingEntries(for request: RequestContext) async throws(BookplateError) {
@@ -104,8 +124,15 @@ final class ISBNLookups {
         }
     }
 
-    /// Queries the external sources for the ISBNs that the catalog does not have.
+    /// Queries the external sources for the ISBNs that the catalog does not have. Each field of the level that needs one of
+    /// them calls this: the first call does it for all, and the others wait.
     func fetchMissing(for request: RequestContext) async {
+        switch state {
+        case .ended: return
+        case .fetching(let waiting):
+            return await withCheckedContinuation { state = .fetching(waiting + [$0]) }
+        case .new: state = .fetching([])
+        }
         do throws(BookplateError) {
             try await fetchMissingEntries(for: request)
         } catch {
@@ -113,5 +140,8 @@ final class ISBNLookups {
                 entry.externalResult = .failure(error)
             }
         }
+        guard case .fetching(let waiting) = state else { return }
+        state = .ended
+        for continuation in waiting { continuation.resume() }
     }
 }

@@ -37,12 +37,8 @@ struct Feed: FieldLoader {
             }
             let names = arguments["genres"]?.list?.compactMap(\.string) ?? []
             let after = cursor
-            return .call {
-                do throws(BookplateError) {
-                    return try await page(first, after, names, request)
-                } catch {
-                    return .failed(parents.count, request.fieldError(error))
-                }
+            return request.concurrentLoad { () throws(BookplateError) in
+                try await page(first, after, names, request)
             }
         }
 

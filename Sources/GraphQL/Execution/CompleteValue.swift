@@ -71,8 +71,10 @@ struct ResponseCompletion {
     var deferral: DeferralRecorder?
     /// Whether a null makes the object or list around it null if its type is non-nullable.
     private var propagates: Bool { errorBehavior == .propagate }
-    /// Whether a value has not been loaded yet, so that the output is incomplete.
-    private(set) var isIncomplete = false
+    /// A field that has not been loaded yet, so that the output is incomplete: the first one.
+    private(set) var missing: MissingField?
+    /// Whether writing stops at a field that has not been loaded yet.
+    var stopsAtMissingField = false
 
     /// An object or a list that is being written.
     private struct OpenContainer {
@@ -120,30 +122,18 @@ struct ResponseCompletion {
         self.responseBytesMax = responseBytesMax
     }
 
-    /// Returns the whole response.
+    /// The number of bytes to write before other tasks of the executor get their turn. It takes about half a millisecond.
+    static let sliceBytes = 128 << 10
+
+    /// Returns the whole response. Yields while a large one is written.
     ///
     /// - Parameter frames: all frames, the one of the root first.
-    mutating func complete(_ frames: [Frame]) -> ExecutionResult {
+    mutating func complete(_ frames: [Frame]) async -> ExecutionResult {
         var writer = ResponseWriter(capacity: expectedByteCount(frames))
         writer.append("{\"data\":")
-        let isWritten = write(frames[0], to: &writer)
+        let outcome = open(0, of: frames[0], to: &writer)
+        let isWritten = await finish(outcome, to: &writer)
         return end(&writer, isWritten: isWritten)
-    }
-
-    /// The number of bytes to write before other tasks of the executor get their turn. It takes about half a millisecond.
-    private static let sliceBytes = 128 << 10
-
-    /// Returns the whole response like `complete`, but yields while a large one is written.
-    mutating func completeInSlices(_ frames: [Frame]) async -> ExecutionResult {
-        var writer = ResponseWriter(capacity: expectedByteCount(frames))
-        writer.append("{\"data\":")
-        var outcome = open(0, of: frames[0], to: &writer)
-        outcome = proceed(outcome, to: &writer, until: Self.sliceBytes)
-        while outcome == .opened, !isStopped {
-            await Task.yield()
-            outcome = proceed(.opened, to: &writer, until: writer.count + Self.sliceBytes)
-        }
-        return end(&writer, isWritten: outcome == .written)
     }
 
     /// Ends the response after the data has been written, or has turned out to be null.
@@ -217,22 +207,14 @@ struct ResponseCompletion {
         deferral?.rewind(to: count)
     }
 
-    /// Writes the root object and everything below it.
-    ///
-    /// - Returns: false if it is null.
-    private mutating func write(_ root: Frame, to writer: inout ResponseWriter) -> Bool {
-        let outcome = open(0, of: root, to: &writer)
-        return finish(outcome, to: &writer)
-    }
-
     /// Writes a deferred part of an object and everything below it.
     ///
     /// - Returns: false if the object is null because of a non-nullable field of the part.
     mutating func write(
         _ part: DeferredPart, of object: Int, _ frame: Frame, to writer: inout ResponseWriter
-    ) -> Bool {
+    ) async -> Bool {
         stack.append(OpenContainer(content: .part(frame, object, part)))
-        return finish(.opened, to: &writer)
+        return await finish(.opened, to: &writer)
     }
 
     /// Writes an item of a streamed list and everything below it, or null.
@@ -240,24 +222,31 @@ struct ResponseCompletion {
     /// - Returns: false if the item is null, but must not be, or if an error has ended the execution.
     mutating func writeItem(
         _ index: Int, of list: ListStream, to writer: inout ResponseWriter
-    ) -> Bool {
+    ) async -> Bool {
         let start = writer.count
         path.append(.index(index))
         defer { path.removeLast() }
         let outcome = write(
             list.loaded.slots[list.start + index], depth: 1, list.loaded, list.field, to: &writer)
-        if finish(outcome, to: &writer) { return !isHalted }
+        if await finish(outcome, to: &writer) { return !isHalted }
         if isHalted || propagates && list.field.completion.isNonNull(at: 1) { return false }
         rewind(&writer, to: start)
         writer.writeNull()
         return true
     }
 
-    /// Writes the values on the stack and everything below them.
+    /// Writes the values on the stack and everything below them. Yields after each slice.
     ///
     /// - Returns: false if the outermost value is null.
-    private mutating func finish(_ outcome: Outcome, to writer: inout ResponseWriter) -> Bool {
-        proceed(outcome, to: &writer, until: .max) == .written
+    private mutating func finish(
+        _ outcome: Outcome, to writer: inout ResponseWriter
+    ) async -> Bool {
+        var outcome = proceed(outcome, to: &writer, until: writer.count + Self.sliceBytes)
+        while outcome == .opened, !isStopped {
+            await Task.yield()
+            outcome = proceed(.opened, to: &writer, until: writer.count + Self.sliceBytes)
+        }
+        return outcome == .written
     }
 
     /// Writes the values on the stack and everything below them, until the response has `byteCount` bytes.
@@ -382,7 +371,8 @@ struct ResponseCompletion {
     ) -> Outcome {
         // Every loaded field of an existing object has been loaded, unless it is delivered later.
         guard let loaded = frame.loaded[position] else {
-            isIncomplete = true
+            if missing == nil { missing = MissingField(frame: frame, position: position) }
+            if stopsAtMissingField { isStopped = true }
             return .null
         }
         let field = frame.selection.fields[position]

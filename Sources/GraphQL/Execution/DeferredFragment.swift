@@ -56,6 +56,8 @@ final class DeferredObjectPart {
     let path: [GraphQLError.PathElement]
     let scope: DeferScope?
     var fragments: [DeferredFragment]
+    /// The field for which writing it has to wait.
+    var missing: MissingField?
     var isWritten = false
     var isDelivered = false
     /// The written object and its errors, until they are delivered.
@@ -96,6 +98,8 @@ final class ListStream: Delivery {
     let count: Int
     /// The index of the next item to deliver.
     var next: Int
+    /// The field for which writing the next items has to wait.
+    var missing: MissingField?
 
     init(
         _ field: PlannedField, _ loaded: LoadedField, start: Int, count: Int, from next: Int,

@@ -34,7 +34,7 @@ public func executeIncrementally(
         responseBytesMax: responseBytesMax)
     let recorder = DeferralRecorder()
     completion.deferral = recorder
-    let result = await completion.completeInSlices(execution.frames)
+    let result = await completion.complete(execution.frames)
     guard !completion.isTooLarge, !recorder.entries.isEmpty else { return (result, nil) }
     execution.postponesCalls = true
     let delivery = IncrementalDelivery(

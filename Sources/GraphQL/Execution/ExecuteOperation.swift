@@ -37,7 +37,7 @@ public func execute(
     var completion = ResponseCompletion(
         plan: plan, context: context, onError: errorBehavior, errorsMax: errorsMax,
         responseBytesMax: responseBytesMax)
-    return await completion.completeInSlices(execution.frames)
+    return await completion.complete(execution.frames)
 }
 
 /// The parent of the root fields: a batch with one object. It does not write values itself, because
@@ -64,8 +64,9 @@ final class Execution {
     private var hasFailed = false
     /// Whether `run` leaves asynchronous calls to `runNextCall`. True after the initial response of several.
     var postponesCalls = false
-    /// The asynchronous calls that have not been run.
+    /// The calls that use the context and have not been run.
     private var calls: [(frame: Frame, field: Int, call: () async -> Children)] = []
+    private lazy var backgroundCalls = BackgroundCalls()
     /// All frames, each before its descendants. Because they are released in this order, releasing
     /// one never releases a chain of others recursively, regardless of how deep the data is.
     var frames: [Frame] = []
@@ -96,7 +97,7 @@ final class Execution {
                 await run([(frame, field)])
                 // Writing a value can fail, too.
                 if errorBehavior == .halt { hasFailed = true }
-                if isHalted() { return }
+                if await isHalted() { return }
             }
         }
     }
@@ -106,100 +107,144 @@ final class Execution {
     /// A load that has failed is not enough: its error is not part of the response if no object refers to it. Therefore, what
     /// has been loaded is written on trial, without what is delivered after the first response. An error after the maximum
     /// size of the response does not end the execution.
-    private func isHalted() -> Bool {
+    private func isHalted() async -> Bool {
         guard hasFailed else { return false }
         hasFailed = false
         var completion = ResponseCompletion(
             plan: plan, context: context, onError: errorBehavior, errorsMax: 1,
             responseBytesMax: responseBytesMax)
         completion.deferral = DeferralRecorder()
-        _ = completion.complete(frames)
+        _ = await completion.complete(frames)
         hasFailed = completion.isHalted
         return hasFailed
     }
 
-    /// Runs the asynchronous call that was postponed first, and loads everything below it.
+    /// Runs a call that was postponed, or waits for one that runs in the background, and loads everything below it.
     ///
-    /// - Returns: false if there is none.
+    /// - Returns: false if there is none, or if the task is cancelled.
     func runNextCall() async -> Bool {
-        guard let (frame, field, call) = calls.first else { return false }
-        calls.removeFirst()
-        var ready: [(frame: Frame, field: Int)] = []
-        attach(await call(), to: frame, field, &ready)
-        await run(ready)
+        var level = Level()
+        if !calls.isEmpty {
+            let (frame, field, call) = calls.removeFirst()
+            attach(await call(), to: frame, field, &level)
+        } else {
+            guard let ended = await backgroundCalls.next() else { return false }
+            attach(ended.call.finish(), to: ended.frame, ended.field, &level)
+        }
+        await run(&level)
         return true
     }
 
+    /// The fields and loads of one level.
+    private struct Level {
+        /// A queue, so that statements are sent in the order of the fields.
+        var ready: [(frame: Frame, field: Int)] = []
+        /// The second and further steps of loads.
+        var steps: [(frame: Frame, field: Int, load: Load)] = []
+        /// The loads that need the flush.
+        var pending: [PendingLoad] = []
+        /// The loads that continue after the flush.
+        var unfinished: [(frame: Frame, field: Int, next: (_ parents: any ObjectBatch) -> Load)] =
+            []
+        /// The requests to other services.
+        var concurrent: [(frame: Frame, field: Int, call: ConcurrentCall)] = []
+
+        var isDone: Bool { pending.isEmpty && unfinished.isEmpty && concurrent.isEmpty }
+    }
+
     /// Loads the given fields and everything below them.
+    func run(_ fields: [(frame: Frame, field: Int)]) async {
+        var level = Level(ready: fields)
+        await run(&level)
+    }
+
+    /// Loads the fields of a level and everything below them.
     ///
     /// `ready` is the queue of fields of the current level. If the load of a field returns its
     /// children immediately, their fields are added to the same queue. Otherwise, the load is added
-    /// to `pending`, or to `concurrent` if it is a request to another service. When the queue is
-    /// empty, the context is flushed while the requests to other services run, the loads are
-    /// finished, and the fields of their children form the queue of the next level. The loop ends
-    /// when nothing is left to finish.
-    func run(_ fields: [(frame: Frame, field: Int)]) async {
-        // A queue, so that statements are sent in the order of the fields.
-        var ready = fields
-        var pending: [PendingLoad] = []
-        var concurrent: [(frame: Frame, field: Int, call: ConcurrentCall)] = []
+    /// to `pending` or `unfinished`, or to `concurrent` if it is a request to another service. When
+    /// the queue is empty, the context is flushed while the requests to other services run, the
+    /// loads are finished, and the fields of their children form the queue of the next level. The
+    /// loop ends when nothing is left to finish.
+    private func run(_ level: inout Level) async {
         while true {
-            var next = 0
-            while next < ready.count {
-                let (frame, field) = ready[next]
-                next += 1
-                switch start(field, of: frame) {
-                case .ready(let children):
-                    attach(children, to: frame, field, &ready)
-                case .afterFlush(let finish):
-                    pending.append(PendingLoad(frame: frame, field: field, finish: finish))
-                case .speculative(let placeholder, let finish):
-                    pending.append(
-                        PendingLoad(
-                            frame: frame, field: field, finish: finish,
-                            nested: startSpeculatively(field, of: frame, placeholder)))
-                case .call(let call) where postponesCalls:
-                    calls.append((frame, field, call))
-                case .call(let call):
-                    attach(await call(), to: frame, field, &ready)
-                    if isHalted() { return }
-                case .concurrent(let call) where postponesCalls:
-                    calls.append(
-                        (
-                            frame, field,
-                            {
-                                await call.run()
-                                return call.finish()
-                            }
-                        ))
-                case .concurrent(let call):
-                    concurrent.append((frame, field, call))
-                case .needsParents:
-                    let defect = LoaderDefect(
-                        frame.selection.fields[field].selected,
-                        "returned `.needsParents` for loaded parents")
-                    let error = context.error(for: defect)
-                    attach(.failed(frame.batch.count, error), to: frame, field, &ready)
-                }
+            for (frame, field, load) in level.steps {
+                guard let call = take(load, of: field, in: frame, &level) else { continue }
+                attach(await call(), to: frame, field, &level)
+                if await isHalted() { return }
             }
-            if pending.isEmpty && concurrent.isEmpty || isHalted() { return }
-            ready.removeAll(keepingCapacity: true)
-            if concurrent.isEmpty {
+            level.steps.removeAll(keepingCapacity: true)
+            var next = 0
+            while next < level.ready.count {
+                let (frame, field) = level.ready[next]
+                next += 1
+                guard let call = take(start(field, of: frame), of: field, in: frame, &level)
+                else { continue }
+                attach(await call(), to: frame, field, &level)
+                if await isHalted() { return }
+            }
+            if level.isDone { return }
+            if await isHalted() { return }
+            level.ready.removeAll(keepingCapacity: true)
+            if level.concurrent.isEmpty {
                 if context.needsFlush { await context.flush() }
+            } else if level.concurrent.count == 1, !context.needsFlush {
+                // Runs in this task, which costs less than another one.
+                let call = level.concurrent[0].call
+                await withTaskExecutorPreference(call.executor) { await call.run() }
             } else {
-                await concurrent.map(\.call).run {
+                await level.concurrent.map(\.call).run {
                     if context.needsFlush { await context.flush() }
                 }
             }
             if context.hasLoadedTooMuch { return }
-            for load in pending { finish(load, in: load.frame, &ready) }
-            pending.removeAll(keepingCapacity: true)
-            for (frame, field, call) in concurrent {
-                attach(call.finish(), to: frame, field, &ready)
+            var finished = Level(ready: level.ready)
+            for load in level.pending { finish(load, in: load.frame, &finished) }
+            for (frame, field, next) in level.unfinished {
+                finished.steps.append((frame, field, next(frame.batch)))
             }
-            if isHalted() { return }
-            concurrent.removeAll(keepingCapacity: true)
+            for (frame, field, call) in level.concurrent {
+                attach(call.finish(), to: frame, field, &finished)
+            }
+            level = finished
+            if await isHalted() { return }
         }
+    }
+
+    /// Adds a started load to a level.
+    ///
+    /// - Returns: a call that the caller must run now; nil for all other loads.
+    private func take(
+        _ load: Load, of field: Int, in frame: Frame, _ level: inout Level
+    ) -> (() async -> Children)? {
+        switch load {
+        case .ready(let children):
+            attach(children, to: frame, field, &level)
+        case .afterFlush(let finish):
+            level.pending.append(PendingLoad(frame: frame, field: field, finish: finish))
+        case .afterFlushThen(let next):
+            level.unfinished.append((frame, field, next))
+        case .speculative(let placeholder, let finish):
+            level.pending.append(
+                PendingLoad(
+                    frame: frame, field: field, finish: finish,
+                    nested: startSpeculatively(field, of: frame, placeholder)))
+        case .call(let call) where postponesCalls:
+            calls.append((frame, field, call))
+        case .call(let call):
+            return call
+        case .concurrent(let call) where postponesCalls:
+            backgroundCalls.add(.init(frame: frame, field: field, call: call))
+        case .concurrent(let call):
+            level.concurrent.append((frame, field, call))
+        case .needsParents:
+            let defect = LoaderDefect(
+                frame.selection.fields[field].selected,
+                "returned `.needsParents` for loaded parents")
+            attach(
+                .failed(frame.batch.count, context.error(for: defect)), to: frame, field, &level)
+        }
+        return nil
     }
 
     /// A load that returns its result after the flush, with the nested loads that were started
@@ -228,7 +273,7 @@ final class Execution {
     /// 1. Start each loaded field of the selection with the placeholder. A load that returns
     ///    `.afterFlush` or `.speculative` becomes a nested pending load, and the latter starts its
     ///    own nested loads. A load for which the key is not enough returns `.needsParents` and is
-    ///    skipped, as are `.ready` and all calls.
+    ///    skipped, as are `.ready`, `.afterFlushThen`, and all calls.
     /// 2. Flush the context. This executes the lookup and the nested statements together.
     /// 3. If the object exists, attach it. Finish the nested loads with it as their parent, and
     ///    queue the fields that were skipped for the next level.
@@ -256,7 +301,7 @@ final class Execution {
                     PendingLoad(
                         frame: speculative, field: field, finish: finish,
                         nested: startSpeculatively(field, of: speculative, placeholder)))
-            case .ready, .call, .concurrent, .needsParents:
+            case .ready, .afterFlushThen, .call, .concurrent, .needsParents:
                 // Started after the object has been loaded.
                 continue
             }
@@ -266,16 +311,17 @@ final class Execution {
 
     /// Attaches the result of a load. If its object exists, also finishes the nested loads with
     /// that object as their parent.
-    private func finish(
-        _ load: PendingLoad, in frame: Frame, _ ready: inout [(frame: Frame, field: Int)]
-    ) {
-        let started: Set<Int> = load.nested.isEmpty ? [] : Set(load.nested.map(\.field))
-        attach(load.finish(frame.batch), to: frame, load.field, excluding: started, &ready)
-        guard !load.nested.isEmpty,
-            case .objects(let child)? = frame.loaded[load.field]?.groups.first,
-            child.batch.count == 1
-        else { return }
-        for load in load.nested { finish(load, in: child, &ready) }
+    private func finish(_ load: PendingLoad, in frame: Frame, _ level: inout Level) {
+        let children = load.finish(frame.batch)
+        // The nested loads were started for a single object of the only type.
+        guard !load.nested.isEmpty, children.groups.count == 1,
+            children.groups[0].batch.count == 1
+        else { return attach(children, to: frame, load.field, &level) }
+        let started = Set(load.nested.map(\.field))
+        attach(children, to: frame, load.field, excluding: started, &level)
+        // If the loader has returned something else for a field with one type, it has no groups.
+        guard case .objects(let child)? = frame.loaded[load.field]?.groups.first else { return }
+        for load in load.nested { finish(load, in: child, &level) }
     }
 
     private func start(_ position: Int, of frame: Frame) -> Load {
@@ -292,7 +338,7 @@ final class Execution {
 
     private func attach(
         _ children: Children, to frame: Frame, _ position: Int, excluding started: Set<Int> = [],
-        _ ready: inout [(frame: Frame, field: Int)]
+        _ level: inout Level
     ) {
         let field = frame.selection.fields[position]
         let selections = field.selected.selections
@@ -322,7 +368,7 @@ final class Execution {
                 child.isPostponed = true
             } else if group.batch.count > 0 {
                 for field in child.selection.loaded where !started.contains(field) {
-                    ready.append((child, field))
+                    level.ready.append((child, field))
                 }
             }
         }

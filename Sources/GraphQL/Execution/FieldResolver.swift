@@ -116,6 +116,9 @@ public enum Load {
     /// The children are available after the context has been flushed. The closure is then called
     /// with the parents.
     case afterFlush((_ parents: any ObjectBatch) -> Children)
+    /// Like `afterFlush`, for a load that may need another step, such as a request to another service for what the database
+    /// does not have. The closure returns that step, or `.ready`.
+    case afterFlushThen((_ parents: any ObjectBatch) -> Load)
     /// Like `afterFlush`, for a field that returns at most one object whose key is already known.
     /// The fields below it are started in the same level with `placeholder` as their parent, which
     /// saves a round trip. See `Execution.startSpeculatively` for the algorithm.
@@ -125,8 +128,7 @@ public enum Load {
     case needsParents
     /// An asynchronous call that runs alone and immediately, such as a mutation. It may use the context.
     case call(() async -> Children)
-    /// A request to another service, which runs at the same time as those of the other fields of its level. If it is for what
-    /// is delivered after the first of several responses, it runs alone.
+    /// A request to another service, which runs at the same time as those of other fields.
     case concurrent(ConcurrentCall)
 }
 
@@ -146,6 +148,10 @@ public protocol ExecutionContext: AnyObject, SendableMetatype {
     /// Whether the loads returned more data than the operation may use. The error of a response that is too large then
     /// replaces the response.
     var hasLoadedTooMuch: Bool { get }
+
+    /// The error of the parts of a response that were not delivered when the task of the operation was cancelled. By default,
+    /// an internal error.
+    var cancellationError: FieldError { get }
 }
 
 extension ExecutionContext {
@@ -155,6 +161,8 @@ extension ExecutionContext {
     public func flush() async {}
     /// Returns false.
     public var hasLoadedTooMuch: Bool { false }
+    /// An internal error.
+    public var cancellationError: FieldError { .internalError }
 }
 
 /// The values of one field for all its parents.

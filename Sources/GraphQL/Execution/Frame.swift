@@ -17,6 +17,14 @@ final class Frame {
     }
 }
 
+/// A field whose load has not ended.
+struct MissingField {
+    let frame: Frame
+    let position: Int
+
+    var isLoaded: Bool { frame.loaded[position] != nil }
+}
+
 /// The result of a loaded field: its slots, and a frame or a batch of leaves for each group that
 /// they refer to. A class, because the completion of the response copies it often.
 final class LoadedField {

@@ -4,11 +4,12 @@
 /// something to deliver:
 ///
 /// 1. Write the pending parts and list items that are loaded, and the parts that become pending by that.
-/// 2. If there are none, start the loads of everything that is pending, level by level, without asynchronous calls.
-/// 3. If there are none either, run one asynchronous call and everything below it.
+/// 2. If there are none, start the loads of everything that is pending, level by level. Calls to other services run in the
+///    background.
+/// 3. If there are none either, wait for one of these calls, or run one that uses the context, and load everything below it.
 ///
-/// All loads of a step share their round trips to the database, and a call to another service does not delay what the
-/// database provides.
+/// All loads of a step share their round trips to the database, and a call to another service delays neither what the
+/// database provides nor the results of other calls. If the task is cancelled, everything that is pending fails.
 final class IncrementalDelivery {
     private let execution: Execution
     private let format: IncrementalFormat
@@ -20,6 +21,9 @@ final class IncrementalDelivery {
     /// Whether the responses together are too large.
     private var isTooLarge = false
     private let forest = DeliveryForest()
+
+    /// The number of bytes that were written since other tasks had their turn.
+    private var sliceByteCount = 0
 
     /// The size of list items after which no more are added to a response.
     private static let itemBytesMax = 64 << 10
@@ -53,11 +57,15 @@ final class IncrementalDelivery {
         while forest.pendingCount > 0 {
             let announcedCount = forest.announcedCount
             var payload = IncrementalPayload()
+            if Task.isCancelled {
+                fail(with: execution.context.cancellationError, &payload)
+                return response(payload, announcedCount: announcedCount)
+            }
             if execution.context.hasLoadedTooMuch {
                 isTooLarge = true
             } else {
-                writeParts(&payload)
-                writeItems(&payload)
+                await writeParts(&payload)
+                await writeItems(&payload)
             }
             if isTooLarge { return refusal(of: payload, announcedCount: announcedCount) }
             if execution.errorBehavior == .halt, let error = payload.errors.first {
@@ -69,16 +77,19 @@ final class IncrementalDelivery {
             let fields = fieldsToLoad()
             if !fields.isEmpty {
                 await execution.run(fields)
-            } else if !(await execution.runNextCall()) {
+            } else if !(await execution.runNextCall()), !Task.isCancelled {
                 // A defect of the engine: everything that is pending has been loaded, so it could be written.
                 assertionFailure("a pending part has no load")
-                let error = FieldError.internalError
-                forest.failAll(
-                    with: GraphQLError(error.message, extensions: error.extensions), &payload)
+                fail(with: .internalError, &payload)
                 return response(payload, announcedCount: announcedCount)
             }
         }
         return nil
+    }
+
+    /// Ends everything that is pending with an error.
+    private func fail(with error: FieldError, _ payload: inout IncrementalPayload) {
+        forest.failAll(with: GraphQLError(error.message, extensions: error.extensions), &payload)
     }
 
     /// Returns a response, or its refusal if it is too large.
@@ -102,6 +113,12 @@ final class IncrementalDelivery {
         of payload: IncrementalPayload, announcedCount: Int
     ) -> ExecutionResult {
         var payload = payload
+        // The client never gets the items of `payload`.
+        for entry in payload.incremental {
+            if case .items(_, let first) = entry.content {
+                (entry.owner as? ListStream)?.next = first
+            }
+        }
         let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
         forest.failAll(with: error, &payload)
         var refusal = IncrementalPayload()
@@ -143,17 +160,18 @@ final class IncrementalDelivery {
             errorsMax: max(1, errorsLeft), responseBytesMax: max(0, bytesLeft))
         completion.path = path
         completion.deferral = recorder
+        completion.stopsAtMissingField = true
         return completion
     }
 
     /// Writes the pending parts that are loaded, and those that become pending by that.
-    private func writeParts(_ payload: inout IncrementalPayload) {
+    private func writeParts(_ payload: inout IncrementalPayload) async {
         var hasProgress = true
         while hasProgress {
             hasProgress = false
             for part in forest.pendingParts() {
                 // Another part can have ended its fragments.
-                if part.isPending, !isTooLarge, write(part, &payload) { hasProgress = true }
+                if part.isPending, !isTooLarge, await write(part, &payload) { hasProgress = true }
             }
         }
     }
@@ -161,15 +179,22 @@ final class IncrementalDelivery {
     /// Writes a part.
     ///
     /// - Returns: false if it has not been loaded yet, or is too large.
-    private func write(_ part: DeferredObjectPart, _ payload: inout IncrementalPayload) -> Bool {
+    private func write(
+        _ part: DeferredObjectPart, _ payload: inout IncrementalPayload
+    ) async -> Bool {
         // Do not write the other fields of a part again and again.
-        guard part.part.loaded.allSatisfy({ part.frame.loaded[$0] != nil }) else { return false }
+        guard part.missing?.isLoaded != false,
+            part.part.loaded.allSatisfy({ part.frame.loaded[$0] != nil })
+        else { return false }
         let recorder = DeferralRecorder(in: part.scope, countMax: deferralsLeft)
         var completion = completion(at: part.path, recorder)
         var writer = ResponseWriter(capacity: 256)
-        let isObject = completion.write(part.part, of: part.object, part.frame, to: &writer)
+        let isObject = await completion.write(
+            part.part, of: part.object, part.frame, to: &writer)
+        await yield(after: writer.count)
         if completion.isTooLarge { isTooLarge = true }
-        if isTooLarge || completion.isIncomplete { return false }
+        part.missing = completion.missing
+        if isTooLarge || part.missing != nil { return false }
         guard isObject, !completion.isHalted else {
             errorsLeft = max(0, errorsLeft - completion.errors.count)
             forest.fail(part, with: completion.errors, &payload)
@@ -184,11 +209,20 @@ final class IncrementalDelivery {
     }
 
     /// Writes items of the pending lists up to the limit of one response.
-    private func writeItems(_ payload: inout IncrementalPayload) {
+    private func writeItems(_ payload: inout IncrementalPayload) async {
         var byteCount = 0
         for list in forest.pendingLists() where byteCount < Self.itemBytesMax && !isTooLarge {
-            byteCount += writeItems(of: list, bytesMax: Self.itemBytesMax - byteCount, &payload)
+            byteCount += await writeItems(
+                of: list, bytesMax: Self.itemBytesMax - byteCount, &payload)
         }
+    }
+
+    /// Gives other tasks of the executor their turn if much was written since the last time.
+    private func yield(after byteCount: Int) async {
+        sliceByteCount += byteCount
+        guard sliceByteCount > ResponseCompletion.sliceBytes else { return }
+        sliceByteCount = 0
+        await Task.yield()
     }
 
     /// Writes the next items of a list.
@@ -196,7 +230,8 @@ final class IncrementalDelivery {
     /// - Returns: the number of bytes; 0 if the items have not been loaded yet, or are too large.
     private func writeItems(
         of list: ListStream, bytesMax: Int, _ payload: inout IncrementalPayload
-    ) -> Int {
+    ) async -> Int {
+        guard list.missing?.isLoaded != false else { return 0 }
         let recorder = DeferralRecorder(countMax: deferralsLeft)
         var completion = completion(at: list.path, recorder)
         var writer = ResponseWriter(capacity: 256)
@@ -210,9 +245,10 @@ final class IncrementalDelivery {
             if next > first { writer.append(UInt8(ascii: ",")) }
             // An item that must not be null, but is, ends the list with its errors, even if there are too many already.
             completion.errorsMax = max(errorsLeft, completion.errors.count + 1)
-            let isValid = completion.writeItem(next, of: list, to: &writer)
+            let isValid = await completion.writeItem(next, of: list, to: &writer)
             if completion.isTooLarge { isTooLarge = true }
-            if isTooLarge || completion.isIncomplete { return 0 }
+            list.missing = completion.missing
+            if isTooLarge || list.missing != nil { return 0 }
             if isValid {
                 next += 1
                 if completion.errors.count > errorsLeft { completion.errors.removeLast() }

@@ -60,25 +60,31 @@ extension GraphQLEndpoint {
         }
     }
 
-    /// Sends the parts of a response. If the time for the response is over, its task has been cancelled, so the remaining parts
-    /// contain errors and are complete soon. They are sent without waiting for the client.
+    /// Sends the parts of a response. If the time for the response is over, its task has been cancelled, so the next part
+    /// contains errors and is the last one. It is sent without waiting for the client.
     static func send(
         _ first: GraphQLResponse, _ rest: ResponseStream, to body: BodyStream,
         as format: StreamFormat
     ) async {
+        if let refusal = body.hold(first.retainedByteCount) {
+            return fail(body, format, refusal.error)
+        }
+        defer { body.release(first.retainedByteCount) }
         await body.write(format.next(first.body))
         do throws(RequestErrors) {
             while await body.waitUntilWritable() || body.endReason == .timedOut,
                 let response = try await rest.next()
             {
-                if body.endReason == .timedOut {
-                    body.writeNow(format.next(response.body))
-                } else {
-                    await body.write(format.next(response.body))
+                let part = format.next(response.body)
+                guard body.endReason == .timedOut else {
+                    await body.write(part)
+                    continue
                 }
+                if let refusal = body.writeLate(part) { return fail(body, format, refusal.error) }
             }
         } catch {
-            return body.writeNow(format.failed(error.errors))
+            body.writeNow(format.failed(error.errors))
+            return body.writeNow(format.complete)
         }
         switch body.endReason {
         case nil, .timedOut: body.writeNow(format.complete)

@@ -29,6 +29,9 @@ package final class BodyStream {
 
     let gate = WriteGate()
     private let reserve: (Int) -> UnreadRefusal?
+    /// Counts memory that the producer occupies until it calls `release`, or returns the reason to refuse it.
+    let hold: (Int) -> UnreadRefusal?
+    let release: (Int) -> Void
     private let send: (ByteBuffer) -> Void
     private let cancel: () -> Void
     private let limits: HTTPLimits
@@ -37,14 +40,19 @@ package final class BodyStream {
 
     /// - Parameters:
     ///   - reserve: Counts the bytes of a part before it is written, or returns the reason to refuse it.
+    ///   - hold: See the property.
+    ///   - release: Ends what `hold` has counted.
     ///   - send: Writes a part to the connection.
     ///   - cancel: Cancels the producer's task.
     init(
         _ limits: HTTPLimits, reserve: @escaping (Int) -> UnreadRefusal?,
+        hold: @escaping (Int) -> UnreadRefusal?, release: @escaping (Int) -> Void,
         send: @escaping (ByteBuffer) -> Void, cancel: @escaping () -> Void
     ) {
         self.limits = limits
         self.reserve = reserve
+        self.hold = hold
+        self.release = release
         self.send = send
         self.cancel = cancel
         heartbeatAt = .now() + limits.heartbeatInterval
@@ -69,6 +77,15 @@ package final class BodyStream {
         guard await waitUntilWritable() else { return }
         if let refusal = reserve(part.readableBytes) { return end(.refused(refusal)) }
         writeNow(part)
+    }
+
+    /// Sends a part without waiting for the client, after the time for the response has passed.
+    ///
+    /// - Returns: the reason to refuse the part; nil if it was sent.
+    func writeLate(_ part: ByteBuffer) -> UnreadRefusal? {
+        if let refusal = reserve(part.readableBytes) { return refusal }
+        writeNow(part)
+        return nil
     }
 
     /// Sends a part without waiting, as the final message does.

@@ -30,6 +30,8 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private var authenticated: AuthenticatedConnection?
     private var authenticating: Task<Void, Never>?
     private var operations: [Int: Task<Void, Never>] = [:]
+    /// The number of responses in several parts that are not complete.
+    private var incrementalCount = 0
     private let gate = WriteGate()
     let unreadCounter: UnreadCounter
     /// The channel's socket descriptor while the channel is active.
@@ -201,6 +203,8 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         request.app = state.app ?? app
         request.onError = operation.onError
         request.incrementalFormat = .draft
+        let timesOutAt = NIODeadline.now() + loopContext.limits.responseTimeout
+        request.hasTimedOut = { timesOutAt <= .now() }
         let bound = NIOLoopBound(self, eventLoop: loopContext.loop)
         loopContext.gauges.operationStarted()
         operations[number] = Task(executorPreference: loopContext.executor) { [request] in
@@ -218,6 +222,12 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         if let refusal = unreadCounter.refusal {
             return send(ServerMessage.error(id, [refusal.error]))
         }
+        // A subscription may take longer.
+        let timeout = loopContext.loop.scheduleTask(in: loopContext.limits.responseTimeout) {
+            [task = NIOLoopBound(operations[number], eventLoop: loopContext.loop)] in
+            task.value?.cancel()
+        }
+        defer { timeout.cancel() }
         switch await service.execute(request) {
         case .response(let response):
             if response.isRequestError {
@@ -230,9 +240,24 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
                 send(ServerMessage.complete(id))
             }
         case .incremental(let first, let rest):
+            // Each of them keeps the objects that it has not delivered in memory.
+            guard incrementalCount < loopContext.limits.incrementalOperationsPerSocketMax else {
+                return send(
+                    ServerMessage.error(
+                        id, [.tooManyIncrementalOperations(loopContext.limits)]))
+            }
+            if let refusal = unreadCounter.hold(first.retainedByteCount) {
+                return send(ServerMessage.error(id, [refusal.error]))
+            }
+            incrementalCount += 1
+            defer {
+                incrementalCount -= 1
+                unreadCounter.release(first.retainedByteCount)
+            }
             guard await send(first.body, of: id, number) else { return }
             await send(rest, of: id, number)
         case .responses(let responses):
+            timeout.cancel()
             await send(responses, of: id, number)
         }
     }
@@ -385,5 +410,13 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
                     )))
         case .disconnect: close()
         }
+    }
+}
+
+extension GraphQLError {
+    fileprivate static func tooManyIncrementalOperations(_ limits: HTTPLimits) -> GraphQLError {
+        GraphQLError(
+            "At most \(limits.incrementalOperationsPerSocketMax) responses may be delivered in parts on one socket at the same time. Wait until one is complete.",
+            extensions: [.init("code", .string("RATE_LIMITED"))])
     }
 }

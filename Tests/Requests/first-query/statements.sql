@@ -1,5 +1,9 @@
 -- round trip 1
-SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
+  SELECT
+  FROM sessions
+  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
+) THEN refuse_session() END;
 
 SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, e.genres, e.average_rating, o.chain, o.number, o.index, o.needs_successor, now()
 FROM (
