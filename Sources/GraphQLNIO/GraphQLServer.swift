@@ -17,6 +17,7 @@ import ServiceLifecycle
 ///   ([graphql-sse](https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md), distinct connections) or
 ///   `multipart/mixed`, or runs on a WebSocket with the subprotocol
 ///   [graphql-transport-ws](https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md).
+/// - If the schema has `@defer` and `@stream`, their responses use the same three transports.
 /// - The server speaks HTTP/1.1 without TLS. A proxy in front of it adds TLS and HTTP/2.
 ///
 /// It is a service of [ServiceLifecycle](https://github.com/swift-server/swift-service-lifecycle): in a `ServiceGroup`, a
@@ -41,7 +42,10 @@ public struct GraphQLServer: Service {
         var options = options
         options.responseBytesMax = limits.responseBytesMax
         self.init(host: host, port: port, options: options) {
-            SchemaService(schema, limits: limits, makeContext: makeContext)
+            [acceptsOnError = options.acceptsOnError] in
+            SchemaService(
+                schema, limits: limits, acceptsOnError: acceptsOnError,
+                makeContext: makeContext)
         }
     }
 
@@ -100,6 +104,8 @@ public struct GraphQLServer: Service {
         /// The origins whose pages may open a WebSocket, such as `https://app.example.com`, in addition to the server's own.
         /// `*` allows all.
         public var allowedOrigins: [String] = []
+        /// Whether requests may have the parameter `onError` (``GraphQL/ErrorBehavior``). It is ignored otherwise.
+        public var acceptsOnError = false
         /// Receives a line when the server starts and stops, and one for each defect of a resolver.
         public var logger = Logger(label: "graphql")
         /// Called with the port when the server accepts connections.

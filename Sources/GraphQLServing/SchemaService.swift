@@ -2,8 +2,8 @@ import GraphQL
 
 /// Executes the requests of an `ExecutableSchema` on one event loop or thread. It parses and validates each document once.
 ///
-/// Responses have one part: the schema has no `@defer` and `@stream`, and the parameter `onError` is ignored. Every client may
-/// open WebSockets and streams; the context of each operation decides what it may do.
+/// Responses have several parts if the schema has `@defer` and `@stream`, and an operation uses them. Every client may open
+/// WebSockets and streams; the context of each operation decides what it may do.
 ///
 /// ```swift
 /// let service = SchemaService(schema) { _ in NoContext() }
@@ -12,17 +12,21 @@ import GraphQL
 public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLService {
     private let documents: DocumentCache
     private let limits: RequestLimits
+    private let acceptsOnError: Bool
     private let makeContext: (GraphQLRequest) async throws(RequestErrors) -> Context
 
     /// - Parameters:
     ///   - limits: The limits of requests.
+    ///   - acceptsOnError: Whether requests may have the parameter `onError`. It is ignored otherwise.
     ///   - makeContext: Creates the context of a request, for example with the user of its token. The context of a
     ///     subscription is that of all its events. Errors that it throws are the response.
     public init(
         _ schema: ExecutableSchema<Context>, limits: RequestLimits = RequestLimits(),
+        acceptsOnError: Bool = false,
         makeContext: @escaping (GraphQLRequest) async throws(RequestErrors) -> Context
     ) {
         self.limits = limits
+        self.acceptsOnError = acceptsOnError
         self.makeContext = makeContext
         documents = DocumentCache(schema: schema.schema, resolvers: schema, limits: limits)
     }
@@ -34,12 +38,14 @@ public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLS
                 throw RequestErrors([
                     GraphQLError(
                         "The request has no query.",
-                        extensions: [.init("code", .string("BAD_USER_INPUT"))])
+                        extensions: [ErrorCode.badUserInput.member])
                 ])
             }
+            let errorBehavior = acceptsOnError ? try request.errorBehavior() : .propagate
             let document = try documents.document(Array(query.utf8))
             let (plan, variables, _) = try document.plan(
-                operationName: request.operationName, variables: request.variables ?? .null)
+                operationName: request.operationName, variables: request.variables ?? .null,
+                isIncremental: request.incrementalFormat != nil)
             switch plan.kind {
             case .mutation where request.isReadOnly:
                 return .response(
@@ -52,18 +58,34 @@ public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLS
                 let context = try await makeContext(request)
                 return .responses(
                     try await subscribe(
-                        plan, variables: variables, context: context, errorsMax: limits.errorsMax,
-                        responseBytesMax: limits.responseBytesMax, eventContext: { context }))
+                        plan, variables: variables, context: context, onError: errorBehavior,
+                        errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax,
+                        eventContext: { context }))
             case .query, .mutation:
-                let result = await GraphQL.execute(
-                    plan, variables: variables, context: try await makeContext(request),
-                    errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax)
-                var response = GraphQLResponse(body: result.body)
-                response.errorCodes = result.errors.compactMap(\.code)
-                return .response(response)
+                let context = try await makeContext(request)
+                if plan.isIncremental {
+                    let (first, rest) = await executeIncrementally(
+                        plan, variables: variables, context: context, onError: errorBehavior,
+                        errorsMax: limits.errorsMax, responseBytesMax: limits.responseBytesMax,
+                        format: request.incrementalFormat ?? .draft)
+                    let response = Self.response(first)
+                    return rest.map { .incremental(response, rest: $0) } ?? .response(response)
+                }
+                return .response(
+                    Self.response(
+                        await GraphQL.execute(
+                            plan, variables: variables, context: context, onError: errorBehavior,
+                            errorsMax: limits.errorsMax,
+                            responseBytesMax: limits.responseBytesMax)))
             }
         } catch {
             return .response(GraphQLResponse(body: error.body, isRequestError: true))
         }
+    }
+
+    private static func response(_ result: ExecutionResult) -> GraphQLResponse {
+        var response = GraphQLResponse(body: result.body)
+        response.errorCodes = result.errors.compactMap(\.code)
+        return response
     }
 }

@@ -172,6 +172,45 @@ import Testing
         }
     }
 
+    @Test func partsOfSocketThatTakeTooLongAreCancelled() async throws {
+        var limits = HTTPLimits.quick
+        limits.responseTimeout = .milliseconds(300)
+        try await WebSocketTests.run(limits: limits) { port in
+            let client = try SocketClient(port: port)
+            try client.initialize(token: "good")
+            try client.send(
+                #"{"id":"d","type":"subscribe","payload":{"query":"{deferredHeld}"}}"#)
+            #expect(try client.message() == #"{"id":"d","type":"next","payload":{"part":1}}"#)
+            #expect(
+                try client.message().contains(#""isReleased":false,"hasTimedOut":true}"#))
+            #expect(try client.message() == #"{"id":"d","type":"complete"}"#)
+            try client.close(1000)
+        }
+    }
+
+    @Test func socketDeliversFewResponsesInPartsAtOnce() async throws {
+        var limits = HTTPLimits.quick
+        limits.incrementalOperationsPerSocketMax = 1
+        try await WebSocketTests.run(limits: limits) { port in
+            let client = try SocketClient(port: port)
+            try client.initialize(token: "good")
+            for id in ["1", "2"] {
+                try client.send(
+                    #"{"id":"\#(id)","type":"subscribe","payload":{"query":"{deferredHeld}"}}"#)
+            }
+            #expect(try client.message() == #"{"id":"1","type":"next","payload":{"part":1}}"#)
+            let refusal = try client.message()
+            #expect(refusal.hasPrefix(#"{"id":"2","type":"error""#))
+            #expect(refusal.contains("RATE_LIMITED"))
+            // Cancelling the first one makes room.
+            try client.send(#"{"id":"1","type":"complete"}"#)
+            try client.send(
+                #"{"id":"3","type":"subscribe","payload":{"query":"{deferred}"}}"#)
+            #expect(try client.message() == #"{"id":"3","type":"next","payload":{"part":1}}"#)
+            try client.close(1000)
+        }
+    }
+
     @Test func partsAreMessagesOfSocket() async throws {
         try await WebSocketTests.run { port in
             let client = try SocketClient(port: port)

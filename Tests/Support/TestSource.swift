@@ -9,6 +9,8 @@ package final class TestSource: Sendable {
     private struct State {
         var requests: [String] = []
         var error: SourceError?
+        /// Ends when requests may be answered.
+        var gate: AsyncStream<Never>?
     }
 
     /// - Parameter records: by ISBN-13.
@@ -19,6 +21,7 @@ package final class TestSource: Sendable {
             name: name,
             edition: { number, _ async throws(SourceError) in
                 if let error = self.record(number.isbn13) { throw error }
+                if let gate = self.state.withLock({ $0.gate }) { for await _ in gate {} }
                 return self.records[number.isbn13]
             },
             search: { words, count, _ async throws(SourceError) in
@@ -38,6 +41,9 @@ package final class TestSource: Sendable {
 
     /// Makes every later request fail with an error; nil makes requests succeed again.
     package func fail(with error: SourceError?) { state.withLock { $0.error = error } }
+
+    /// Lets lookups by ISBN wait until `gate` ends. At most one may wait at a time.
+    package func hold(by gate: AsyncStream<Never>) { state.withLock { $0.gate = gate } }
 
     /// The ISBNs and search words that were requested, in order.
     package var requests: [String] { state.withLock { $0.requests } }

@@ -119,6 +119,28 @@ AS $$
         )
 $$;
 
+-- Returns whether a webhook has so many events of a user that could not be delivered that further ones are dropped. Otherwise, one user
+-- could fill the disk while a receiver is down.
+--
+-- Relies on this plan: the indexes webhook_deliveries_waiting and webhook_deliveries_dead.
+CREATE OR REPLACE FUNCTION is_webhook_queue_full(webhook uuid, owner uuid) RETURNS boolean
+LANGUAGE sql STABLE
+AS $$
+    SELECT
+        EXISTS (
+            SELECT
+            FROM webhook_deliveries d
+            WHERE d.webhook_id = webhook AND d.user_id = owner AND d.state = 'WAITING'
+            OFFSET 49999
+        )
+        OR EXISTS (
+            SELECT
+            FROM webhook_deliveries d
+            WHERE d.webhook_id = webhook AND d.user_id = owner AND d.state = 'DEAD'
+            OFFSET 49999
+        )
+$$;
+
 -- Turns new entries into deliveries, for up to `users_max` users and `entries_max` entries of each. Returns the number of users.
 -- Users with a transaction in progress are left for the next call.
 --
@@ -187,6 +209,7 @@ BEGIN
                 AND t.type IS NOT NULL
                 AND w.created_at <= t.at
                 AND has_event_type(w.event_types, t.type)
+                AND NOT is_webhook_queue_full(w.id, mark.user_id)
             ORDER BY t.position, t.change_seq, t.event_id
             RETURNING webhook_id
         )

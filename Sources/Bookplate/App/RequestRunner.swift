@@ -115,7 +115,7 @@ package final class RequestRunner: GraphQLService {
         let errorBehavior: ErrorBehavior
         do throws(RequestErrors) {
             try gate.admit(1)
-            errorBehavior = try self.errorBehavior(request)
+            errorBehavior = acceptsOnError ? try request.errorBehavior() : .propagate
         } catch {
             throw .request(error)
         }
@@ -165,20 +165,6 @@ package final class RequestRunner: GraphQLService {
         return Planned(
             text: text, document: document, plan: plan, variables: variables, isKnown: isKnown,
             errorBehavior: errorBehavior, start: start)
-    }
-
-    private func errorBehavior(
-        _ request: GraphQLRequest
-    ) throws(RequestErrors) -> ErrorBehavior {
-        guard acceptsOnError, let value = request.onError, !value.isNull else { return .propagate }
-        guard let behavior = value.string.flatMap(ErrorBehavior.init) else {
-            throw RequestErrors([
-                GraphQLError(
-                    "The parameter 'onError' must be \"NULL\", \"PROPAGATE\", or \"HALT\".",
-                    extensions: [.init("code", .string("BAD_USER_INPUT"))])
-            ])
-        }
-        return behavior
     }
 
     /// Counts the elements of the schema that the operation uses.

@@ -22,7 +22,7 @@ extension ExecutionContext {
 extension FieldError {
     /// An error that does not tell clients what is wrong. Its code is `INTERNAL_SERVER_ERROR`.
     public static let internalError = FieldError(
-        "An internal error occurred.", extensions: [.init("code", .string("INTERNAL_SERVER_ERROR"))]
+        "An internal error occurred.", extensions: [ErrorCode.internalError.member]
     )
 }
 

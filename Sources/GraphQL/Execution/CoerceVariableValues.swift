@@ -160,7 +160,7 @@ private func typeStart(_ type: TypeReference) -> SourceRange {
 
 func badInput(_ message: String, locations: [SourceLocation]) -> GraphQLError {
     GraphQLError(
-        message, locations: locations, extensions: [.init("code", .string("BAD_USER_INPUT"))])
+        message, locations: locations, extensions: [ErrorCode.badUserInput.member])
 }
 
 extension Schema {

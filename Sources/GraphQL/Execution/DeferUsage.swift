@@ -83,7 +83,7 @@ struct StreamUsage: Sendable {
         guard let count, count >= 0 else {
             throw FieldError(
                 "initialCount must be a positive integer or 0.",
-                extensions: [.init("code", .string("BAD_USER_INPUT"))])
+                extensions: [ErrorCode.badUserInput.member])
         }
         return count
     }

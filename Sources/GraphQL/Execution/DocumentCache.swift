@@ -156,7 +156,7 @@ public final class CachedDocument {
         hasIncrementalDirectives =
             schema.hasIncrementalDelivery
             && document.usesDirective { $0 == "defer" || $0 == "stream" }
-        pageSizeVariables = document.pageSizeVariables()
+        pageSizeVariables = document.pageSizeVariables(limits.operation)
     }
 
     /// Selects the operation, coerces the variables, checks the cost, and returns a plan for the
@@ -228,7 +228,7 @@ public final class CachedDocument {
             operations[name] = (operation, variables)
             return (operation, variables)
         } catch {
-            throw RequestErrors([error.withCode("BAD_USER_INPUT")])
+            throw RequestErrors([error.withCode(.badUserInput)])
         }
     }
 
@@ -258,10 +258,10 @@ public final class CachedDocument {
 }
 
 extension GraphQLError {
-    func withCode(_ code: String) -> GraphQLError {
+    func withCode(_ code: ErrorCode) -> GraphQLError {
         guard self.code == nil else { return self }
         var error = self
-        error.extensions.insert(.init("code", .string(code)), at: 0)
+        error.extensions.insert(code.member, at: 0)
         return error
     }
 }

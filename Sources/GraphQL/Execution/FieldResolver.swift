@@ -52,7 +52,7 @@ public final class FieldError: Error, Sendable {
         message = error.message
         extensions =
             error.extensions.isEmpty
-            ? [.init("code", .string("BAD_USER_INPUT"))] : error.extensions
+            ? [ErrorCode.badUserInput.member] : error.extensions
         locations = error.locations
     }
 }

@@ -187,7 +187,7 @@ private struct Planner {
             throw GraphQLError(
                 "The operation selects more than \(fieldsMax) fields. Select fewer fields or split the operation.",
                 extensions: [
-                    .init("code", .string("OPERATION_TOO_COMPLEX")),
+                    ErrorCode.operationTooComplex.member,
                     .init("limit", .string("plannedFieldsMax")), .init("max", .int(fieldsMax)),
                 ])
         }
@@ -272,7 +272,7 @@ private struct Planner {
         }
         throw GraphQLError(
             "The field \(type.name).\(definition.name) \(problem).",
-            extensions: [.init("code", .string("INTERNAL_SERVER_ERROR"))])
+            extensions: [ErrorCode.internalError.member])
     }
 
     private func arguments(of field: Field, _ definition: FieldDefinition) -> PlannedArguments {

@@ -7,7 +7,7 @@ extension Source {
     func syntaxError(at offset: Int, _ message: String) -> GraphQLError {
         GraphQLError(
             "Syntax Error: " + message, locations: [location(at: Int32(clamping: offset))],
-            extensions: [.init("code", .string("GRAPHQL_PARSE_FAILED"))])
+            extensions: [ErrorCode.parseFailed.member])
     }
 
     /// Creates the error for a document that exceeds one of its `ParseLimits`. `limit` is the name
@@ -19,7 +19,7 @@ extension Source {
             "Syntax Error: " + message + " Parsing aborted.",
             locations: [location(at: Int32(clamping: offset))],
             extensions: [
-                .init("code", .string("OPERATION_TOO_COMPLEX")),
+                ErrorCode.operationTooComplex.member,
                 .init("limit", .string(limit)),
                 .init("max", .int(max)),
             ])

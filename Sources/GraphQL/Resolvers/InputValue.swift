@@ -53,7 +53,7 @@ extension ArgumentValues {
         } catch {
             throw FieldError(
                 "Argument \"\(name)\" has an invalid value. \(error.message)",
-                extensions: [.init("code", .string("BAD_USER_INPUT"))])
+                extensions: [ErrorCode.badUserInput.member])
         }
     }
 }

@@ -66,14 +66,17 @@ public struct ExecutableSchema<Context: ExecutionContext & Sendable>: ResolverSo
     ///   - sdl: The schema in the schema definition language.
     ///   - context: The type of the contexts of requests.
     ///   - scalars: The input coercion of custom scalars by name. Inputs of other custom scalars are not checked.
+    ///   - hasIncrementalDelivery: Whether operations may use `@defer` and `@stream`.
     ///   - configure: Gives the resolvers.
     /// - Throws: The errors of the schema. If it has none, a list of all fields without a resolver, resolvers that do not match,
     ///   and resolvers without a field.
     public init(
         _ sdl: String, context: Context.Type,
-        scalars: [String: ScalarInput] = [:], _ configure: (ResolverBuilder<Context>) -> Void
+        scalars: [String: ScalarInput] = [:], hasIncrementalDelivery: Bool = false,
+        _ configure: (ResolverBuilder<Context>) -> Void
     ) throws(RequestErrors) {
-        schema = try buildSchema(Source(sdl), scalars: scalars)
+        schema = try buildSchema(
+            Source(sdl), scalars: scalars, hasIncrementalDelivery: hasIncrementalDelivery)
         let builder = ResolverBuilder<Context>(schema)
         configure(builder)
         entries = builder.table.entries
@@ -83,12 +86,14 @@ public struct ExecutableSchema<Context: ExecutionContext & Sendable>: ResolverSo
         guard problems.isEmpty else { throw RequestErrors(problems.map { GraphQLError($0) }) }
     }
 
-    /// Builds a schema whose requests share no state, as ``init(_:context:scalars:_:)`` does.
+    /// Builds a schema whose requests share no state, as ``init(_:context:scalars:hasIncrementalDelivery:_:)`` does.
     public init(
-        _ sdl: String, scalars: [String: ScalarInput] = [:],
+        _ sdl: String, scalars: [String: ScalarInput] = [:], hasIncrementalDelivery: Bool = false,
         _ configure: (ResolverBuilder<NoContext>) -> Void
     ) throws(RequestErrors) where Context == NoContext {
-        try self.init(sdl, context: NoContext.self, scalars: scalars, configure)
+        try self.init(
+            sdl, context: NoContext.self, scalars: scalars,
+            hasIncrementalDelivery: hasIncrementalDelivery, configure)
     }
 
     /// Returns the resolver that was given for a field.

@@ -18,7 +18,7 @@ extension GraphQLError {
         GraphQLError(
             "The response is larger than \(bytesMax) bytes. Select fewer fields or request smaller pages.",
             extensions: [
-                .init("code", .string("RESPONSE_TOO_LARGE")),
+                ErrorCode.responseTooLarge.member,
                 .init("limit", .string("responseBytesMax")), .init("max", .int(bytesMax)),
             ])
     }

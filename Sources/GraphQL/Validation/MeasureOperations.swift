@@ -208,7 +208,7 @@ struct OperationMeasurer {
         return (saturatingProduct(measured.objectCount, once), once)
     }
 
-    /// Returns the value of `first` or `last`, or nil if the field has no such arguments.
+    /// Returns the value of the first page size argument, or nil if the field has none.
     private func pageSize(of field: Field, _ arguments: [InputValueDefinition]) -> Int? {
         guard !arguments.isEmpty else { return nil }
         for argument in arguments {
@@ -235,12 +235,12 @@ struct OperationMeasurer {
 extension Document {
     /// Returns the names of the variables that are used as page sizes, without duplicates. They
     /// determine the cost of the document.
-    func pageSizeVariables() -> [String] {
+    func pageSizeVariables(_ limits: OperationLimits) -> [String] {
         var names: [String] = []
         for index in 0..<tree.nodes.count where tree.nodes[index].kind == .argument {
             let argument = Argument(NodeReference(tree: tree, index: index))
             guard case .variable(let name) = argument.value.kind,
-                pageSizeArguments.contains(argument.name.value), !names.contains(name)
+                limits.pageSizeArguments.contains(argument.name.value), !names.contains(name)
             else { continue }
             names.append(name)
         }

@@ -25,7 +25,7 @@ struct MeasuredField {
             parentType.flatMap { limits.objectCounts["\($0.name).\(name)"] }
             ?? (isList ? limits.listSizeAssumed : 1)
         sizeArguments =
-            definition?.arguments.filter { pageSizeArguments.contains($0.name) } ?? []
+            definition?.arguments.filter { limits.pageSizeArguments.contains($0.name) } ?? []
         startsIntrospection = name == "__schema" || name == "__type"
         isIntrospectionField = parentType?.name.hasPrefix("__") ?? false
         multipliesIntrospection =
@@ -33,6 +33,3 @@ struct MeasuredField {
             && ["fields", "interfaces", "possibleTypes", "inputFields"].contains(name)
     }
 }
-
-/// The names of the arguments that limit the number of objects of a page.
-let pageSizeArguments = ["first", "last"]

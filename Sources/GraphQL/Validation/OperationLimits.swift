@@ -22,9 +22,11 @@ public struct OperationLimits: Sendable {
     public var fragmentsMax = 200
     /// The maximum number of variable definitions in a document.
     public var variablesMax = 500
-    /// The maximum number of objects that an operation can return. A page counts as `first` (or
-    /// `last`) objects.
+    /// The maximum number of objects that an operation can return.
     public var costMax = 10_000
+    /// The names of arguments that limit the number of objects of a page, such as `["first", "last"]`. A field with such an
+    /// argument counts as many objects as the argument says. By default, there are none.
+    public var pageSizeArguments: [String] = []
     /// The assumed number of objects of a list that is not a page, and of a page whose size is a
     /// variable without a value.
     public var listSizeAssumed = 10

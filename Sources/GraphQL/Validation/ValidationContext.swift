@@ -160,13 +160,13 @@ struct ValidationContext {
             GraphQLError(
                 report.message, locations: report.ranges.compactMap { locations[$0.start] },
                 extensions: report.limit?.extensions
-                    ?? [.init("code", .string("GRAPHQL_VALIDATION_FAILED"))])
+                    ?? [ErrorCode.validationFailed.member])
         }
         if ordered.count > options.errorsMax {
             errors.append(
                 GraphQLError(
                     "Too many validation errors, error limit reached. Validation aborted.",
-                    extensions: [.init("code", .string("GRAPHQL_VALIDATION_FAILED"))]))
+                    extensions: [ErrorCode.validationFailed.member]))
         }
         return errors
     }
@@ -189,7 +189,7 @@ struct ExceededLimit {
 
     var extensions: [Value.Member] {
         [
-            .init("code", .string("OPERATION_TOO_COMPLEX")),
+            ErrorCode.operationTooComplex.member,
             .init("limit", .string(name)),
             .init("max", .int(max)),
         ]

@@ -1,3 +1,4 @@
+import BookSources
 import GraphQL
 import TestSupport
 import Testing
@@ -51,6 +52,43 @@ import Testing
         }
         #expect(delivered.sorted() == ["books", "lookup"])
         #expect(await parts.next(within: .milliseconds(200)).isNull)
+    }
+
+    /// An external source that does not respond delays only the field that needs it.
+    @Test func heldSourceDelaysOnlyItsField() async throws {
+        let source = TestSource(["9780140328721": LookupISBNTests.fox])
+        let (gate, release) = AsyncStream.makeStream(of: Never.self)
+        source.hold(by: gate)
+        let app = try await TestApp.start(
+            catalog: [], sources: SourceChain([source.source(.openLibrary)]))
+        let reader = try await app.makeReader()
+        let parts = try await reader.subscribe(
+            """
+            {
+              me { displayName }
+              ... @defer(label: "lookup") { lookupISBN(isbn: "9780140328721") { title } }
+              ... @defer(label: "feed") { feed(first: 1) { edges { node { id } } } }
+              ... @defer(label: "books") { me { books(first: 3) { nodes { title } } } }
+            }
+            """)
+        let first = await parts.next()
+        var labels: [String: String] = [:]
+        for pending in first["pending"]?.list ?? [] {
+            labels[pending["id"]?.string ?? ""] = pending["label"]?.string
+        }
+        func completed(_ part: Value) -> [String] {
+            (part["completed"]?.list ?? []).compactMap { labels[$0["id"]?.string ?? ""] }
+        }
+        var early: [String] = []
+        while early.count < 2 { early += completed(await parts.next()) }
+        #expect(early.sorted() == ["books", "feed"])
+        release.finish()
+        let last = await parts.next()
+        #expect(completed(last) == ["lookup"])
+        #expect(
+            last["incremental"]?.list?.first?["data"]?["lookupISBN"]?["title"]
+                == "Fantastic Mr. Fox")
+        #expect(last["hasNext"] == .boolean(false))
     }
 
     @Test func clientOfSingleResponseGetsEverything() async throws {

@@ -54,6 +54,26 @@ import Testing
         #expect(response.roundTrips == 2)
     }
 
+    /// The fields of one level look up their ISBNs together, also an ISBN that two of them ask for.
+    @Test func fieldsOfOneLevelShareTheirLookups() async throws {
+        let setting = try await start()
+        let response = try await setting.reader.execute(
+            """
+            {
+              a: lookupISBN(isbn: "9780140328721") { title }
+              b: lookupISBN(isbn: "9780140328721") { isbn13 }
+              known: lookupISBN(isbn: "\(TestCatalog.isbn(3))") { title }
+              unknown: lookupISBN(isbn: "9780141439587") { title }
+            }
+            """)
+        #expect(response["a", "title"] == "Fantastic Mr. Fox")
+        #expect(response["b", "isbn13"] == "9780140328721")
+        #expect(response["known", "title"] == "Card 3")
+        #expect(response["unknown"] == .null)
+        #expect(response.errors.isEmpty)
+        #expect(setting.library.requests.sorted() == ["9780140328721", "9780141439587"])
+    }
+
     @Test func editionFromASourceIsAddedToTheCatalog() async throws {
         let setting = try await start()
         let response = try await setting.reader.execute(Self.lookup, ["isbn": "ISBN 0-14-032872-6"])

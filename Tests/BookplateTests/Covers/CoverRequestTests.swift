@@ -1,3 +1,4 @@
+import GraphQLServing
 import Glibc
 import GraphQL
 import LoopbackHTTP

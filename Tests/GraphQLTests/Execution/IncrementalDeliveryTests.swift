@@ -145,7 +145,7 @@ import Testing
             #expect(found.first == test.responses.first, "loading: \(loading)")
             // Calls are delivered one by one, and properties before what has to be loaded. The last case shows only the
             // first response.
-            if loading != .call, loading != .properties, test.responses.count > 1 {
+            if !loading.deliversFieldsOneByOne, loading != .properties, test.responses.count > 1 {
                 #expect(found == test.responses, "loading: \(loading)")
             }
             let merged = try MergedResponse(found)
@@ -202,6 +202,65 @@ import Testing
                 #"{"incremental":[{"id":"0","data":{"title":"T"}}],"completed":[{"id":"0"}],"hasNext":true}"#,
                 #"{"incremental":[{"id":"1","data":{"summary":"S"}}],"completed":[{"id":"1"}],"hasNext":false}"#,
             ])
+    }
+
+    /// Calls to other services run at the same time, and the result of each is delivered when it is there.
+    @Test func slowCallDoesNotDelayOthers() async throws {
+        let (gate, release) = AsyncStream.makeStream(of: Never.self)
+        let schema = try ExecutableSchema(
+            "type Query { slow: String fast: String }", hasIncrementalDelivery: true
+        ) { resolvers in
+            resolvers.query.field("slow") { _ in
+                for await _ in gate {}
+                return "slow"
+            }
+            resolvers.query.field("fast") { _ in "fast" }
+        }
+        let cache = DocumentCache(schema: schema.schema, resolvers: schema, limits: .trusted)
+        let (plan, variables, _) = try cache.document(
+            Array("{ ... @defer { slow } ... @defer { fast } }".utf8)
+        ).plan(operationName: nil, variables: .null, isIncremental: true)
+        let (_, rest) = await executeIncrementally(
+            plan, variables: variables, context: NoContext())
+        let second = try #require(try await rest?.next())
+        #expect(
+            String(decoding: second.body, as: UTF8.self)
+                == #"{"incremental":[{"id":"1","data":{"fast":"fast"}}],"completed":[{"id":"1"}],"hasNext":true}"#
+        )
+        release.finish()
+        let last = try #require(try await rest?.next())
+        #expect(
+            String(decoding: last.body, as: UTF8.self)
+                == #"{"incremental":[{"id":"0","data":{"slow":"slow"}}],"completed":[{"id":"0"}],"hasNext":false}"#
+        )
+    }
+
+    @Test func cancellationEndsEverythingThatIsPending() async throws {
+        let schema = try ExecutableSchema(
+            "type Query { never: String list: [Int!]! }", hasIncrementalDelivery: true
+        ) { resolvers in
+            resolvers.query.field("never") { _ in
+                try await Task.sleep(for: .seconds(3600))
+                return "never"
+            }
+            resolvers.query.field("list") { _ in [1, 2] }
+        }
+        let cache = DocumentCache(schema: schema.schema, resolvers: schema, limits: .trusted)
+        let (plan, variables, _) = try cache.document(
+            Array("{ list ... @defer { never } }".utf8)
+        ).plan(operationName: nil, variables: .null, isIncremental: true)
+        let task = Task {
+            let (_, rest) = await executeIncrementally(
+                plan, variables: variables, context: NoContext())
+            let last = try await rest?.next()
+            #expect(try await rest?.next() == nil)
+            return last.map { String(decoding: $0.body, as: UTF8.self) }
+        }
+        task.cancel()
+        #expect(
+            try await task.value
+                == #"{"completed":[{"id":"0","errors":[{"message":"An internal error occurred.","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}],"hasNext":false}"#
+        )
     }
 
     @Test func nothingIsLoadedBeforeTheNextResponseIsRequested() async throws {

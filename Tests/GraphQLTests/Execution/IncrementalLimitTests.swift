@@ -74,6 +74,22 @@ import Testing
         #expect(code(try json(found[0])["errors"]?.list?.first) == "RESPONSE_TOO_LARGE")
     }
 
+    /// The items that made the response too large were not delivered, so the list ends before them.
+    @Test func refusalNamesTheFirstItemThatIsMissing() async throws {
+        let title = String(repeating: "t", count: 30_000)
+        let found = try await incrementalResponses(
+            to: "{ books @stream(initialCount: 1) { title } }",
+            root: books(8, #"{"title": "\#(title)"}"#), schema: schema, format: .apollo2022,
+            responseBytesMax: 140_000)
+        var count = 1
+        for response in found.dropFirst().dropLast() {
+            count += try json(response)["incremental"]?.list?.first?["items"]?.list?.count ?? 0
+        }
+        let last = try json(try #require(found.last))["incremental"]?.list?.first
+        #expect(code(last?["errors"]?.list?.first) == "RESPONSE_TOO_LARGE")
+        #expect(last?["path"] == .list([.string("books"), .int(count)]))
+    }
+
     /// The path of each deferred object contains the alias.
     @Test(arguments: [IncrementalFormat.draft, .apollo2022])
     func pathsCountTowardsTheSizeOfLaterResponses(format: IncrementalFormat) async throws {

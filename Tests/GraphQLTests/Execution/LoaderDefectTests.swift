@@ -145,6 +145,59 @@ import Testing
         ) { .needsParents }
     }
 
+    /// Counts the flushes in which fields of objects were loaded.
+    private final class Speculation: ResolverSource, FieldLoader, PreparedLoad {
+        /// What the speculative load of `Query.object` returns.
+        let children: @Sendable () -> Children
+
+        init(_ children: @escaping @Sendable () -> Children) { self.children = children }
+
+        func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
+            .load(self)
+        }
+
+        func prepare(_ field: SelectedField) -> any PreparedLoad {
+            field.parentType.name == "Query" ? self : Text()
+        }
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues,
+            in context: any ExecutionContext
+        ) -> Load { .speculative(placeholder: Batch(1)) { [children] _ in children() } }
+
+        private struct Text: PreparedLoad {
+            func start(
+                for parents: any ObjectBatch, arguments: ArgumentValues,
+                in context: any ExecutionContext
+            ) -> Load { .afterFlush { parents in .each(of: Batch(parents.count)) } }
+        }
+    }
+
+    /// The fields below were started for one object. If there are others, they are loaded for those.
+    @Test(arguments: [
+        (Slot.object(group: 0, index: 0), [1], #"{"text":"value"}"#),
+        (.object(group: 0, index: 1), [2], #"{"text":"value"}"#),
+        (.object(group: 1, index: 0), [1, 1], #"{"text":"value"}"#),
+        (.null, [1], "null"),
+        (.null, [], "null"),
+    ])
+    func speculativeLoadWithOtherObjects(
+        slot: Slot, counts: [Int], object: String
+    ) async throws {
+        let schema = try buildSchema(
+            Source("type Query { object: Thing } type Thing { text: String }"))
+        let cache = DocumentCache(
+            schema: schema,
+            resolvers: Speculation {
+                Children(slots: [slot], groups: counts.map { .init(Batch($0)) })
+            }, limits: RequestLimits())
+        let (plan, variables, _) = try cache.document(Array("{ object { text } }".utf8))
+            .plan(operationName: nil, variables: .null)
+        let result = await execute(plan, variables: variables, context: Context())
+        #expect(
+            String(decoding: result.body, as: UTF8.self) == #"{"data":{"object":\#(object)}}"#)
+    }
+
     @Test func leafWithoutOutput() async throws {
         try await check(
             "leaf", "The loader of Query.leaf returned a batch that wrote nothing for a value."

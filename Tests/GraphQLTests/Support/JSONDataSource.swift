@@ -27,6 +27,13 @@ struct JSONDataSource: ResolverSource {
         case speculative
         /// Every field has a loader that returns its values asynchronously.
         case call
+        /// Like `call`, but the calls of a level run at the same time.
+        case concurrent
+        /// Every field has a loader of two steps: a flush, and a concurrent call if the field is a list.
+        case steps
+
+        /// Whether deferred fields are delivered one by one.
+        var deliversFieldsOneByOne: Bool { [.call, .concurrent, .steps].contains(self) }
     }
 
     func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
@@ -126,6 +133,24 @@ private struct JSONLoader: FieldLoader {
                 return .call {
                     context?.record("call \(name)")
                     return children(parents)
+                }
+            case .concurrent:
+                return .concurrent(
+                    ConcurrentCall {
+                    } finish: {
+                        children(parents)
+                    })
+            case .steps:
+                context?.requestFlush()
+                let isList = field.definition.type.isList
+                return .afterFlushThen { parents in
+                    isList
+                        ? .concurrent(
+                            ConcurrentCall {
+                            } finish: {
+                                children(parents)
+                            })
+                        : .ready(children(parents))
                 }
             case .speculative where parents is Placeholder && field.definition.type.isList:
                 return .needsParents

@@ -34,6 +34,7 @@ struct OperationLimitsTests {
 
     private func limits(_ change: (inout OperationLimits) -> Void) -> OperationLimits {
         var limits = OperationLimits()
+        limits.pageSizeArguments = ["first", "last"]
         change(&limits)
         return limits
     }
@@ -114,6 +115,18 @@ struct OperationLimitsTests {
         }
         #expect(try exceeded(source, assumed) == ["costMax \(cost)"])
         #expect(try exceeded(source, limits { $0.costMax = cost }).isEmpty)
+    }
+
+    @Test func argumentsAreNoPageSizesByDefault() throws {
+        let source = "{ users(first: 1000) { id } }"
+        #expect(try exceeded(source, limits { $0.pageSizeArguments = [] }).isEmpty)
+        #expect(
+            try exceeded(
+                source,
+                limits {
+                    $0.pageSizeArguments = ["first"]
+                    $0.costMax = 999
+                }) == ["costMax 1000"])
     }
 
     @Test func fieldsMayHaveCountsOfTheirOwn() throws {

@@ -1,3 +1,4 @@
+import GraphQLServing
 import FoundationEssentials
 import GraphQL
 import TestSupport

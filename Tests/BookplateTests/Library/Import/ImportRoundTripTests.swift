@@ -1,3 +1,4 @@
+import GraphQLServing
 import GraphQL
 import Identity
 import Postgres

@@ -1,3 +1,5 @@
+import GraphQL
+
 /// The representation of a file of a multipart request in the variables: a string with the index of
 /// the file.
 ///

@@ -1,0 +1,98 @@
+import GraphQLServing
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import GraphQLNIO
+
+/// Limits of requests with files, and of large bodies in general.
+@Suite struct UploadTests {
+    private static func parse(operations: String, map: String) throws(HTTPProblem) {
+        let parts = [("operations", operations), ("map", map), ("0", "file")].map { name, content in
+            "--b\r\ncontent-disposition: form-data; name=\"\(name)\"\r\n\r\n\(content)\r\n"
+        }
+        let request = HTTPRequest(
+            method: .POST, target: RequestTarget("/graphql"),
+            headers: StoredHeaders(RequestHeaders()),
+            body: ByteBuffer(string: parts.joined() + "--b--\r\n"), id: "test")
+        _ = try GraphQLRequest(multipart: request, boundary: "b", jsonBytesMax: 4096)
+    }
+
+    private static func operations(nulls: Int) -> String {
+        let nulls = Array(repeating: "null", count: nulls).joined(separator: ",")
+        return #"{"query":"{a}","variables":{"a":[\#(nulls)]}}"#
+    }
+
+    private static func map(paths: Int) -> String {
+        let paths = (0..<paths).map { #""variables.a.\#($0)""# }.joined(separator: ",")
+        return #"{"0":[\#(paths)]}"#
+    }
+
+    @Test(arguments: [
+        (operations(nulls: 100), map(paths: 100), nil),
+        (operations(nulls: 101), map(paths: 101), "`map` may contain at most 100 paths."),
+        (operations(nulls: 1000), map(paths: 1), "The request's body is larger than 4096 bytes."),
+        (operations(nulls: 1), #"{"0":["variables.b"]}"#, notNull),
+        (operations(nulls: 1), #"{"0":["variables.a.1"]}"#, notNull),
+        (operations(nulls: 1), #"{"0":["variables.a.0","variables.a.0"]}"#, notNull),
+        (operations(nulls: 1), #"{"0":["variables.a.-1"]}"#, notNull),
+        (operations(nulls: 1), #"{"0":["variables.a"]}"#, notNull),
+    ])
+    func pathsOfUploadsAreLimited(operations: String, map: String, message: String?) {
+        do throws(HTTPProblem) {
+            try Self.parse(operations: operations, map: map)
+            #expect(message == nil)
+        } catch {
+            #expect(error.message == message)
+        }
+    }
+
+    private static let notNull = "Each path in `map` must lead to a null value in `variables`."
+
+    /// Clients that do not complete their bodies hold memory, so there is a limit for all bodies of an address.
+    @Test(arguments: [true, false])
+    func bodiesThatAreHeldAreLimited(isLimitOfAddress: Bool) async throws {
+        var limits = HTTPLimits.quick
+        limits.bodyTimeout = .seconds(30)
+        if isLimitOfAddress {
+            limits.bodyBytesPerAddressMax = 1 << 20
+        } else {
+            limits.bodyBytesOfProcessMax = 1 << 20
+        }
+        try await TestServer.run(limits: limits, bodyBytesMax: 4 << 20) { server in
+            @Sendable func head(_ count: Int) -> String {
+                "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\ncontent-length: \(count)\r\n\r\n"
+            }
+            let holder = try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(head(900_001) + String(repeating: " ", count: 900_000))
+                return client
+            }
+            // Repeats until the server has received the first body.
+            try await waitUntil("another body is refused") {
+                let response = try await onThread {
+                    let client = try RawClient(port: server.port)
+                    try client.send(
+                        head(800_000) + #"{"query":"{a}"}"#
+                            + String(repeating: " ", count: 800_000 - 15))
+                    return try client.response()
+                }
+                guard response.status != 200 else { return false }
+                #expect(response.status == (isLimitOfAddress ? 429 : 503))
+                #expect(response.headers["retry-after"] == "5")
+                return true
+            }
+            // Small requests are served, and the held body is complete after its last byte.
+            #expect(try await server.send(.post(#"{"query":"{a}"}"#)).status == 200)
+            let last = try await onThread {
+                try holder.send("x")
+                return try holder.response()
+            }
+            #expect(last.status == 400)
+            // The memory is free again.
+            let large = try await server.send(
+                head(900_000) + #"{"query":"{a}"}"# + String(repeating: " ", count: 900_000 - 15))
+            #expect(large.status == 200)
+        }
+    }
+}
