@@ -1691,6 +1691,7 @@ BEGIN
                 AND t.type IS NOT NULL
                 AND w.created_at <= t.at
                 AND has_event_type(w.event_types, t.type)
+                AND NOT is_webhook_queue_full(w.id, mark.user_id)
             ORDER BY t.position, t.change_seq, t.event_id
             RETURNING webhook_id
         )
@@ -4673,6 +4674,26 @@ CREATE FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version tex
             AND c.book_id = is_stored_version.book_id
             AND c.version = is_stored_version.version
     )
+$$;
+
+-- Name: is_webhook_queue_full(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_webhook_queue_full(webhook uuid, owner uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT
+        EXISTS (
+            SELECT
+            FROM webhook_deliveries d
+            WHERE d.webhook_id = webhook AND d.user_id = owner AND d.state = 'WAITING'
+            OFFSET 49999
+        )
+        OR EXISTS (
+            SELECT
+            FROM webhook_deliveries d
+            WHERE d.webhook_id = webhook AND d.user_id = owner AND d.state = 'DEAD'
+            OFFSET 49999
+        )
 $$;
 
 -- Name: isbn_key(text); Type: FUNCTION; Schema: public; Owner: -

@@ -24,6 +24,9 @@ let package = Package(
             name: "GrammarFuzz", dependencies: ["GraphQL", "CFuzzer"], swiftSettings: fuzzed,
             linkerSettings: linked),
         .executableTarget(
+            name: "ExecutionFuzz", dependencies: ["GraphQL", "CFuzzer"], swiftSettings: fuzzed,
+            linkerSettings: linked),
+        .executableTarget(
             name: "HTTPFuzz",
             dependencies: [
                 "CFuzzer", .product(name: "NIOCore", package: "swift-nio"),

@@ -369,8 +369,8 @@ $$;
 
 -- MARK: Clients
 
--- Returns whether a reader has allowed an app something, or is about to. Requests that no reader has answered do not count,
--- because anybody can start them.
+-- Returns whether a reader has allowed an app something, or is about to. Requests without an answer do not count,
+-- because they can be started without signing in.
 CREATE OR REPLACE FUNCTION is_oauth_client_used(client uuid) RETURNS boolean
 LANGUAGE sql STABLE
 AS $$
@@ -379,8 +379,8 @@ AS $$
 $$;
 
 -- Adds an app that registers itself. Returns false if the tenant does not allow that, or has `clients_max` such apps. The oldest
--- app without access to an account makes room after an hour. Places that one address has taken are free again then, because it can
--- register only some hundred apps in an hour.
+-- app without access to an account is removed after an hour. One address can register only some hundred apps in that time, so it
+-- cannot prevent the registrations of others.
 CREATE OR REPLACE FUNCTION register_oauth_client(
     new_id uuid, tenant uuid, new_name text, uris text[], allowed access_scope[], device boolean, new_secret_hash bytea,
     clients_max int

@@ -119,8 +119,8 @@ AS $$
         )
 $$;
 
--- Returns whether a webhook has so many events of a user that could not be delivered that further ones are dropped. Otherwise, one user
--- could fill the disk while a receiver is down.
+-- Returns whether further events of a user are dropped, because 50,000 of them wait for a webhook or are dead letters. Otherwise, one
+-- user could fill the disk while a receiver is down.
 --
 -- Relies on this plan: the indexes webhook_deliveries_waiting and webhook_deliveries_dead.
 CREATE OR REPLACE FUNCTION is_webhook_queue_full(webhook uuid, owner uuid) RETURNS boolean

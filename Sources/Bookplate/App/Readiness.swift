@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_204_500
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "7e8317eb10614f10775ef1b62f163f319e95a4b9d507aff33dc1347d4f634d40"
+    "d407287d2194cde160c90e4d43ca3ce1a03fa9d66e934b2c418667309441f642"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -30,10 +30,11 @@ actor TitleCards {
                 let drawn = try await images.titleCard(card)
                 try await mappingError({ ImageError.unavailable($0.description) }) {
                     () async throws(ObjectError) in
-                    let write = try await store.write(
+                    // The version follows from the book's row, which exists. Another server may draw the same card, so a
+                    // failure must not remove its files.
+                    try await store.restore(
                         key, version: version,
                         [.thumbnail: drawn.thumbnail.bytes, .full: drawn.full.bytes])
-                    await store.settle(write)
                 }
             }
         }

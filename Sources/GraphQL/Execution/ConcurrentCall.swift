@@ -70,7 +70,7 @@ extension [ConcurrentCall] {
 
 /// Calls that run while the parts of a response are delivered.
 ///
-/// They are cancelled when this object is released: the client has got everything, or nobody waits for the rest.
+/// They are cancelled when this object is released, because the rest of the response is then not requested.
 final class BackgroundCalls {
     struct Entry {
         let frame: Frame

@@ -258,6 +258,35 @@ import Testing
         #expect(try await world.deliveries(webhook).count == 2)
     }
 
+    /// Otherwise, a user could fill the disk while a receiver is down.
+    @Test(arguments: ["WAITING", "DEAD"])
+    func fullQueueOfAUserDropsFurtherEvents(state: String) async throws {
+        let world = try await WebhookWorld.start()
+        let receiver = try WebhookReceiver { _ in [.response(500)] }
+        let (webhook, _) = try await world.add(receiver.url, ["shelf.*"])
+        let (reader, other) = (try await world.app.makeReader(), try await world.app.makeReader())
+        let database = world.app.database
+        try await database.execute(
+            """
+            INSERT INTO webhook_deliveries (user_id, webhook_id, type, event_at, expires_at, state)
+            SELECT '\(reader.id.string ?? "")', '\(webhook)', 'shelf.created', now(), now() + interval '1 day', '\(state)'
+            FROM generate_series(1, 50000)
+            """)
+        _ = try await reader.makeShelf("A")
+        _ = try await other.makeShelf("B")
+        try await waitUntil("all changes are collected") {
+            try await database.count("SELECT count(*) FROM webhook_positions") == 0
+        }
+        func count(_ reader: TestReader) async throws -> Int {
+            let user = reader.id.string ?? ""
+            return try await database.count(
+                "SELECT count(*) FROM webhook_deliveries WHERE user_id = '\(user)'")
+        }
+        #expect(try await count(reader) == 50_000)
+        #expect(try await count(other) == 1)
+        await world.stop()
+    }
+
     /// The pause doubles with each failure, with 25% jitter in both directions.
     @Test(arguments: [(1, 5.0), (2, 10), (3, 20), (10, 2560), (12, 7200), (40, 7200)])
     func pausesGrowExponentially(failures: Int, seconds: Double) async throws {

@@ -105,7 +105,7 @@ import Testing
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
-    /// Otherwise, whoever registers many apps and starts a request for each would keep others from registering.
+    /// Otherwise, many registered apps with a request each would prevent further registrations.
     @Test func placesOfAppsWithoutAccessAreFreedAfterAnHour() async throws {
         let server = try await OAuthServer.start()
         let database = server.installation.database

@@ -25,18 +25,27 @@ final class WorkerPool: Sendable {
 
 /// Runs the requests of a service, one step at a time. While a request waits, others run.
 actor Worker {
-    /// Identifies a stream of responses, which only the worker can read.
-    struct StreamID: Hashable, Sendable {
+    /// A stream of responses, which only the worker can read. The worker closes it when this object is released, also if the
+    /// client has disconnected before the body of the response was requested.
+    final class OpenStream: Sendable {
         fileprivate let number: Int
+        private let worker: Worker
+
+        fileprivate init(_ number: Int, of worker: Worker) {
+            self.number = number
+            self.worker = worker
+        }
+
+        deinit { Task { [worker, number] in await worker.close(number) } }
     }
 
     enum Result: Sendable {
         case response(GraphQLResponse)
-        case stream(StreamID)
+        case stream(OpenStream)
     }
 
     private let service: any GraphQLService
-    private var streams: [StreamID: ResponseStream] = [:]
+    private var streams: [Int: ResponseStream] = [:]
     private var streamCount = 0
 
     init(_ makeService: @Sendable () -> any GraphQLService) { service = makeService() }
@@ -47,49 +56,43 @@ actor Worker {
         // The request accepts no response in several parts.
         case .responses(let stream), .incremental(_, let stream):
             streamCount += 1
-            let id = StreamID(number: streamCount)
-            streams[id] = stream
-            return .stream(id)
+            streams[streamCount] = stream
+            return .stream(OpenStream(streamCount, of: self))
         }
     }
 
     /// Sends the responses of a subscription as events, until it ends, the client disconnects, or the server stops.
     nonisolated func send(
-        _ stream: StreamID, to writer: inout any ResponseBodyWriter, untilCloseOf body: RequestBody
+        _ stream: OpenStream, to writer: inout any ResponseBodyWriter,
+        untilCloseOf body: RequestBody
     ) async throws {
-        do {
-            // The client gets the head at once.
-            try await writer.write(ByteBuffer(string: ":\n\n"))
-            try await body.consumeWithCancellationOnInboundClose { _ in
-                while let response = await next(of: stream) {
-                    try await writer.write(.event(response))
-                }
-                try await writer.write(.complete)
+        // The client gets the head at once.
+        try await writer.write(ByteBuffer(string: ":\n\n"))
+        try await body.consumeWithCancellationOnInboundClose { _ in
+            while let response = await next(of: stream) {
+                try await writer.write(.event(response))
             }
-        } catch {
-            await close(stream)
-            throw error
+            try await writer.write(.complete)
         }
-        await close(stream)
     }
 
     /// Waits for the next response. Returns nil at the end of the stream, or when the server stops.
-    private nonisolated func next(of stream: StreamID) async -> [UInt8]? {
-        await cancelWhenGracefulShutdown { await self.response(of: stream) }
+    private nonisolated func next(of stream: OpenStream) async -> [UInt8]? {
+        await cancelWhenGracefulShutdown { await self.response(of: stream.number) }
     }
 
-    private func response(of id: StreamID) async -> [UInt8]? {
-        guard let stream = streams[id] else { return nil }
+    private func response(of number: Int) async -> [UInt8]? {
+        guard let stream = streams[number] else { return nil }
         do throws(RequestErrors) {
             return try await stream.next()?.body
         } catch {
             // The last event.
-            streams[id] = nil
+            streams[number] = nil
             return error.body
         }
     }
 
-    private func close(_ stream: StreamID) { streams[stream] = nil }
+    private func close(_ number: Int) { streams[number] = nil }
 }
 
 /// Spec: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md#distinct-connections-mode

@@ -46,7 +46,7 @@ import Testing
                 "book", "title"] == "Kept")
     }
 
-    /// Whoever has a stolen session could otherwise keep access by creating tokens all the time.
+    /// Otherwise, a stolen session could create tokens all the time, and one of them would remain.
     @Test(arguments: [true, false])
     func revocationSeesTokensOfOpenTransactions(isByOperator: Bool) async throws {
         let app = try await Self.app()
