@@ -5079,24 +5079,15 @@ BEGIN
     IF current_setting('app.bulk', true) = 'on' THEN
         RETURN NULL;
     END IF;
-    IF TG_OP = 'INSERT' THEN
-        ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
-        RETURN NULL;
     -- Comparing the records takes longer than the rest, and the time usually decides.
-    ELSIF NEW.updated_at = OLD.updated_at AND NEW IS NOT DISTINCT FROM OLD THEN
-        RETURN NULL;
+    IF NEW.updated_at = OLD.updated_at THEN
+        IF NEW IS NOT DISTINCT FROM OLD THEN
+            RETURN NULL;
+        END IF;
     END IF;
     ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
-    IF NEW.page_count IS DISTINCT FROM OLD.page_count
-        OR NEW.genre IS DISTINCT FROM OLD.genre
-        OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
-    THEN
-        UPDATE reads r
-        SET page_count = NEW.page_count,
-            genre = NEW.genre,
-            author_id = NEW.author_ids[1],
-            author = left(NEW.authors[1], 200)
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+    IF NEW.status = OLD.status AND NEW.cover_status = OLD.cover_status THEN
+        RETURN NULL;
     END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
         -- Most books have no review, and a query takes less than an update.
@@ -5153,6 +5144,23 @@ BEGIN
             ignored := count_reading_days(owner, new_times, true);
         END IF;
     END LOOP;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_created_book(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_created_book() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
+    ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
     RETURN NULL;
 END
 $$;
@@ -8995,6 +9003,20 @@ BEGIN
     NEW.series_id := public.series_id(NEW.series);
     NEW.search_text := public.search_text(NEW.title, NULL, NEW.series, NEW.series_position, NEW.authors);
     NEW.title_card_version := public.title_card_version(NEW.title, NEW.author, NEW.genre);
+    IF TG_OP = 'UPDATE'
+        AND (
+            NEW.page_count IS DISTINCT FROM OLD.page_count
+            OR NEW.genre IS DISTINCT FROM OLD.genre
+            OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
+        )
+    THEN
+        UPDATE public.reads r
+        SET page_count = NEW.page_count,
+            genre = NEW.genre,
+            author_id = NEW.author_ids[1],
+            author = left(NEW.authors[1], 200)
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+    END IF;
     RETURN NEW;
 END
 $$;
@@ -12432,7 +12454,7 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
+CREATE TRIGGER log_changes AFTER UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
 
 -- Name: notes log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -12465,6 +12487,10 @@ CREATE TRIGGER log_delete AFTER DELETE ON public.progress_entries REFERENCING OL
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
+
+-- Name: books log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_created_book();
 
 -- Name: progress_entries log_insert; Type: TRIGGER; Schema: public; Owner: -
 
@@ -12528,7 +12554,7 @@ CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FO
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, written_author, genre, series, series_position, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
+CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, written_author, genre, series, series_position, page_count, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
 
 -- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
 
@@ -13662,6 +13688,10 @@ REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 -- Name: FUNCTION log_changed_progress(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_changed_progress() FROM PUBLIC;
+
+-- Name: FUNCTION log_created_book(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_created_book() FROM PUBLIC;
 
 -- Name: FUNCTION log_deleted_books(); Type: ACL; Schema: public; Owner: -
 

@@ -169,9 +169,27 @@ BEGIN
 END
 $$;
 
--- Logs a created or changed book, and copies changed facts to its reads. An update that changes nothing is not logged. A review is
--- visible while its book is READ, so for clients it is created or deleted with that status. The end of a cover search that found nothing and
--- the removal of a cover are events, too: READY is recorded with the cover, and FETCHING by enqueue_cover_searches.
+-- Logs a created book.
+CREATE OR REPLACE FUNCTION log_created_book() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
+    ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
+    RETURN NULL;
+END
+$$;
+
+-- Logs a changed book. An update that changes nothing is not logged. A review is visible while its book is READ, so for clients it is
+-- created or deleted with that status. The end of a cover search that found nothing and the removal of a cover are events, too: READY
+-- is recorded with the cover, and FETCHING by enqueue_cover_searches.
+--
+-- In each transaction, PL/pgSQL prepares each expression that it reaches, including operators that it does not evaluate. Therefore the
+-- usual case, a change of the status or the page, reaches few and small expressions.
 CREATE OR REPLACE FUNCTION log_book() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -182,24 +200,15 @@ BEGIN
     IF current_setting('app.bulk', true) = 'on' THEN
         RETURN NULL;
     END IF;
-    IF TG_OP = 'INSERT' THEN
-        ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
-        RETURN NULL;
     -- Comparing the records takes longer than the rest, and the time usually decides.
-    ELSIF NEW.updated_at = OLD.updated_at AND NEW IS NOT DISTINCT FROM OLD THEN
-        RETURN NULL;
+    IF NEW.updated_at = OLD.updated_at THEN
+        IF NEW IS NOT DISTINCT FROM OLD THEN
+            RETURN NULL;
+        END IF;
     END IF;
     ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
-    IF NEW.page_count IS DISTINCT FROM OLD.page_count
-        OR NEW.genre IS DISTINCT FROM OLD.genre
-        OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
-    THEN
-        UPDATE reads r
-        SET page_count = NEW.page_count,
-            genre = NEW.genre,
-            author_id = NEW.author_ids[1],
-            author = left(NEW.authors[1], 200)
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+    IF NEW.status = OLD.status AND NEW.cover_status = OLD.cover_status THEN
+        RETURN NULL;
     END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
         -- Most books have no review, and a query takes less than an update.
@@ -387,9 +396,14 @@ FOR EACH ROW
 EXECUTE FUNCTION log_shelf();
 
 CREATE OR REPLACE TRIGGER log_changes
-AFTER INSERT OR UPDATE ON books
+AFTER UPDATE ON books
 FOR EACH ROW
 EXECUTE FUNCTION log_book();
+
+CREATE OR REPLACE TRIGGER log_insert
+AFTER INSERT ON books
+FOR EACH ROW
+EXECUTE FUNCTION log_created_book();
 
 CREATE OR REPLACE TRIGGER log_delete
 AFTER DELETE ON books
@@ -584,8 +598,8 @@ CREATE POLICY administration ON leases TO CURRENT_USER
 GRANT SELECT ON changes TO bookplate_app;
 GRANT SELECT, INSERT ON events TO bookplate_app;
 
-REVOKE ALL ON FUNCTION append_changes, append_change, log_shelf, log_book, log_deleted_books, log_review, log_shelf_books, delete_changes
-    FROM PUBLIC;
+REVOKE ALL ON FUNCTION append_changes, append_change, log_shelf, log_created_book, log_book, log_deleted_books, log_review,
+    log_shelf_books, delete_changes FROM PUBLIC;
 REVOKE ALL ON FUNCTION prune_changes, pending_events, take_events, release_events, mark_events_delivered, prune_events,
     library_positions, log_imported_reviews FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION prune_changes, take_events, release_events, mark_events_delivered, prune_events,

@@ -29,8 +29,8 @@ BEGIN
 END
 $$;
 
--- Computes the columns of a book that follow from others, and limits the books of guests. Replaces the function of the migration
--- store_title_card_versions.
+-- Computes the columns of a book that follow from others, copies changed facts to its reads, and limits the books of guests. Replaces the
+-- function and the trigger of the migration store_title_card_versions.
 CREATE OR REPLACE FUNCTION set_computed_columns() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
@@ -45,9 +45,32 @@ BEGIN
     NEW.series_id := public.series_id(NEW.series);
     NEW.search_text := public.search_text(NEW.title, NULL, NEW.series, NEW.series_position, NEW.authors);
     NEW.title_card_version := public.title_card_version(NEW.title, NEW.author, NEW.genre);
+    IF TG_OP = 'UPDATE'
+        AND (
+            NEW.page_count IS DISTINCT FROM OLD.page_count
+            OR NEW.genre IS DISTINCT FROM OLD.genre
+            OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
+        )
+    THEN
+        UPDATE public.reads r
+        SET page_count = NEW.page_count,
+            genre = NEW.genre,
+            author_id = NEW.author_ids[1],
+            author = left(NEW.authors[1], 200)
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+    END IF;
     RETURN NEW;
 END
 $$;
+
+-- The second line lists the computed columns, so that a statement cannot assign other values to them.
+CREATE OR REPLACE TRIGGER set_computed_columns
+BEFORE INSERT OR UPDATE OF
+    title, authors, written_author, genre, series, series_position, page_count,
+    author, author_ids, series_id, search_text, title_card_version
+ON books
+FOR EACH ROW
+EXECUTE FUNCTION set_computed_columns();
 
 -- MARK: Sign-in of guests
 
