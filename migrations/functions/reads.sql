@@ -128,27 +128,29 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     open_read uuid;
+    is_ended boolean;
     read_count int;
-    today text;
 BEGIN
     SELECT r.id INTO open_read
     FROM reads r
     WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
-    IF (open_read IS NULL AND (new_status = 'READING' OR (new_status = 'READ' AND old_status <> 'READ')))
-        OR (open_read IS NOT NULL AND new_status IN ('READ', 'DID_NOT_FINISH'))
-    THEN
-        -- The function `reader_today` takes longer.
-        SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') INTO today
-        FROM users u
-        WHERE u.id = owner;
-    END IF;
-    IF open_read IS NULL AND new_status = 'READING' THEN
+    IF open_read IS NOT NULL THEN
+        IF new_status IN ('READ', 'DID_NOT_FINISH') THEN
+            is_ended := true;
+        END IF;
+    ELSIF new_status = 'READING' THEN
         SELECT count(*) INTO read_count
         FROM reads r
         WHERE r.user_id = owner AND r.book_id = book;
         IF read_count < 200 THEN
             INSERT INTO reads (user_id, id, book_id, started_on, outcome)
-            VALUES (owner, gen_random_uuid(), book, today, 'READING')
+            VALUES (
+                owner,
+                gen_random_uuid(),
+                book,
+                (SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = owner),
+                'READING'
+            )
             RETURNING id INTO open_read;
             started_at := now();
             finished_at := NULL;
@@ -157,8 +159,30 @@ BEGIN
                 current_page := NULL;
             END IF;
         END IF;
+    ELSIF new_status = 'READ' THEN
+        IF old_status <> 'READ' THEN
+            INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
+            SELECT owner, gen_random_uuid(), book, reader.today, 'FINISHED'
+            FROM (
+                SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') AS today
+                FROM users u
+                WHERE u.id = owner
+            ) reader
+            CROSS JOIN LATERAL (
+                SELECT
+                    count(*) AS read_count,
+                    count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = reader.today) AS finished_today
+                FROM reads r
+                WHERE r.user_id = owner AND r.book_id = book
+            ) existing
+            WHERE existing.finished_today = 0 AND existing.read_count < 200;
+            IF FOUND THEN
+                started_at := NULL;
+                finished_at := now();
+            END IF;
+        END IF;
     END IF;
-    IF open_read IS NOT NULL AND new_page IS NOT NULL THEN
+    IF new_page IS NOT NULL AND open_read IS NOT NULL THEN
         INSERT INTO progress_entries (user_id, id, read_id, at, page)
         SELECT owner, gen_random_uuid(), open_read, now(), new_page
         WHERE new_page IS DISTINCT FROM (
@@ -170,29 +194,18 @@ BEGIN
             )
             AND (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read) < 10000;
     END IF;
-    IF open_read IS NOT NULL AND new_status IN ('READ', 'DID_NOT_FINISH') THEN
+    -- The page is logged before the read ends.
+    IF is_ended THEN
         UPDATE reads r
         SET outcome = (CASE new_status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END)::read_outcome,
             -- The read may have started tomorrow, in another time zone.
-            finished_on = greatest(today COLLATE "C", r.started_on),
+            finished_on = greatest(
+                (SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = owner) COLLATE "C",
+                r.started_on
+            ),
             updated_at = now()
         WHERE r.user_id = owner AND r.id = open_read;
         finished_at := CASE WHEN new_status = 'READ' THEN now() END;
-    ELSIF open_read IS NULL AND new_status = 'READ' AND old_status <> 'READ' THEN
-        INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
-        SELECT owner, gen_random_uuid(), book, today, 'FINISHED'
-        FROM (
-            SELECT
-                count(*) AS read_count,
-                count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = today) AS finished_today
-            FROM reads r
-            WHERE r.user_id = owner AND r.book_id = book
-        ) existing
-        WHERE existing.finished_today = 0 AND existing.read_count < 200;
-        IF FOUND THEN
-            started_at := NULL;
-            finished_at := now();
-        END IF;
     END IF;
 END
 $$;
@@ -973,15 +986,18 @@ BEGIN
     ELSIF TG_OP = 'DELETE' THEN
         ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
     ELSE
-        -- The copies of the book's facts are not part of the read.
-        OLD.page_count := NEW.page_count;
-        OLD.genre := NEW.genre;
-        OLD.author_id := NEW.author_id;
-        OLD.author := NEW.author;
         -- Comparing the records takes longer than the rest, and the time usually decides.
-        IF NEW.updated_at <> OLD.updated_at OR NEW IS DISTINCT FROM OLD THEN
-            ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+        IF NEW.updated_at = OLD.updated_at THEN
+            -- The copies of the book's facts are not part of the read.
+            OLD.page_count := NEW.page_count;
+            OLD.genre := NEW.genre;
+            OLD.author_id := NEW.author_id;
+            OLD.author := NEW.author;
+            IF NEW IS NOT DISTINCT FROM OLD THEN
+                RETURN NULL;
+            END IF;
         END IF;
+        ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
     END IF;
     RETURN NULL;
 END

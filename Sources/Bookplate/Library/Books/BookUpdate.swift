@@ -199,14 +199,18 @@ struct BookUpdate {
         assignments.first { $0.column == "status" }?.value.string
     }
 
+    /// Whether the new status can change the reads. WANT_TO_READ and PAUSED leave them as they are.
+    private var changesReads: Bool {
+        status.map { $0 != "WANT_TO_READ" && $0 != "PAUSED" } ?? false
+    }
+
     private func setClauses(_ values: [String: String]) -> [String] {
         var clauses = assignments.map { assignment in
             let value = values[assignment.column] ?? "NULL"
             let type = assignment.column == "status" ? "reading_status" : assignment.type
             return "\(assignment.column) = \(value)\(type.map { "::\($0)" } ?? "")"
         }
-        // WANT_TO_READ leaves the reads as they are.
-        if values["current_page"] != nil || (status != nil && status != "WANT_TO_READ") {
+        if values["current_page"] != nil || changesReads {
             clauses.append(
                 Self.readValues(
                     status: values["status"] ?? "NULL", page: values["current_page"] ?? "NULL",
