@@ -5,16 +5,20 @@ import Postgres
 ///
 /// Only used in development, because it reveals the SQL statements.
 final class Explanation {
-    private var roundTrips: [Value] = []
+    private var roundTrips: [(statements: Value, duration: Duration)] = []
     private var database = Duration.zero
 
-    func add(_ pipeline: Pipeline, _ duration: Duration) {
+    /// Adds a round trip that begins. Round trips that run at the same time are listed in the order in which they began.
+    ///
+    /// - Returns: its index, for `end`.
+    func begin(_ pipeline: Pipeline) -> Int {
+        roundTrips.append((.list(pipeline.statementTexts.map { .string($0) }), .zero))
+        return roundTrips.count - 1
+    }
+
+    func end(_ roundTrip: Int, after duration: Duration) {
         database += duration
-        roundTrips.append(
-            .object([
-                .init("microseconds", Self.microseconds(duration)),
-                .init("statements", .list(pipeline.statementTexts.map { .string($0) })),
-            ]))
+        roundTrips[roundTrip].duration = duration
     }
 
     /// Returns the response with `extensions.explain`.
@@ -38,7 +42,15 @@ final class Explanation {
                 .init(
                     "microseconds",
                     .object(phases.map { .init($0.0, Self.microseconds($0.1)) })),
-                .init("roundTrips", .list(roundTrips)),
+                .init(
+                    "roundTrips",
+                    .list(
+                        roundTrips.map {
+                            .object([
+                                .init("microseconds", Self.microseconds($0.duration)),
+                                .init("statements", $0.statements),
+                            ])
+                        })),
             ]))
         return body.dropLast() + Array(#","extensions":{"explain":"#.utf8) + writer.bytes
             + Array("}}".utf8)

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_204_500
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "d407287d2194cde160c90e4d43ca3ce1a03fa9d66e934b2c418667309441f642"
+    "a326030199c4db5095d3e30d1201e3829506251d1efee8d843ff8ccbf787f2c7"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

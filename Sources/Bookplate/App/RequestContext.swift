@@ -330,8 +330,14 @@ package final class RequestContext: RowContext {
     }
 
     private func run(_ pipeline: Pipeline) async throws(BookplateError) -> [Rows] {
-        let start = explanation == nil ? nil : ContinuousClock.now
-        defer { if let start { explanation?.add(pipeline, .now - start) } }
+        let explained = explanation.map {
+            ($0, index: $0.begin(pipeline), start: ContinuousClock.now)
+        }
+        defer {
+            if let (explanation, index, start) = explained {
+                explanation.end(index, after: .now - start)
+            }
+        }
         do throws(PostgresError) {
             guard pipeline.isReadOnly else { return try await runOnPrimary(pipeline) }
             if let rows = try await replicaRows(pipeline) { return rows }
