@@ -34,6 +34,15 @@ CREATE TYPE public.access_scope AS ENUM (
     'ACCOUNT'
 );
 
+-- Name: account_move_state; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.account_move_state AS ENUM (
+    'CLOSING',
+    'LEAVING',
+    'LEFT',
+    'ARRIVED'
+);
+
 -- Name: author_role; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.author_role AS ENUM (
@@ -477,6 +486,32 @@ BEGIN
 END
 $$;
 
+-- Name: advance_sequences(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.advance_sequences(owner uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    identity record;
+    newest bigint;
+    last bigint;
+BEGIN
+    FOR identity IN
+        SELECT t.name, a.attname, pg_get_serial_sequence(t.name, a.attname) AS sequence
+        FROM moved_tables() t
+        JOIN pg_attribute a ON a.attrelid = t.name::regclass AND a.attidentity <> ''
+    LOOP
+        SELECT max((p.row ->> identity.attname)::bigint) INTO newest
+        FROM account_parcels p
+        WHERE p.user_id = owner AND p.table_name = identity.name;
+        EXECUTE format('SELECT s.last_value FROM %s s', identity.sequence) INTO last;
+        IF last <= newest THEN
+            PERFORM setval(identity.sequence, newest + 1000000);
+        END IF;
+    END LOOP;
+END
+$$;
+
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_subject() RETURNS text
@@ -621,8 +656,8 @@ BEGIN
         PERFORM pg_notify('session_ended', credential ->> 'id');
     END IF;
     SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;
-    -- The tokens of a deleted account disappear with it, which is one event.
-    IF tenant IS NULL OR credential ->> 'grant_id' IS NOT NULL THEN
+    -- The tokens of a deleted account disappear with it, which is one event, and so is the move of an account.
+    IF tenant IS NULL OR is_moving_account() OR credential ->> 'grant_id' IS NOT NULL THEN
         RETURN NULL;
     END IF;
     IF TG_ARGV[0] = 'TOKEN_CREATED' THEN
@@ -682,6 +717,9 @@ CREATE FUNCTION public.audit_oauth_grant() RETURNS trigger
 DECLARE
     changed oauth_grants;
 BEGIN
+    IF is_moving_account() THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP = 'DELETE' THEN
         changed := OLD;
     ELSE
@@ -874,6 +912,7 @@ BEGIN
         AND s.revoked_at IS NULL
         AND s.expires_at > now();
     IF NOT FOUND THEN
+        PERFORM refuse_leaving_user(begin_request.user_id);
         RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -905,6 +944,7 @@ BEGIN
         AND coalesce(t.expires_at > now(), true)
         AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = begin_token_request.tenant_id));
     IF NOT FOUND THEN
+        PERFORM refuse_leaving_user(begin_token_request.user_id);
         RAISE EXCEPTION 'the access token was revoked or has expired' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -1305,29 +1345,27 @@ CREATE FUNCTION public.change_reads(owner uuid, book uuid, old_status public.rea
     AS $$
 DECLARE
     open_read uuid;
-    is_ended boolean;
     read_count int;
+    today text;
 BEGIN
     SELECT r.id INTO open_read
     FROM reads r
     WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
-    IF open_read IS NOT NULL THEN
-        IF new_status IN ('READ', 'DID_NOT_FINISH') THEN
-            is_ended := true;
-        END IF;
-    ELSIF new_status = 'READING' THEN
+    IF (open_read IS NULL AND (new_status = 'READING' OR (new_status = 'READ' AND old_status <> 'READ')))
+        OR (open_read IS NOT NULL AND new_status IN ('READ', 'DID_NOT_FINISH'))
+    THEN
+        -- The function `reader_today` takes longer.
+        SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') INTO today
+        FROM users u
+        WHERE u.id = owner;
+    END IF;
+    IF open_read IS NULL AND new_status = 'READING' THEN
         SELECT count(*) INTO read_count
         FROM reads r
         WHERE r.user_id = owner AND r.book_id = book;
         IF read_count < 200 THEN
             INSERT INTO reads (user_id, id, book_id, started_on, outcome)
-            VALUES (
-                owner,
-                gen_random_uuid(),
-                book,
-                (SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = owner),
-                'READING'
-            )
+            VALUES (owner, gen_random_uuid(), book, today, 'READING')
             RETURNING id INTO open_read;
             started_at := now();
             finished_at := NULL;
@@ -1336,30 +1374,8 @@ BEGIN
                 current_page := NULL;
             END IF;
         END IF;
-    ELSIF new_status = 'READ' THEN
-        IF old_status <> 'READ' THEN
-            INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
-            SELECT owner, gen_random_uuid(), book, reader.today, 'FINISHED'
-            FROM (
-                SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') AS today
-                FROM users u
-                WHERE u.id = owner
-            ) reader
-            CROSS JOIN LATERAL (
-                SELECT
-                    count(*) AS read_count,
-                    count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = reader.today) AS finished_today
-                FROM reads r
-                WHERE r.user_id = owner AND r.book_id = book
-            ) existing
-            WHERE existing.finished_today = 0 AND existing.read_count < 200;
-            IF FOUND THEN
-                started_at := NULL;
-                finished_at := now();
-            END IF;
-        END IF;
     END IF;
-    IF new_page IS NOT NULL AND open_read IS NOT NULL THEN
+    IF open_read IS NOT NULL AND new_page IS NOT NULL THEN
         INSERT INTO progress_entries (user_id, id, read_id, at, page)
         SELECT owner, gen_random_uuid(), open_read, now(), new_page
         WHERE new_page IS DISTINCT FROM (
@@ -1371,18 +1387,29 @@ BEGIN
             )
             AND (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read) < 10000;
     END IF;
-    -- The page is logged before the read ends.
-    IF is_ended THEN
+    IF open_read IS NOT NULL AND new_status IN ('READ', 'DID_NOT_FINISH') THEN
         UPDATE reads r
         SET outcome = (CASE new_status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END)::read_outcome,
             -- The read may have started tomorrow, in another time zone.
-            finished_on = greatest(
-                (SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = owner) COLLATE "C",
-                r.started_on
-            ),
+            finished_on = greatest(today COLLATE "C", r.started_on),
             updated_at = now()
         WHERE r.user_id = owner AND r.id = open_read;
         finished_at := CASE WHEN new_status = 'READ' THEN now() END;
+    ELSIF open_read IS NULL AND new_status = 'READ' AND old_status <> 'READ' THEN
+        INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
+        SELECT owner, gen_random_uuid(), book, today, 'FINISHED'
+        FROM (
+            SELECT
+                count(*) AS read_count,
+                count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = today) AS finished_today
+            FROM reads r
+            WHERE r.user_id = owner AND r.book_id = book
+        ) existing
+        WHERE existing.finished_today = 0 AND existing.read_count < 200;
+        IF FOUND THEN
+            started_at := NULL;
+            finished_at := now();
+        END IF;
     END IF;
 END
 $$;
@@ -1496,6 +1523,53 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     SET session_hash = NULL
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
+
+-- Name: close_account(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.close_account(owner uuid, move uuid, destination uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO'
+    SET "IntervalStyle" TO 'postgres'
+    SET extra_float_digits TO '1'
+    SET bytea_output TO 'hex'
+    AS $_$
+DECLARE
+    tenant uuid;
+BEGIN
+    PERFORM lock_user(owner);
+    SELECT u.tenant_id INTO tenant
+    FROM users u
+    WHERE u.id = owner
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no account %', owner USING ERRCODE = 'BP404';
+    END IF;
+    PERFORM refuse_moving_covers(owner);
+    INSERT INTO account_moves AS m (user_id, move_id, tenant_id, state, other_installation, identity_hashes)
+    VALUES (
+        owner, move, tenant, 'CLOSING', destination,
+        ARRAY(SELECT sha256(convert_to(i.subject, 'UTF8')) FROM identities i WHERE i.user_id = owner)
+    )
+    ON CONFLICT (user_id) DO UPDATE
+    SET move_id = excluded.move_id,
+        tenant_id = excluded.tenant_id,
+        state = excluded.state,
+        other_installation = excluded.other_installation,
+        identity_hashes = excluded.identity_hashes,
+        started_at = now(),
+        ended_at = NULL;
+    PERFORM pack_rows(owner, c.name, '{}', 't.user_id = $1') FROM credential_tables() AS c (name);
+    PERFORM set_config('app.moving', 'on', true);
+    DELETE FROM access_tokens t
+    WHERE t.user_id = owner;
+    DELETE FROM oauth_grants g
+    WHERE g.user_id = owner;
+    DELETE FROM sessions s
+    WHERE s.user_id = owner;
+    PERFORM set_config('app.moving', '', true);
+END
+$_$;
 
 -- Name: collect_signals(integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1704,7 +1778,6 @@ BEGIN
                 AND t.type IS NOT NULL
                 AND w.created_at <= t.at
                 AND has_event_type(w.event_types, t.type)
-                AND NOT is_webhook_queue_full(w.id, mark.user_id)
             ORDER BY t.position, t.change_seq, t.event_id
             RETURNING webhook_id
         )
@@ -2166,6 +2239,14 @@ BEGIN
 END
 $$;
 
+-- Name: credential_tables(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.credential_tables() RETURNS SETOF text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT unnest(ARRAY['sessions', 'oauth_grants', 'access_tokens'])
+$$;
+
 -- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time_zone text) RETURNS timestamp with time zone
@@ -2200,10 +2281,6 @@ BEGIN
     ELSIF kept.is_allowed IS NULL THEN
         UPDATE oauth_requests r
         SET user_id = app_user_id(), is_allowed = allowed IS NOT NULL, scopes = coalesce(allowed, r.scopes)
-        WHERE r.id = request;
-    ELSIF kept.is_allowed AND allowed IS NULL AND kept.grant_id IS NULL THEN
-        UPDATE oauth_requests r
-        SET is_allowed = false, code_hash = NULL
         WHERE r.id = request;
     ELSIF kept.is_allowed <> (allowed IS NOT NULL) OR NOT coalesce(allowed, kept.scopes) @> kept.scopes THEN
         RETURN 'DECIDED';
@@ -2320,6 +2397,15 @@ CREATE FUNCTION public.delete_changes() RETURNS trigger
     AS $$
 BEGIN
     DELETE FROM changes
+    WHERE user_id = OLD.id;
+    IF is_moving_account() THEN
+        DELETE FROM webhook_positions
+        WHERE user_id = OLD.id;
+        DELETE FROM webhook_deliveries
+        WHERE user_id = OLD.id;
+        RETURN NULL;
+    END IF;
+    DELETE FROM account_moves
     WHERE user_id = OLD.id;
     IF EXISTS (SELECT FROM webhooks) THEN
         PERFORM end_webhook_user(OLD.tenant_id, OLD.id);
@@ -3019,15 +3105,22 @@ $$;
 -- Name: find_access_token(bytea); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.find_access_token(given_hash bytea) RETURNS TABLE(user_id uuid, tenant_id uuid, id uuid, scopes public.access_scope[], documents text[], expires_at timestamp with time zone)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
-    FROM access_tokens t
-    JOIN users u ON u.id = t.user_id
-    WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
-        AND coalesce(t.expires_at > now(), true)
-        AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id))
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+        SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
+        FROM access_tokens t
+        JOIN users u ON u.id = t.user_id
+        WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
+            AND coalesce(t.expires_at > now(), true)
+            AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id));
+    IF NOT FOUND THEN
+        PERFORM refuse_leaving_token(given_hash);
+    END IF;
+END
 $$;
 
 -- Name: find_readers_to_collect(boolean); Type: FUNCTION; Schema: public; Owner: -
@@ -3149,6 +3242,23 @@ CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_ev
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');
     SELECT pg_notify('jobs', 'feed.deck');
+$$;
+
+-- Name: finish_leaving(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.finish_leaving(owner uuid, move uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE account_moves m
+    SET state = 'LEFT', ended_at = now()
+    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'LEAVING';
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the account % is not leaving', owner;
+    END IF;
+    DELETE FROM account_parcels p
+    WHERE p.user_id = owner;
+END
 $$;
 
 -- Name: finish_moving_cover(uuid, uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
@@ -4633,13 +4743,14 @@ CREATE FUNCTION public.is_listened(format public.read_format, length_seconds int
     SELECT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)
 $$;
 
--- Name: is_oauth_client_used(uuid); Type: FUNCTION; Schema: public; Owner: -
+-- Name: is_moving_account(); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.is_oauth_client_used(client uuid) RETURNS boolean
-    LANGUAGE sql STABLE
+CREATE FUNCTION public.is_moving_account() RETURNS boolean
+    LANGUAGE plpgsql STABLE
     AS $$
-    SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
-        OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
+BEGIN
+    RETURN coalesce(current_setting('app.moving', true) = 'on', false);
+END
 $$;
 
 -- Name: is_other_object(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -4687,26 +4798,6 @@ CREATE FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version tex
             AND c.book_id = is_stored_version.book_id
             AND c.version = is_stored_version.version
     )
-$$;
-
--- Name: is_webhook_queue_full(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.is_webhook_queue_full(webhook uuid, owner uuid) RETURNS boolean
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT
-        EXISTS (
-            SELECT
-            FROM webhook_deliveries d
-            WHERE d.webhook_id = webhook AND d.user_id = owner AND d.state = 'WAITING'
-            OFFSET 49999
-        )
-        OR EXISTS (
-            SELECT
-            FROM webhook_deliveries d
-            WHERE d.webhook_id = webhook AND d.user_id = owner AND d.state = 'DEAD'
-            OFFSET 49999
-        )
 $$;
 
 -- Name: isbn_key(text); Type: FUNCTION; Schema: public; Owner: -
@@ -4779,17 +4870,13 @@ CREATE FUNCTION public.limit_guest_books(owner uuid, new_book uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    -- Null for the owner of an account.
     books_max int;
 BEGIN
-    SELECT CASE WHEN u.is_guest THEN t.guest_books_max END INTO books_max
+    SELECT t.guest_books_max INTO books_max
     FROM public.users u
     JOIN public.tenants t ON t.id = u.tenant_id
-    WHERE u.id = owner;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the owner % of the book is not visible', owner;
-    END IF;
-    IF books_max IS NOT NULL
+    WHERE u.id = owner AND u.is_guest;
+    IF FOUND
         AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
         AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
     THEN
@@ -4920,9 +5007,6 @@ BEGIN
     SELECT u.id, u.tenant_id, app_subject()
     FROM users u
     WHERE u.id = owner AND u.tenant_id = app_tenant_id();
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
-    END IF;
     PERFORM record_audit_event('IDENTITY_LINKED', app_tenant_id(), owner, NULL, '{}');
     UPDATE users u
     SET is_guest = false
@@ -5033,9 +5117,12 @@ $$;
 -- Name: lock_identity(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.lock_identity() RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-    SELECT pg_advisory_xact_lock(hashtextextended(app_tenant_id() || app_subject(), 1))
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(app_tenant_id() || app_subject(), 1));
+    PERFORM refuse_moved_identity(app_tenant_id(), app_subject());
+END
 $$;
 
 -- Name: lock_user(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -5092,15 +5179,24 @@ BEGIN
     IF current_setting('app.bulk', true) = 'on' THEN
         RETURN NULL;
     END IF;
+    IF TG_OP = 'INSERT' THEN
+        ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
+        RETURN NULL;
     -- Comparing the records takes longer than the rest, and the time usually decides.
-    IF NEW.updated_at = OLD.updated_at THEN
-        IF NEW IS NOT DISTINCT FROM OLD THEN
-            RETURN NULL;
-        END IF;
+    ELSIF NEW.updated_at = OLD.updated_at AND NEW IS NOT DISTINCT FROM OLD THEN
+        RETURN NULL;
     END IF;
     ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
-    IF NEW.status = OLD.status AND NEW.cover_status = OLD.cover_status THEN
-        RETURN NULL;
+    IF NEW.page_count IS DISTINCT FROM OLD.page_count
+        OR NEW.genre IS DISTINCT FROM OLD.genre
+        OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
+    THEN
+        UPDATE reads r
+        SET page_count = NEW.page_count,
+            genre = NEW.genre,
+            author_id = NEW.author_ids[1],
+            author = left(NEW.authors[1], 200)
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
     END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
         -- Most books have no review, and a query takes less than an update.
@@ -5157,23 +5253,6 @@ BEGIN
             ignored := count_reading_days(owner, new_times, true);
         END IF;
     END LOOP;
-    RETURN NULL;
-END
-$$;
-
--- Name: log_created_book(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.log_created_book() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-DECLARE
-    ignored text;
-BEGIN
-    IF current_setting('app.bulk', true) = 'on' THEN
-        RETURN NULL;
-    END IF;
-    ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
     RETURN NULL;
 END
 $$;
@@ -5468,18 +5547,15 @@ BEGIN
     ELSIF TG_OP = 'DELETE' THEN
         ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
     ELSE
+        -- The copies of the book's facts are not part of the read.
+        OLD.page_count := NEW.page_count;
+        OLD.genre := NEW.genre;
+        OLD.author_id := NEW.author_id;
+        OLD.author := NEW.author;
         -- Comparing the records takes longer than the rest, and the time usually decides.
-        IF NEW.updated_at = OLD.updated_at THEN
-            -- The copies of the book's facts are not part of the read.
-            OLD.page_count := NEW.page_count;
-            OLD.genre := NEW.genre;
-            OLD.author_id := NEW.author_id;
-            OLD.author := NEW.author;
-            IF NEW IS NOT DISTINCT FROM OLD THEN
-                RETURN NULL;
-            END IF;
+        IF NEW.updated_at <> OLD.updated_at OR NEW IS DISTINCT FROM OLD THEN
+            ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
         END IF;
-        ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
     END IF;
     RETURN NULL;
 END
@@ -6531,6 +6607,33 @@ BEGIN
 END
 $$;
 
+-- Name: moved_tables(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.moved_tables() RETURNS TABLE(number bigint, name text, key text, written_columns text[])
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT t.number, t.name, CASE t.name WHEN 'users' THEN 'id' ELSE 'user_id' END, t.written_columns::text[] || ARRAY(
+        SELECT a.attname::text
+        FROM pg_attribute a
+        WHERE a.attrelid = t.name::regclass AND a.attgenerated <> ''
+    )
+    FROM ROWS FROM (
+        unnest(
+            ARRAY[
+                'users', 'identities', 'sessions', 'apple_grants', 'oauth_grants', 'access_tokens', 'oauth_requests', 'shelves',
+                'books', 'covers', 'shelf_books', 'reviews', 'reads', 'progress_entries', 'reading_days', 'reading_goals',
+                'reading_tombstones', 'notes', 'deleted_books', 'ereader_documents', 'ereader_positions', 'swipes', 'imports',
+                'import_failures', 'removed_covers', 'jobs', 'books_to_link', 'changes', 'events', 'webhook_positions',
+                'webhook_deliveries'
+            ],
+            ARRAY[
+                '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
+                '{author,author_ids,series_id,search_text,title_card_version}'
+            ]
+        )
+    ) WITH ORDINALITY AS t (name, written_columns, number)
+$$;
+
 -- Name: moving_covers_of(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.moving_covers_of(guest uuid, covers_max integer) RETURNS TABLE(user_id uuid, book_id uuid, guest_book_id uuid, version text)
@@ -6699,6 +6802,7 @@ CREATE FUNCTION public.open_session(session_id uuid, refresh_hash bytea, token_h
 DECLARE
     recent bigint;
 BEGIN
+    PERFORM refuse_leaving_user(app_user_id());
     INSERT INTO identity_token_uses (token_hash, expires_at)
     VALUES (open_session.token_hash, token_expires_at)
     ON CONFLICT DO NOTHING;
@@ -6777,6 +6881,134 @@ CREATE FUNCTION public.owned_works_of_series(reader uuid, series uuid) RETURNS T
     ) o
     GROUP BY o.work
 $$;
+
+-- Name: pack_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.pack_account(owner uuid, move uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO'
+    SET "IntervalStyle" TO 'postgres'
+    SET extra_float_digits TO '1'
+    SET bytea_output TO 'hex'
+    AS $_$
+DECLARE
+    tenant uuid;
+    moved record;
+    has_rows boolean;
+    row_count bigint;
+BEGIN
+    PERFORM lock_user(owner);
+    PERFORM lock_webhook_queue(owner);
+    UPDATE account_moves m
+    SET state = 'LEAVING',
+        identity_hashes = ARRAY(
+            SELECT sha256(convert_to(i.subject, 'UTF8')) FROM identities i WHERE i.user_id = owner
+        )
+    FROM users u
+    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'CLOSING' AND u.id = owner
+    RETURNING m.tenant_id INTO tenant;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the account % is not closed', owner;
+    END IF;
+    PERFORM
+    FROM users u
+    WHERE u.id = owner
+    FOR UPDATE;
+    -- A guest may have been merged since the account was closed.
+    PERFORM refuse_moving_covers(owner);
+
+    -- A worker that runs a job of the account loses it, as if it were shutting down.
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = greatest(0, j.attempts - 1),
+        run_at = now(),
+        worker = NULL,
+        lease_until = NULL
+    WHERE j.user_id = owner AND j.state = 'RUNNING';
+
+    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
+        PERFORM pack_rows(owner, moved.name, moved.written_columns, format('t.%I = $1', moved.key));
+    END LOOP;
+    SELECT count(*) INTO row_count
+    FROM account_parcels p
+    WHERE p.user_id = owner;
+
+    PERFORM pack_rows(owner, 'tenants', '{}', format('t.id = %L', tenant));
+    PERFORM pack_rows(owner, 'identity_providers', '{}', format('t.tenant_id = %L', tenant));
+    PERFORM pack_rows(
+        owner, 'oauth_clients', '{}',
+        't.id IN (
+            SELECT (p.row ->> ''client_id'')::uuid
+            FROM account_parcels p
+            WHERE p.user_id = $1 AND p.table_name IN (''oauth_grants'', ''oauth_requests'')
+        )'
+    );
+    PERFORM pack_rows(
+        owner, 'webhooks', '{}',
+        't.id IN (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.user_id = $1)'
+    );
+    PERFORM pack_rows(
+        owner, 'editions', uncopied_edition_columns(),
+        't.id IN (
+            SELECT b.edition_id FROM books b WHERE b.user_id = $1
+            UNION
+            SELECT s.edition_id FROM swipes s WHERE s.user_id = $1
+        )'
+    );
+    PERFORM pack_rows(
+        owner, names.name, '{}',
+        't.edition_id IN (
+            SELECT (p.row ->> ''id'')::uuid FROM account_parcels p WHERE p.user_id = $1 AND p.table_name = ''editions''
+        )'
+    )
+    FROM unnest(ARRAY['edition_sources', 'edition_work_keys']) AS names (name);
+
+    PERFORM set_config('app.moving', 'on', true);
+    DELETE FROM users u
+    WHERE u.id = owner;
+    PERFORM set_config('app.moving', '', true);
+    FOR moved IN
+        SELECT t.name, t.key FROM moved_tables() t
+        UNION ALL
+        SELECT r.name, 'user_id' FROM rebuilt_tables() AS r (name)
+    LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM %I t WHERE t.%I = $1)', moved.name, moved.key) INTO has_rows USING owner;
+        IF has_rows THEN
+            RAISE EXCEPTION 'rows of the account are left in the table %', moved.name;
+        END IF;
+    END LOOP;
+    PERFORM record_audit_event(
+        'ACCOUNT_LEFT', tenant, owner, NULL,
+        (
+            SELECT jsonb_build_object('move', move, 'installation', m.other_installation)
+            FROM account_moves m
+            WHERE m.user_id = owner
+        )
+    );
+    RETURN row_count;
+END
+$_$;
+
+-- Name: pack_rows(uuid, text, text[], text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.pack_rows(owner uuid, source text, without text[], condition text) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+BEGIN
+    EXECUTE format(
+        'INSERT INTO account_parcels (user_id, table_name, number, row)
+        SELECT $1, %1$L, f.last + row_number() OVER (), to_jsonb(t) - $2
+        FROM %1$I t
+        CROSS JOIN (
+            SELECT coalesce(max(p.number), 0) AS last FROM account_parcels p WHERE p.user_id = $1 AND p.table_name = %1$L
+        ) f
+        WHERE %2$s',
+        source, condition
+    )
+    USING owner, without;
+END
+$_$;
 
 -- Name: page_in_edition(integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -7083,7 +7315,8 @@ BEGIN
         FROM oauth_clients u
         WHERE u.is_self_registered
             AND u.created_at < now() - greatest(1, unused_days) * interval '1 day'
-            AND NOT is_oauth_client_used(u.id)
+            AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = u.id)
+            AND NOT EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = u.id)
         LIMIT rows_max
         FOR UPDATE SKIP LOCKED
     );
@@ -7332,6 +7565,47 @@ CREATE FUNCTION public.reassign_genres() RETURNS bigint
     SELECT count(*) FROM changed
 $$;
 
+-- Name: rebuilt_tables(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.rebuilt_tables() RETURNS SETOF text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT unnest(ARRAY['collected_signals', 'feed_decks', 'moving_covers', 'readers_to_collect'])
+$$;
+
+-- Name: receive_account(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.receive_account(owner uuid, move uuid, origin uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    row_count bigint;
+    tenant uuid;
+BEGIN
+    row_count := unpack_account(owner);
+    SELECT u.tenant_id INTO tenant
+    FROM users u
+    WHERE u.id = owner;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the parcel contains no account';
+    END IF;
+    INSERT INTO account_moves AS m (user_id, move_id, tenant_id, state, other_installation, ended_at)
+    VALUES (owner, move, tenant, 'ARRIVED', origin, now())
+    ON CONFLICT (user_id) DO UPDATE
+    SET move_id = excluded.move_id,
+        tenant_id = excluded.tenant_id,
+        state = excluded.state,
+        other_installation = excluded.other_installation,
+        identity_hashes = '{}',
+        started_at = now(),
+        ended_at = now();
+    PERFORM record_audit_event(
+        'ACCOUNT_ARRIVED', tenant, owner, NULL, jsonb_build_object('move', move, 'installation', origin)
+    );
+    RETURN row_count;
+END
+$$;
+
 -- Name: recent_voice(integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.recent_voice(voice integer, at timestamp with time zone) RETURNS numeric
@@ -7482,6 +7756,9 @@ CREATE FUNCTION public.record_identity() RETURNS trigger
     SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
+    IF is_moving_account() THEN
+        RETURN NULL;
+    END IF;
     INSERT INTO identities (user_id, tenant_id, subject, created_at)
     VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
     RETURN NULL;
@@ -7796,6 +8073,7 @@ BEGIN
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
     FOR UPDATE;
     IF NOT FOUND THEN
+        PERFORM refuse_leaving_user(owner);
         outcome := 'UNKNOWN';
         RETURN;
     END IF;
@@ -7926,12 +8204,80 @@ BEGIN
 END
 $$;
 
+-- Name: refuse_leaving_token(bytea); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_leaving_token(given_hash bytea) RETURNS void
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF EXISTS (
+        SELECT
+        FROM account_moves m
+        JOIN account_parcels p ON p.user_id = m.user_id AND p.table_name = 'access_tokens'
+        WHERE m.state IN ('CLOSING', 'LEAVING')
+            AND given_hash IN ((p.row ->> 'token_hash')::bytea, (p.row ->> 'kosync_hash')::bytea)
+    ) THEN
+        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
+    END IF;
+END
+$$;
+
+-- Name: refuse_leaving_user(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_leaving_user(owner uuid) RETURNS void
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM account_moves m WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING')) THEN
+        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
+    END IF;
+END
+$$;
+
+-- Name: refuse_moved_identity(uuid, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_moved_identity(tenant uuid, subject text) RETURNS void
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    found_state account_move_state;
+BEGIN
+    SELECT m.state INTO found_state
+    FROM account_moves m
+    WHERE m.identity_hashes @> ARRAY[sha256(convert_to(subject, 'UTF8'))]
+        AND m.tenant_id = tenant
+        AND m.state <> 'ARRIVED'
+    LIMIT 1;
+    IF found_state IN ('CLOSING', 'LEAVING') THEN
+        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
+    ELSIF FOUND THEN
+        RAISE EXCEPTION 'This account was moved to another server. Sign in there.' USING ERRCODE = 'BP409';
+    END IF;
+END
+$$;
+
+-- Name: refuse_moving_covers(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_moving_covers(owner uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM moving_covers c WHERE c.user_id = owner) THEN
+        RAISE EXCEPTION 'the covers of a merged guest are being copied: try again in a minute' USING ERRCODE = 'BP409';
+    END IF;
+END
+$$;
+
 -- Name: refuse_session(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.refuse_session() RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 BEGIN
+    PERFORM refuse_leaving_user(app_user_id());
     RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
 END
 $$;
@@ -7950,8 +8296,9 @@ BEGIN
             FROM oauth_clients u
             WHERE u.tenant_id = tenant
                 AND u.is_self_registered
-                AND u.created_at < now() - interval '1 hour'
-                AND NOT is_oauth_client_used(u.id)
+                AND u.created_at < now() - interval '1 day'
+                AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = u.id)
+                AND NOT EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = u.id)
             ORDER BY u.created_at
             LIMIT 1
         );
@@ -8300,6 +8647,34 @@ BEGIN
         PERFORM schedule_webhook_delivery(webhook, owner);
     END LOOP;
     RETURN retried;
+END
+$$;
+
+-- Name: return_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.return_account(owner uuid, move uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    state_before account_move_state;
+BEGIN
+    DELETE FROM account_moves m
+    WHERE m.user_id = owner AND m.move_id = move AND m.state IN ('CLOSING', 'LEAVING')
+    RETURNING m.state INTO state_before;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the account % is not leaving', owner;
+    ELSIF state_before = 'LEAVING' THEN
+        PERFORM unpack_account(owner);
+        PERFORM record_audit_event('ACCOUNT_RETURNED', u.tenant_id, owner, NULL, jsonb_build_object('move', move))
+        FROM users u
+        WHERE u.id = owner;
+    ELSE
+        PERFORM set_config('app.moving', 'on', true);
+        PERFORM unpack_rows(owner, c.name, '{}', 'true') FROM credential_tables() AS c (name);
+        PERFORM set_config('app.moving', '', true);
+        DELETE FROM account_parcels p
+        WHERE p.user_id = owner;
+    END IF;
 END
 $$;
 
@@ -9019,20 +9394,6 @@ BEGIN
     NEW.series_id := public.series_id(NEW.series);
     NEW.search_text := public.search_text(NEW.title, NULL, NEW.series, NEW.series_position, NEW.authors);
     NEW.title_card_version := public.title_card_version(NEW.title, NEW.author, NEW.genre);
-    IF TG_OP = 'UPDATE'
-        AND (
-            NEW.page_count IS DISTINCT FROM OLD.page_count
-            OR NEW.genre IS DISTINCT FROM OLD.genre
-            OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
-        )
-    THEN
-        UPDATE public.reads r
-        SET page_count = NEW.page_count,
-            genre = NEW.genre,
-            author_id = NEW.author_ids[1],
-            author = left(NEW.authors[1], 200)
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
-    END IF;
     RETURN NEW;
 END
 $$;
@@ -9862,6 +10223,21 @@ BEGIN
 END
 $_$;
 
+-- Name: uncopied_edition_columns(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.uncopied_edition_columns() RETURNS text[]
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT ARRAY[
+            'number', 'cover_version', 'cover_width', 'cover_height', 'cover_dominant_color', 'cover_blur_hash', 'cover_due_at',
+            'cover_failures'
+        ] || ARRAY(
+            SELECT a.attname::text
+            FROM pg_attribute a
+            WHERE a.attrelid = 'editions'::regclass AND a.attgenerated <> ''
+        )
+$$;
+
 -- Name: undo_swipe(uuid, uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.undo_swipe(reader uuid, card uuid, at timestamp with time zone, fetches_covers boolean) RETURNS TABLE(book_id uuid, title text, author text, genre text)
@@ -10039,6 +10415,224 @@ BEGIN
     END IF;
 END
 $$;
+
+-- Name: unpack_account(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.unpack_account(owner uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO'
+    SET "IntervalStyle" TO 'postgres'
+    SET extra_float_digits TO '1'
+    SET bytea_output TO 'hex'
+    AS $_$
+DECLARE
+    moved record;
+    relinked uuid[];
+    difference jsonb;
+    row_count bigint;
+BEGIN
+    PERFORM lock_user(owner);
+    PERFORM lock_webhook_queue(owner);
+    IF EXISTS (SELECT FROM users u WHERE u.id = owner) THEN
+        RAISE EXCEPTION 'the database already has the account %', owner USING ERRCODE = 'BP409';
+    END IF;
+    IF EXISTS (
+        SELECT
+        FROM account_parcels p
+        JOIN tenants t ON t.slug = p.row ->> 'slug' AND t.id <> (p.row ->> 'id')::uuid
+        WHERE p.user_id = owner AND p.table_name = 'tenants'
+    ) THEN
+        RAISE EXCEPTION 'the other database has another tenant with the same slug' USING ERRCODE = 'BP409';
+    END IF;
+    IF EXISTS (
+        SELECT
+        FROM account_parcels p
+        JOIN identities i ON i.tenant_id = (p.row ->> 'tenant_id')::uuid AND i.subject = p.row ->> 'subject'
+        WHERE p.user_id = owner AND p.table_name = 'identities'
+    ) THEN
+        RAISE EXCEPTION 'the other database has another account with the same identity' USING ERRCODE = 'BP409';
+    END IF;
+    PERFORM unpack_rows(owner, 'tenants', '{}', 'true');
+    PERFORM unpack_rows(owner, 'identity_providers', '{}', 'true');
+    PERFORM unpack_rows(owner, 'oauth_clients', '{}', 'true');
+    PERFORM unpack_rows(owner, 'webhooks', '{}', 'true');
+    relinked := unpack_editions(owner);
+
+    PERFORM set_config('app.moving', 'on', true), set_config('app.bulk', 'on', true);
+    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
+        -- Triggers of earlier tables have added rows.
+        EXECUTE format('DELETE FROM %I t WHERE t.%I = $1', moved.name, moved.key) USING owner;
+        PERFORM unpack_rows(owner, moved.name, moved.written_columns, 'true');
+    END LOOP;
+    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
+        EXECUTE format(
+            'WITH stored AS MATERIALIZED (
+                SELECT to_jsonb(t) - $2 AS row FROM %1$I t WHERE t.%2$I = $1
+            ), packed AS MATERIALIZED (
+                SELECT p.row FROM account_parcels p WHERE p.user_id = $1 AND p.table_name = %1$L
+            )
+            (SELECT s.row FROM stored s EXCEPT ALL SELECT p.row FROM packed p)
+            UNION ALL
+            (SELECT p.row FROM packed p EXCEPT ALL SELECT s.row FROM stored s)
+            LIMIT 1',
+            moved.name, moved.key
+        )
+        INTO difference
+        USING owner, moved.written_columns;
+        IF difference IS NOT NULL THEN
+            RAISE EXCEPTION 'a row of the table % cannot be copied without a change', moved.name
+                USING DETAIL = (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(difference) AS k);
+        END IF;
+    END LOOP;
+    PERFORM set_config('app.moving', '', true), set_config('app.bulk', '', true);
+
+    IF relinked <> '{}' THEN
+        PERFORM append_changes(owner, 'UPDATED', 'Book', relinked);
+    END IF;
+    INSERT INTO readers_to_collect (user_id)
+    VALUES (owner)
+    ON CONFLICT DO NOTHING;
+    SELECT count(*) INTO row_count
+    FROM account_parcels p
+    WHERE p.user_id = owner AND p.table_name IN (SELECT t.name FROM moved_tables() t);
+    DELETE FROM account_parcels p
+    WHERE p.user_id = owner;
+    RETURN row_count;
+END
+$_$;
+
+-- Name: unpack_editions(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.unpack_editions(owner uuid) RETURNS uuid[]
+    LANGUAGE plpgsql
+    AS $_$
+DECLARE
+    is_of_new_edition CONSTANT text := 'EXISTS (
+        SELECT
+        FROM account_parcels e
+        WHERE e.user_id = $1
+            AND e.table_name = ''editions''
+            AND e.row ->> ''id'' = t.edition_id::text
+            AND e.row ->> ''found_id'' IS NULL
+    )';
+    changed uuid[];
+BEGIN
+    WITH given AS MATERIALIZED (
+        SELECT p.number, (p.row ->> 'id')::uuid AS id, p.row ->> 'isbn13' AS isbn13
+        FROM account_parcels p
+        WHERE p.user_id = owner AND p.table_name = 'editions'
+    ), found_by_source AS MATERIALIZED (
+        SELECT DISTINCT ON (g.id) g.id, e.id AS found_id
+        FROM given g
+        JOIN account_parcels s ON s.user_id = owner AND s.table_name = 'edition_sources' AND s.row ->> 'edition_id' = g.id::text
+        JOIN edition_sources k ON k.source = s.row ->> 'source' AND k.key = s.row ->> 'key'
+        JOIN editions e ON e.id = k.edition_id
+        WHERE e.isbn13 IS NULL OR g.isbn13 IS NULL
+        ORDER BY g.id, k.source
+    )
+    UPDATE account_parcels p
+    SET row = p.row || jsonb_build_object(
+        'found_id',
+        coalesce(
+            (SELECT e.id FROM editions e WHERE e.id = g.id),
+            (SELECT r.survivor_id FROM removed_editions r JOIN editions e ON e.id = r.survivor_id WHERE r.id = g.id),
+            (SELECT e.id FROM editions e WHERE e.isbn13 = g.isbn13),
+            f.found_id
+        )
+    )
+    FROM given g
+    LEFT JOIN found_by_source f ON f.id = g.id
+    WHERE p.user_id = owner AND p.table_name = 'editions' AND p.number = g.number;
+    PERFORM unpack_rows(
+        owner, 'editions', uncopied_edition_columns(), 'p.row ->> ''found_id'' IS NULL'
+    );
+    PERFORM unpack_rows(owner, 'edition_sources', '{}', is_of_new_edition);
+    PERFORM save_work_keys(
+        array_agg((p.row ->> 'edition_id')::uuid), array_agg(p.row ->> 'source'), array_agg(p.row ->> 'key')
+    )
+    FROM account_parcels p
+    JOIN account_parcels e ON e.user_id = owner
+        AND e.table_name = 'editions'
+        AND e.row ->> 'id' = p.row ->> 'edition_id'
+        AND e.row ->> 'found_id' IS NULL
+    WHERE p.user_id = owner AND p.table_name = 'edition_work_keys'
+    HAVING count(*) > 0;
+
+    WITH found AS MATERIALIZED (
+        SELECT p.row ->> 'id' AS id, p.row ->> 'found_id' AS found_id
+        FROM account_parcels p
+        WHERE p.user_id = owner AND p.table_name = 'editions'
+    )
+    UPDATE account_parcels p
+    SET row = p.row || jsonb_build_object('edition_id', f.found_id)
+    FROM found f
+    WHERE p.user_id = owner
+        AND p.table_name = 'swipes'
+        AND f.id = p.row ->> 'edition_id'
+        AND f.found_id <> f.id;
+    WITH found AS MATERIALIZED (
+        SELECT p.row ->> 'id' AS id, coalesce(p.row ->> 'found_id', p.row ->> 'id') AS found_id
+        FROM account_parcels p
+        WHERE p.user_id = owner AND p.table_name = 'editions'
+    ), mapped AS (
+        SELECT
+            p.number,
+            -- Two editions can be one in this catalog, but a library has it once.
+            CASE
+                WHEN row_number() OVER (
+                    PARTITION BY f.found_id ORDER BY f.found_id <> f.id, p.row ->> 'added_at', p.number
+                ) = 1 THEN f.found_id
+            END AS edition_id
+        FROM account_parcels p
+        JOIN found f ON f.id = p.row ->> 'edition_id'
+        WHERE p.user_id = owner AND p.table_name = 'books'
+    ), updated AS (
+        UPDATE account_parcels p
+        SET row = p.row || jsonb_build_object('edition_id', m.edition_id)
+        FROM mapped m
+        WHERE p.user_id = owner
+            AND p.table_name = 'books'
+            AND p.number = m.number
+            AND p.row ->> 'edition_id' IS DISTINCT FROM m.edition_id
+        RETURNING (p.row ->> 'id')::uuid AS id
+    )
+    SELECT coalesce(array_agg(u.id), '{}') INTO changed
+    FROM updated u;
+    RETURN changed;
+END
+$_$;
+
+-- Name: unpack_rows(uuid, text, text[], text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.unpack_rows(owner uuid, target text, without text[], condition text) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+DECLARE
+    columns text;
+    values text;
+BEGIN
+    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum), string_agg('t.' || quote_ident(a.attname), ', ' ORDER BY a.attnum)
+    INTO columns, values
+    FROM pg_attribute a
+    WHERE a.attrelid = target::regclass
+        AND a.attnum > 0
+        AND NOT a.attisdropped
+        AND NOT a.attname = ANY(without);
+    EXECUTE format(
+        'INSERT INTO %1$I (%2$s)
+        OVERRIDING SYSTEM VALUE
+        SELECT %3$s
+        FROM account_parcels p
+        CROSS JOIN LATERAL jsonb_populate_record(NULL::%1$I, p.row) t
+        WHERE p.user_id = $1 AND p.table_name = %1$L AND (%4$s)
+        ORDER BY p.number
+        ON CONFLICT DO NOTHING',
+        target, columns, values, condition
+    )
+    USING owner;
+END
+$_$;
 
 -- Name: unused_id(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
@@ -10261,6 +10855,34 @@ CREATE TABLE public.access_tokens (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.access_tokens FORCE ROW LEVEL SECURITY;
+
+-- Name: account_moves; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.account_moves (
+    user_id uuid NOT NULL,
+    move_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    state public.account_move_state NOT NULL,
+    other_installation uuid NOT NULL,
+    identity_hashes bytea[] DEFAULT '{}'::bytea[] NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone
+)
+WITH (autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='500');
+
+ALTER TABLE ONLY public.account_moves FORCE ROW LEVEL SECURITY;
+
+-- Name: account_parcels; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.account_parcels (
+    user_id uuid NOT NULL,
+    table_name text NOT NULL COLLATE pg_catalog."C",
+    number bigint NOT NULL,
+    "row" jsonb NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
+
+ALTER TABLE ONLY public.account_parcels FORCE ROW LEVEL SECURITY;
 
 -- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
 
@@ -11590,6 +12212,16 @@ WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_thr
 ALTER TABLE ONLY public.access_tokens
     ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (user_id, id);
 
+-- Name: account_moves account_moves_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.account_moves
+    ADD CONSTRAINT account_moves_pkey PRIMARY KEY (user_id);
+
+-- Name: account_parcels account_parcels_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.account_parcels
+    ADD CONSTRAINT account_parcels_pkey PRIMARY KEY (user_id, table_name, number);
+
 -- Name: account_tombstones account_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.account_tombstones
@@ -12032,6 +12664,14 @@ CREATE INDEX access_tokens_kosync_hash ON public.access_tokens USING btree (kosy
 
 CREATE INDEX access_tokens_token_hash ON public.access_tokens USING btree (token_hash);
 
+-- Name: account_moves_identities; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX account_moves_identities ON public.account_moves USING gin (identity_hashes) WHERE (state <> 'ARRIVED'::public.account_move_state);
+
+-- Name: account_moves_unfinished; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX account_moves_unfinished ON public.account_moves USING btree (user_id) WHERE (state = ANY (ARRAY['CLOSING'::public.account_move_state, 'LEAVING'::public.account_move_state]));
+
 -- Name: account_tombstones_session; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX account_tombstones_session ON public.account_tombstones USING btree (deleted_at) WHERE (session_hash IS NOT NULL);
@@ -12470,7 +13110,7 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
+CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
 
 -- Name: notes log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -12503,10 +13143,6 @@ CREATE TRIGGER log_delete AFTER DELETE ON public.progress_entries REFERENCING OL
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
-
--- Name: books log_insert; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_insert AFTER INSERT ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_created_book();
 
 -- Name: progress_entries log_insert; Type: TRIGGER; Schema: public; Owner: -
 
@@ -12570,7 +13206,7 @@ CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FO
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, written_author, genre, series, series_position, page_count, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
+CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, written_author, genre, series, series_position, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
 
 -- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
 
@@ -12869,9 +13505,25 @@ ALTER TABLE ONLY public.work_decision_editions
 
 ALTER TABLE public.access_tokens ENABLE ROW LEVEL SECURITY;
 
+-- Name: account_moves; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.account_moves ENABLE ROW LEVEL SECURITY;
+
+-- Name: account_parcels; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.account_parcels ENABLE ROW LEVEL SECURITY;
+
 -- Name: access_tokens administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.access_tokens TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: account_moves administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.account_moves TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: account_parcels administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.account_parcels TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: apple_grants administration; Type: POLICY; Schema: public; Owner: -
 
@@ -13379,6 +14031,10 @@ REVOKE ALL ON FUNCTION public.add_work_signals(numbers bigint[], counts integer[
 REVOKE ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) TO bookplate_app;
 
+-- Name: FUNCTION advance_sequences(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.advance_sequences(owner uuid) FROM PUBLIC;
+
 -- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid) FROM PUBLIC;
@@ -13448,6 +14104,10 @@ GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], work
 REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
 
+-- Name: FUNCTION close_account(owner uuid, move uuid, destination uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.close_account(owner uuid, move uuid, destination uuid) FROM PUBLIC;
+
 -- Name: FUNCTION collect_signals(readers_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.collect_signals(readers_max integer) FROM PUBLIC;
@@ -13509,6 +14169,10 @@ REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, times timestamp wit
 
 REVOKE ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) TO bookplate_app;
+
+-- Name: FUNCTION credential_tables(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.credential_tables() FROM PUBLIC;
 
 -- Name: FUNCTION decide_oauth_request(request uuid, allowed public.access_scope[]); Type: ACL; Schema: public; Owner: -
 
@@ -13639,6 +14303,10 @@ GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app
 REVOKE ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) TO bookplate_app;
 
+-- Name: FUNCTION finish_leaving(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.finish_leaving(owner uuid, move uuid) FROM PUBLIC;
+
 -- Name: FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) FROM PUBLIC;
@@ -13704,10 +14372,6 @@ REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 -- Name: FUNCTION log_changed_progress(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_changed_progress() FROM PUBLIC;
-
--- Name: FUNCTION log_created_book(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.log_created_book() FROM PUBLIC;
 
 -- Name: FUNCTION log_deleted_books(); Type: ACL; Schema: public; Owner: -
 
@@ -13812,6 +14476,10 @@ REVOKE ALL ON FUNCTION public.merge_texts(guest uuid, account uuid, merged_books
 
 REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
 
+-- Name: FUNCTION moved_tables(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.moved_tables() FROM PUBLIC;
+
 -- Name: FUNCTION moving_covers_of(guest uuid, covers_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) FROM PUBLIC;
@@ -13831,6 +14499,14 @@ GRANT ALL ON FUNCTION public.oauth_request_of_browser(request uuid) TO bookplate
 
 REVOKE ALL ON FUNCTION public.oauth_request_of_reader(code text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.oauth_request_of_reader(code text) TO bookplate_app;
+
+-- Name: FUNCTION pack_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.pack_account(owner uuid, move uuid) FROM PUBLIC;
+
+-- Name: FUNCTION pack_rows(owner uuid, source text, without text[], condition text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.pack_rows(owner uuid, source text, without text[], condition text) FROM PUBLIC;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -13920,6 +14596,14 @@ GRANT ALL ON FUNCTION public.purge_deleted_books(rows_max integer) TO bookplate_
 
 REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
 
+-- Name: FUNCTION rebuilt_tables(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.rebuilt_tables() FROM PUBLIC;
+
+-- Name: FUNCTION receive_account(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.receive_account(owner uuid, move uuid, origin uuid) FROM PUBLIC;
+
 -- Name: FUNCTION record_apple_revocation(user_id uuid, session_id uuid, revoked boolean); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) FROM PUBLIC;
@@ -14001,6 +14685,25 @@ REVOKE ALL ON FUNCTION public.refresh_popularity() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.refresh_search_words() FROM PUBLIC;
 
+-- Name: FUNCTION refuse_leaving_token(given_hash bytea); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_leaving_token(given_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.refuse_leaving_token(given_hash bytea) TO bookplate_app;
+
+-- Name: FUNCTION refuse_leaving_user(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_leaving_user(owner uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.refuse_leaving_user(owner uuid) TO bookplate_app;
+
+-- Name: FUNCTION refuse_moved_identity(tenant uuid, subject text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_moved_identity(tenant uuid, subject text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.refuse_moved_identity(tenant uuid, subject text) TO bookplate_app;
+
+-- Name: FUNCTION refuse_moving_covers(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_moving_covers(owner uuid) FROM PUBLIC;
+
 -- Name: FUNCTION register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer) FROM PUBLIC;
@@ -14039,6 +14742,10 @@ GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested inte
 -- Name: FUNCTION retry_webhook_deliveries(webhook uuid, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.retry_webhook_deliveries(webhook uuid, ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION return_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.return_account(owner uuid, move uuid) FROM PUBLIC;
 
 -- Name: FUNCTION revoke_oauth_token(client uuid, given_hash bytea); Type: ACL; Schema: public; Owner: -
 
@@ -14140,9 +14847,25 @@ GRANT ALL ON FUNCTION public.sweep_checkpoint() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) TO bookplate_app;
 
+-- Name: FUNCTION uncopied_edition_columns(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.uncopied_edition_columns() FROM PUBLIC;
+
 -- Name: FUNCTION undo_work_decision(decision bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.undo_work_decision(decision bigint) FROM PUBLIC;
+
+-- Name: FUNCTION unpack_account(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.unpack_account(owner uuid) FROM PUBLIC;
+
+-- Name: FUNCTION unpack_editions(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.unpack_editions(owner uuid) FROM PUBLIC;
+
+-- Name: FUNCTION unpack_rows(owner uuid, target text, without text[], condition text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.unpack_rows(owner uuid, target text, without text[], condition text) FROM PUBLIC;
 
 -- Name: FUNCTION usable_webhook(id uuid); Type: ACL; Schema: public; Owner: -
 

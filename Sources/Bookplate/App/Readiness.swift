@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_204_500
+package let schemaVersion: Int64 = 20_261_127_101_259
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "a326030199c4db5095d3e30d1201e3829506251d1efee8d843ff8ccbf787f2c7"
+    "PENDING"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
