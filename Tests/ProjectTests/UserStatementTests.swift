@@ -1,0 +1,98 @@
+import Testing
+
+/// Each statement names the user for each table with rows of users.
+///
+/// A statement of one user therefore reads and writes rows of that user only, and runs in the database of that user. Statements for
+/// all users of a database are listed here.
+@Suite struct UserStatementTests {
+    /// Statements that concern all users of a database: administration, metrics, and background work.
+    private static let ofAllUsers: Set = [
+        // Statements of the product, by file and table.
+        "CoverBackfill.swift books", "CoverRecord.swift stored_covers",
+        "TenantRecord+Providers.swift identities",
+        "WebhookRecord+Administration.swift webhook_deliveries",
+        "WebhookRecord.swift webhook_deliveries",
+        // Functions of the database, by function and table.
+        "collect_webhook_events webhook_positions", "count_webhooks webhook_deliveries",
+        "enqueue_webhooks webhook_deliveries", "import_readers identities",
+        "prune_oauth oauth_grants", "register_oauth_client oauth_grants",
+        "settle_webhook_delivery webhook_deliveries",
+        // An identity decides which account it belongs to.
+        "refuse_moved_identity account_moves", "unpack_account identities",
+    ]
+
+    /// The tables with a column `user_id`, except those of background work, and views of such tables.
+    private static func tables() throws -> [String] {
+        let schema = try Project.text("migrations/schema.sql")
+        let tables = schema.matches(of: /CREATE TABLE public\.(\w+) \(\n((?s).*?)\n\)/)
+            .filter { $0.2.contains("\n    user_id uuid") || $0.2.hasPrefix("    user_id uuid") }
+        let views = schema.matches(of: /CREATE VIEW public\.(\w+) ((?s).*?);\n/)
+            .filter { $0.2.contains("user_id") }
+        return (tables.map { String($0.1) } + views.map { String($0.1) })
+            .filter { !["jobs", "oauth_requests"].contains($0) }
+    }
+
+    /// A table in a statement that does not name the user of its rows.
+    private static func violations(_ sql: String, _ tables: [String]) throws -> [String] {
+        let keywords: Set = [
+            "WHERE", "ON", "SET", "CROSS", "JOIN", "LEFT", "USING", "ORDER", "GROUP", "LIMIT",
+            "UNION", "FOR", "RETURNING", "FULL", "VALUES", "SELECT", "OFFSET",
+        ]
+        let reference = try Regex(
+            #"\b(?:FROM|JOIN|UPDATE|USING)\s+(?:public\.)?(\#(tables.joined(separator: "|")))\b(?:\s+(?:AS\s+)?([A-Za-z_]+))?"#,
+            as: (Substring, Substring, Substring?).self)
+        return try sql.matches(of: reference).compactMap { match in
+            let alias = match.output.2.flatMap { keywords.contains(String($0)) ? nil : $0 }
+            let column = try Regex(alias.map { #"\b\#($0)\.(user_id|owner_id)\b"# } ?? "user_id")
+            let isNamed =
+                sql.contains(column) || sql.contains(/USING \([^)]*user_id/)
+            return isNamed ? nil : String(match.output.1)
+        }
+    }
+
+    @Test(arguments: [
+        ("SELECT title FROM books b WHERE b.user_id = $1 AND b.id = $2", []),
+        ("SELECT title FROM books WHERE id = $1", ["books"]),
+        (
+            "SELECT FROM books b JOIN reviews r ON r.book_id = b.id WHERE b.user_id = $1",
+            ["reviews"]
+        ),
+        ("SELECT FROM books b JOIN reviews r USING (user_id, book_id)", []),
+        ("UPDATE shelves s SET name = $1 WHERE s.id = $2", ["shelves"]),
+        ("SELECT FROM editions WHERE id = $1", []),
+    ])
+    func findsTablesWithoutTheUser(sql: String, tables: [String]) throws {
+        #expect(try Self.violations(sql, Self.tables()) == tables)
+    }
+
+    @Test func statementsNameTheUserOfEachTable() throws {
+        let tables = try Self.tables()
+        #expect(tables.count > 30)
+        var found: Set<String> = []
+        for path in try Project.files(["Sources/Bookplate"], [".swift"]) {
+            let name = String(path.split(separator: "/").last ?? "")
+            let text = try Project.text(path)
+            let long = text.matches(of: /"""\n((?s).*?)"""/).map { String($0.1) }
+            let short = text.replacing(/"""\n(?s).*?"""/, with: "")
+                .matches(of: /"((?:[^"\\\n]|\\.)*)"/).map { String($0.1) }
+            for sql in long + short {
+                found.formUnion(try Self.violations(sql, tables).map { "\(name) \($0)" })
+            }
+        }
+        for path in try Project.files(["migrations/functions"], [".sql"]) {
+            let text = try Project.text(path).replacing(/--.*/, with: "")
+            for function in text.matches(
+                of: /CREATE OR REPLACE FUNCTION (\w+)(?s).*?\$\$((?s).*?)\$\$/)
+            {
+                for sql in function.2.split(separator: ";") {
+                    found.formUnion(
+                        try Self.violations(String(sql), tables).map { "\(function.1) \($0)" })
+                }
+            }
+        }
+        #expect(
+            found.subtracting(Self.ofAllUsers).sorted() == [],
+            "name the user_id of each table, or list a statement that concerns all users")
+        #expect(Self.ofAllUsers.subtracting(found).sorted() == [], "remove these from the list")
+    }
+}
