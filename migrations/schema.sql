@@ -1345,27 +1345,29 @@ CREATE FUNCTION public.change_reads(owner uuid, book uuid, old_status public.rea
     AS $$
 DECLARE
     open_read uuid;
+    is_ended boolean;
     read_count int;
-    today text;
 BEGIN
     SELECT r.id INTO open_read
     FROM reads r
     WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
-    IF (open_read IS NULL AND (new_status = 'READING' OR (new_status = 'READ' AND old_status <> 'READ')))
-        OR (open_read IS NOT NULL AND new_status IN ('READ', 'DID_NOT_FINISH'))
-    THEN
-        -- The function `reader_today` takes longer.
-        SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') INTO today
-        FROM users u
-        WHERE u.id = owner;
-    END IF;
-    IF open_read IS NULL AND new_status = 'READING' THEN
+    IF open_read IS NOT NULL THEN
+        IF new_status IN ('READ', 'DID_NOT_FINISH') THEN
+            is_ended := true;
+        END IF;
+    ELSIF new_status = 'READING' THEN
         SELECT count(*) INTO read_count
         FROM reads r
         WHERE r.user_id = owner AND r.book_id = book;
         IF read_count < 200 THEN
             INSERT INTO reads (user_id, id, book_id, started_on, outcome)
-            VALUES (owner, gen_random_uuid(), book, today, 'READING')
+            VALUES (
+                owner,
+                gen_random_uuid(),
+                book,
+                (SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = owner),
+                'READING'
+            )
             RETURNING id INTO open_read;
             started_at := now();
             finished_at := NULL;
@@ -1374,8 +1376,30 @@ BEGIN
                 current_page := NULL;
             END IF;
         END IF;
+    ELSIF new_status = 'READ' THEN
+        IF old_status <> 'READ' THEN
+            INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
+            SELECT owner, gen_random_uuid(), book, reader.today, 'FINISHED'
+            FROM (
+                SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') AS today
+                FROM users u
+                WHERE u.id = owner
+            ) reader
+            CROSS JOIN LATERAL (
+                SELECT
+                    count(*) AS read_count,
+                    count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = reader.today) AS finished_today
+                FROM reads r
+                WHERE r.user_id = owner AND r.book_id = book
+            ) existing
+            WHERE existing.finished_today = 0 AND existing.read_count < 200;
+            IF FOUND THEN
+                started_at := NULL;
+                finished_at := now();
+            END IF;
+        END IF;
     END IF;
-    IF open_read IS NOT NULL AND new_page IS NOT NULL THEN
+    IF new_page IS NOT NULL AND open_read IS NOT NULL THEN
         INSERT INTO progress_entries (user_id, id, read_id, at, page)
         SELECT owner, gen_random_uuid(), open_read, now(), new_page
         WHERE new_page IS DISTINCT FROM (
@@ -1387,29 +1411,18 @@ BEGIN
             )
             AND (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read) < 10000;
     END IF;
-    IF open_read IS NOT NULL AND new_status IN ('READ', 'DID_NOT_FINISH') THEN
+    -- The page is logged before the read ends.
+    IF is_ended THEN
         UPDATE reads r
         SET outcome = (CASE new_status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END)::read_outcome,
             -- The read may have started tomorrow, in another time zone.
-            finished_on = greatest(today COLLATE "C", r.started_on),
+            finished_on = greatest(
+                (SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = owner) COLLATE "C",
+                r.started_on
+            ),
             updated_at = now()
         WHERE r.user_id = owner AND r.id = open_read;
         finished_at := CASE WHEN new_status = 'READ' THEN now() END;
-    ELSIF open_read IS NULL AND new_status = 'READ' AND old_status <> 'READ' THEN
-        INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
-        SELECT owner, gen_random_uuid(), book, today, 'FINISHED'
-        FROM (
-            SELECT
-                count(*) AS read_count,
-                count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = today) AS finished_today
-            FROM reads r
-            WHERE r.user_id = owner AND r.book_id = book
-        ) existing
-        WHERE existing.finished_today = 0 AND existing.read_count < 200;
-        IF FOUND THEN
-            started_at := NULL;
-            finished_at := now();
-        END IF;
     END IF;
 END
 $$;
@@ -1778,6 +1791,7 @@ BEGIN
                 AND t.type IS NOT NULL
                 AND w.created_at <= t.at
                 AND has_event_type(w.event_types, t.type)
+                AND NOT is_webhook_queue_full(w.id, mark.user_id)
             ORDER BY t.position, t.change_seq, t.event_id
             RETURNING webhook_id
         )
@@ -2281,6 +2295,10 @@ BEGIN
     ELSIF kept.is_allowed IS NULL THEN
         UPDATE oauth_requests r
         SET user_id = app_user_id(), is_allowed = allowed IS NOT NULL, scopes = coalesce(allowed, r.scopes)
+        WHERE r.id = request;
+    ELSIF kept.is_allowed AND allowed IS NULL AND kept.grant_id IS NULL THEN
+        UPDATE oauth_requests r
+        SET is_allowed = false, code_hash = NULL
         WHERE r.id = request;
     ELSIF kept.is_allowed <> (allowed IS NOT NULL) OR NOT coalesce(allowed, kept.scopes) @> kept.scopes THEN
         RETURN 'DECIDED';
@@ -4753,6 +4771,15 @@ BEGIN
 END
 $$;
 
+-- Name: is_oauth_client_used(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_oauth_client_used(client uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
+        OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
+$$;
+
 -- Name: is_other_object(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_other_object(owner uuid, given uuid) RETURNS boolean
@@ -4798,6 +4825,26 @@ CREATE FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version tex
             AND c.book_id = is_stored_version.book_id
             AND c.version = is_stored_version.version
     )
+$$;
+
+-- Name: is_webhook_queue_full(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_webhook_queue_full(webhook uuid, owner uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT
+        EXISTS (
+            SELECT
+            FROM webhook_deliveries d
+            WHERE d.webhook_id = webhook AND d.user_id = owner AND d.state = 'WAITING'
+            OFFSET 49999
+        )
+        OR EXISTS (
+            SELECT
+            FROM webhook_deliveries d
+            WHERE d.webhook_id = webhook AND d.user_id = owner AND d.state = 'DEAD'
+            OFFSET 49999
+        )
 $$;
 
 -- Name: isbn_key(text); Type: FUNCTION; Schema: public; Owner: -
@@ -4870,13 +4917,17 @@ CREATE FUNCTION public.limit_guest_books(owner uuid, new_book uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
 DECLARE
+    -- Null for the owner of an account.
     books_max int;
 BEGIN
-    SELECT t.guest_books_max INTO books_max
+    SELECT CASE WHEN u.is_guest THEN t.guest_books_max END INTO books_max
     FROM public.users u
     JOIN public.tenants t ON t.id = u.tenant_id
-    WHERE u.id = owner AND u.is_guest;
-    IF FOUND
+    WHERE u.id = owner;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the owner % of the book is not visible', owner;
+    END IF;
+    IF books_max IS NOT NULL
         AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
         AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
     THEN
@@ -5007,6 +5058,9 @@ BEGIN
     SELECT u.id, u.tenant_id, app_subject()
     FROM users u
     WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
+    END IF;
     PERFORM record_audit_event('IDENTITY_LINKED', app_tenant_id(), owner, NULL, '{}');
     UPDATE users u
     SET is_guest = false
@@ -5179,24 +5233,15 @@ BEGIN
     IF current_setting('app.bulk', true) = 'on' THEN
         RETURN NULL;
     END IF;
-    IF TG_OP = 'INSERT' THEN
-        ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
-        RETURN NULL;
     -- Comparing the records takes longer than the rest, and the time usually decides.
-    ELSIF NEW.updated_at = OLD.updated_at AND NEW IS NOT DISTINCT FROM OLD THEN
-        RETURN NULL;
+    IF NEW.updated_at = OLD.updated_at THEN
+        IF NEW IS NOT DISTINCT FROM OLD THEN
+            RETURN NULL;
+        END IF;
     END IF;
     ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
-    IF NEW.page_count IS DISTINCT FROM OLD.page_count
-        OR NEW.genre IS DISTINCT FROM OLD.genre
-        OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
-    THEN
-        UPDATE reads r
-        SET page_count = NEW.page_count,
-            genre = NEW.genre,
-            author_id = NEW.author_ids[1],
-            author = left(NEW.authors[1], 200)
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+    IF NEW.status = OLD.status AND NEW.cover_status = OLD.cover_status THEN
+        RETURN NULL;
     END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
         -- Most books have no review, and a query takes less than an update.
@@ -5253,6 +5298,23 @@ BEGIN
             ignored := count_reading_days(owner, new_times, true);
         END IF;
     END LOOP;
+    RETURN NULL;
+END
+$$;
+
+-- Name: log_created_book(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_created_book() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF current_setting('app.bulk', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
+    ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
     RETURN NULL;
 END
 $$;
@@ -5547,15 +5609,18 @@ BEGIN
     ELSIF TG_OP = 'DELETE' THEN
         ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
     ELSE
-        -- The copies of the book's facts are not part of the read.
-        OLD.page_count := NEW.page_count;
-        OLD.genre := NEW.genre;
-        OLD.author_id := NEW.author_id;
-        OLD.author := NEW.author;
         -- Comparing the records takes longer than the rest, and the time usually decides.
-        IF NEW.updated_at <> OLD.updated_at OR NEW IS DISTINCT FROM OLD THEN
-            ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+        IF NEW.updated_at = OLD.updated_at THEN
+            -- The copies of the book's facts are not part of the read.
+            OLD.page_count := NEW.page_count;
+            OLD.genre := NEW.genre;
+            OLD.author_id := NEW.author_id;
+            OLD.author := NEW.author;
+            IF NEW IS NOT DISTINCT FROM OLD THEN
+                RETURN NULL;
+            END IF;
         END IF;
+        ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
     END IF;
     RETURN NULL;
 END
@@ -7315,8 +7380,7 @@ BEGIN
         FROM oauth_clients u
         WHERE u.is_self_registered
             AND u.created_at < now() - greatest(1, unused_days) * interval '1 day'
-            AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = u.id)
-            AND NOT EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = u.id)
+            AND NOT is_oauth_client_used(u.id)
         LIMIT rows_max
         FOR UPDATE SKIP LOCKED
     );
@@ -8296,9 +8360,8 @@ BEGIN
             FROM oauth_clients u
             WHERE u.tenant_id = tenant
                 AND u.is_self_registered
-                AND u.created_at < now() - interval '1 day'
-                AND NOT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = u.id)
-                AND NOT EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = u.id)
+                AND u.created_at < now() - interval '1 hour'
+                AND NOT is_oauth_client_used(u.id)
             ORDER BY u.created_at
             LIMIT 1
         );
@@ -9394,6 +9457,20 @@ BEGIN
     NEW.series_id := public.series_id(NEW.series);
     NEW.search_text := public.search_text(NEW.title, NULL, NEW.series, NEW.series_position, NEW.authors);
     NEW.title_card_version := public.title_card_version(NEW.title, NEW.author, NEW.genre);
+    IF TG_OP = 'UPDATE'
+        AND (
+            NEW.page_count IS DISTINCT FROM OLD.page_count
+            OR NEW.genre IS DISTINCT FROM OLD.genre
+            OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
+        )
+    THEN
+        UPDATE public.reads r
+        SET page_count = NEW.page_count,
+            genre = NEW.genre,
+            author_id = NEW.author_ids[1],
+            author = left(NEW.authors[1], 200)
+        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
+    END IF;
     RETURN NEW;
 END
 $$;
@@ -13110,7 +13187,7 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
+CREATE TRIGGER log_changes AFTER UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
 
 -- Name: notes log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -13143,6 +13220,10 @@ CREATE TRIGGER log_delete AFTER DELETE ON public.progress_entries REFERENCING OL
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
+
+-- Name: books log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_created_book();
 
 -- Name: progress_entries log_insert; Type: TRIGGER; Schema: public; Owner: -
 
@@ -13206,7 +13287,7 @@ CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FO
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, written_author, genre, series, series_position, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
+CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, written_author, genre, series, series_position, page_count, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
 
 -- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
 
@@ -14372,6 +14453,10 @@ REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 -- Name: FUNCTION log_changed_progress(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_changed_progress() FROM PUBLIC;
+
+-- Name: FUNCTION log_created_book(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_created_book() FROM PUBLIC;
 
 -- Name: FUNCTION log_deleted_books(); Type: ACL; Schema: public; Owner: -
 

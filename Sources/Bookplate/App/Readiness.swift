@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_127_101_259
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "PENDING"
+    "9e5e4ea0d73acaf012f42c5cbec3eb8219dc94c4bf077923225bbaed6d9fdbc5"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
