@@ -34,15 +34,6 @@ CREATE TYPE public.access_scope AS ENUM (
     'ACCOUNT'
 );
 
--- Name: account_move_state; Type: TYPE; Schema: public; Owner: -
-
-CREATE TYPE public.account_move_state AS ENUM (
-    'CLOSING',
-    'LEAVING',
-    'LEFT',
-    'ARRIVED'
-);
-
 -- Name: author_role; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.author_role AS ENUM (
@@ -486,32 +477,6 @@ BEGIN
 END
 $$;
 
--- Name: advance_sequences(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.advance_sequences(owner uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    identity record;
-    newest bigint;
-    last bigint;
-BEGIN
-    FOR identity IN
-        SELECT t.name, a.attname, pg_get_serial_sequence(t.name, a.attname) AS sequence
-        FROM moved_tables() t
-        JOIN pg_attribute a ON a.attrelid = t.name::regclass AND a.attidentity <> ''
-    LOOP
-        SELECT max((p.row ->> identity.attname)::bigint) INTO newest
-        FROM account_parcels p
-        WHERE p.user_id = owner AND p.table_name = identity.name;
-        EXECUTE format('SELECT s.last_value FROM %s s', identity.sequence) INTO last;
-        IF last <= newest THEN
-            PERFORM setval(identity.sequence, newest + 1000000);
-        END IF;
-    END LOOP;
-END
-$$;
-
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_subject() RETURNS text
@@ -656,8 +621,8 @@ BEGIN
         PERFORM pg_notify('session_ended', credential ->> 'id');
     END IF;
     SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;
-    -- The tokens of a deleted account disappear with it, which is one event, and so is the move of an account.
-    IF tenant IS NULL OR is_moving_account() OR credential ->> 'grant_id' IS NOT NULL THEN
+    -- The tokens of a deleted account disappear with it, which is one event.
+    IF tenant IS NULL OR credential ->> 'grant_id' IS NOT NULL THEN
         RETURN NULL;
     END IF;
     IF TG_ARGV[0] = 'TOKEN_CREATED' THEN
@@ -717,9 +682,6 @@ CREATE FUNCTION public.audit_oauth_grant() RETURNS trigger
 DECLARE
     changed oauth_grants;
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     IF TG_OP = 'DELETE' THEN
         changed := OLD;
     ELSE
@@ -912,7 +874,6 @@ BEGIN
         AND s.revoked_at IS NULL
         AND s.expires_at > now();
     IF NOT FOUND THEN
-        PERFORM refuse_leaving_user(begin_request.user_id);
         RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -944,7 +905,6 @@ BEGIN
         AND coalesce(t.expires_at > now(), true)
         AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = begin_token_request.tenant_id));
     IF NOT FOUND THEN
-        PERFORM refuse_leaving_user(begin_token_request.user_id);
         RAISE EXCEPTION 'the access token was revoked or has expired' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -1536,53 +1496,6 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     SET session_hash = NULL
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
-
--- Name: close_account(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.close_account(owner uuid, move uuid, destination uuid) RETURNS void
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $_$
-DECLARE
-    tenant uuid;
-BEGIN
-    PERFORM lock_user(owner);
-    SELECT u.tenant_id INTO tenant
-    FROM users u
-    WHERE u.id = owner
-    FOR UPDATE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'there is no account %', owner USING ERRCODE = 'BP404';
-    END IF;
-    PERFORM refuse_moving_covers(owner);
-    INSERT INTO account_moves AS m (user_id, move_id, tenant_id, state, other_installation, identity_hashes)
-    VALUES (
-        owner, move, tenant, 'CLOSING', destination,
-        ARRAY(SELECT sha256(convert_to(i.subject, 'UTF8')) FROM identities i WHERE i.user_id = owner)
-    )
-    ON CONFLICT (user_id) DO UPDATE
-    SET move_id = excluded.move_id,
-        tenant_id = excluded.tenant_id,
-        state = excluded.state,
-        other_installation = excluded.other_installation,
-        identity_hashes = excluded.identity_hashes,
-        started_at = now(),
-        ended_at = NULL;
-    PERFORM pack_rows(owner, c.name, '{}', 't.user_id = $1') FROM credential_tables() AS c (name);
-    PERFORM set_config('app.moving', 'on', true);
-    DELETE FROM access_tokens t
-    WHERE t.user_id = owner;
-    DELETE FROM oauth_grants g
-    WHERE g.user_id = owner;
-    DELETE FROM sessions s
-    WHERE s.user_id = owner;
-    PERFORM set_config('app.moving', '', true);
-END
-$_$;
 
 -- Name: collect_signals(integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -2253,14 +2166,6 @@ BEGIN
 END
 $$;
 
--- Name: credential_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.credential_tables() RETURNS SETOF text
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT unnest(ARRAY['sessions', 'oauth_grants', 'access_tokens'])
-$$;
-
 -- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time_zone text) RETURNS timestamp with time zone
@@ -2415,15 +2320,6 @@ CREATE FUNCTION public.delete_changes() RETURNS trigger
     AS $$
 BEGIN
     DELETE FROM changes
-    WHERE user_id = OLD.id;
-    IF is_moving_account() THEN
-        DELETE FROM webhook_positions
-        WHERE user_id = OLD.id;
-        DELETE FROM webhook_deliveries
-        WHERE user_id = OLD.id;
-        RETURN NULL;
-    END IF;
-    DELETE FROM account_moves
     WHERE user_id = OLD.id;
     IF EXISTS (SELECT FROM webhooks) THEN
         PERFORM end_webhook_user(OLD.tenant_id, OLD.id);
@@ -3123,22 +3019,15 @@ $$;
 -- Name: find_access_token(bytea); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.find_access_token(given_hash bytea) RETURNS TABLE(user_id uuid, tenant_id uuid, id uuid, scopes public.access_scope[], documents text[], expires_at timestamp with time zone)
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-#variable_conflict use_column
-BEGIN
-    RETURN QUERY
-        SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
-        FROM access_tokens t
-        JOIN users u ON u.id = t.user_id
-        WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
-            AND coalesce(t.expires_at > now(), true)
-            AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id));
-    IF NOT FOUND THEN
-        PERFORM refuse_leaving_token(given_hash);
-    END IF;
-END
+    SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
+    FROM access_tokens t
+    JOIN users u ON u.id = t.user_id
+    WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
+        AND coalesce(t.expires_at > now(), true)
+        AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id))
 $$;
 
 -- Name: find_readers_to_collect(boolean); Type: FUNCTION; Schema: public; Owner: -
@@ -3260,23 +3149,6 @@ CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_ev
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');
     SELECT pg_notify('jobs', 'feed.deck');
-$$;
-
--- Name: finish_leaving(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.finish_leaving(owner uuid, move uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    UPDATE account_moves m
-    SET state = 'LEFT', ended_at = now()
-    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'LEAVING';
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account % is not leaving', owner;
-    END IF;
-    DELETE FROM account_parcels p
-    WHERE p.user_id = owner;
-END
 $$;
 
 -- Name: finish_moving_cover(uuid, uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
@@ -4761,16 +4633,6 @@ CREATE FUNCTION public.is_listened(format public.read_format, length_seconds int
     SELECT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)
 $$;
 
--- Name: is_moving_account(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.is_moving_account() RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    RETURN coalesce(current_setting('app.moving', true) = 'on', false);
-END
-$$;
-
 -- Name: is_oauth_client_used(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_oauth_client_used(client uuid) RETURNS boolean
@@ -5171,12 +5033,9 @@ $$;
 -- Name: lock_identity(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.lock_identity() RETURNS void
-    LANGUAGE plpgsql
+    LANGUAGE sql
     AS $$
-BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended(app_tenant_id() || app_subject(), 1));
-    PERFORM refuse_moved_identity(app_tenant_id(), app_subject());
-END
+    SELECT pg_advisory_xact_lock(hashtextextended(app_tenant_id() || app_subject(), 1))
 $$;
 
 -- Name: lock_user(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -6672,33 +6531,6 @@ BEGIN
 END
 $$;
 
--- Name: moved_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.moved_tables() RETURNS TABLE(number bigint, name text, key text, written_columns text[])
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT t.number, t.name, CASE t.name WHEN 'users' THEN 'id' ELSE 'user_id' END, t.written_columns::text[] || ARRAY(
-        SELECT a.attname::text
-        FROM pg_attribute a
-        WHERE a.attrelid = t.name::regclass AND a.attgenerated <> ''
-    )
-    FROM ROWS FROM (
-        unnest(
-            ARRAY[
-                'users', 'identities', 'sessions', 'apple_grants', 'oauth_grants', 'access_tokens', 'oauth_requests', 'shelves',
-                'books', 'covers', 'shelf_books', 'reviews', 'reads', 'progress_entries', 'reading_days', 'reading_goals',
-                'reading_tombstones', 'notes', 'deleted_books', 'ereader_documents', 'ereader_positions', 'swipes', 'imports',
-                'import_failures', 'removed_covers', 'jobs', 'books_to_link', 'changes', 'events', 'webhook_positions',
-                'webhook_deliveries'
-            ],
-            ARRAY[
-                '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
-                '{author,author_ids,series_id,search_text,title_card_version}'
-            ]
-        )
-    ) WITH ORDINALITY AS t (name, written_columns, number)
-$$;
-
 -- Name: moving_covers_of(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.moving_covers_of(guest uuid, covers_max integer) RETURNS TABLE(user_id uuid, book_id uuid, guest_book_id uuid, version text)
@@ -6867,7 +6699,6 @@ CREATE FUNCTION public.open_session(session_id uuid, refresh_hash bytea, token_h
 DECLARE
     recent bigint;
 BEGIN
-    PERFORM refuse_leaving_user(app_user_id());
     INSERT INTO identity_token_uses (token_hash, expires_at)
     VALUES (open_session.token_hash, token_expires_at)
     ON CONFLICT DO NOTHING;
@@ -6946,134 +6777,6 @@ CREATE FUNCTION public.owned_works_of_series(reader uuid, series uuid) RETURNS T
     ) o
     GROUP BY o.work
 $$;
-
--- Name: pack_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.pack_account(owner uuid, move uuid) RETURNS bigint
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $_$
-DECLARE
-    tenant uuid;
-    moved record;
-    has_rows boolean;
-    row_count bigint;
-BEGIN
-    PERFORM lock_user(owner);
-    PERFORM lock_webhook_queue(owner);
-    UPDATE account_moves m
-    SET state = 'LEAVING',
-        identity_hashes = ARRAY(
-            SELECT sha256(convert_to(i.subject, 'UTF8')) FROM identities i WHERE i.user_id = owner
-        )
-    FROM users u
-    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'CLOSING' AND u.id = owner
-    RETURNING m.tenant_id INTO tenant;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account % is not closed', owner;
-    END IF;
-    PERFORM
-    FROM users u
-    WHERE u.id = owner
-    FOR UPDATE;
-    -- A guest may have been merged since the account was closed.
-    PERFORM refuse_moving_covers(owner);
-
-    -- A worker that runs a job of the account loses it, as if it were shutting down.
-    UPDATE jobs j
-    SET state = 'READY',
-        attempts = greatest(0, j.attempts - 1),
-        run_at = now(),
-        worker = NULL,
-        lease_until = NULL
-    WHERE j.user_id = owner AND j.state = 'RUNNING';
-
-    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
-        PERFORM pack_rows(owner, moved.name, moved.written_columns, format('t.%I = $1', moved.key));
-    END LOOP;
-    SELECT count(*) INTO row_count
-    FROM account_parcels p
-    WHERE p.user_id = owner;
-
-    PERFORM pack_rows(owner, 'tenants', '{}', format('t.id = %L', tenant));
-    PERFORM pack_rows(owner, 'identity_providers', '{}', format('t.tenant_id = %L', tenant));
-    PERFORM pack_rows(
-        owner, 'oauth_clients', '{}',
-        't.id IN (
-            SELECT (p.row ->> ''client_id'')::uuid
-            FROM account_parcels p
-            WHERE p.user_id = $1 AND p.table_name IN (''oauth_grants'', ''oauth_requests'')
-        )'
-    );
-    PERFORM pack_rows(
-        owner, 'webhooks', '{}',
-        't.id IN (SELECT d.webhook_id FROM webhook_deliveries d WHERE d.user_id = $1)'
-    );
-    PERFORM pack_rows(
-        owner, 'editions', uncopied_edition_columns(),
-        't.id IN (
-            SELECT b.edition_id FROM books b WHERE b.user_id = $1
-            UNION
-            SELECT s.edition_id FROM swipes s WHERE s.user_id = $1
-        )'
-    );
-    PERFORM pack_rows(
-        owner, names.name, '{}',
-        't.edition_id IN (
-            SELECT (p.row ->> ''id'')::uuid FROM account_parcels p WHERE p.user_id = $1 AND p.table_name = ''editions''
-        )'
-    )
-    FROM unnest(ARRAY['edition_sources', 'edition_work_keys']) AS names (name);
-
-    PERFORM set_config('app.moving', 'on', true);
-    DELETE FROM users u
-    WHERE u.id = owner;
-    PERFORM set_config('app.moving', '', true);
-    FOR moved IN
-        SELECT t.name, t.key FROM moved_tables() t
-        UNION ALL
-        SELECT r.name, 'user_id' FROM rebuilt_tables() AS r (name)
-    LOOP
-        EXECUTE format('SELECT EXISTS (SELECT FROM %I t WHERE t.%I = $1)', moved.name, moved.key) INTO has_rows USING owner;
-        IF has_rows THEN
-            RAISE EXCEPTION 'rows of the account are left in the table %', moved.name;
-        END IF;
-    END LOOP;
-    PERFORM record_audit_event(
-        'ACCOUNT_LEFT', tenant, owner, NULL,
-        (
-            SELECT jsonb_build_object('move', move, 'installation', m.other_installation)
-            FROM account_moves m
-            WHERE m.user_id = owner
-        )
-    );
-    RETURN row_count;
-END
-$_$;
-
--- Name: pack_rows(uuid, text, text[], text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.pack_rows(owner uuid, source text, without text[], condition text) RETURNS void
-    LANGUAGE plpgsql
-    AS $_$
-BEGIN
-    EXECUTE format(
-        'INSERT INTO account_parcels (user_id, table_name, number, row)
-        SELECT $1, %1$L, f.last + row_number() OVER (), to_jsonb(t) - $2
-        FROM %1$I t
-        CROSS JOIN (
-            SELECT coalesce(max(p.number), 0) AS last FROM account_parcels p WHERE p.user_id = $1 AND p.table_name = %1$L
-        ) f
-        WHERE %2$s',
-        source, condition
-    )
-    USING owner, without;
-END
-$_$;
 
 -- Name: page_in_edition(integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -7629,47 +7332,6 @@ CREATE FUNCTION public.reassign_genres() RETURNS bigint
     SELECT count(*) FROM changed
 $$;
 
--- Name: rebuilt_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.rebuilt_tables() RETURNS SETOF text
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT unnest(ARRAY['collected_signals', 'feed_decks', 'moving_covers', 'readers_to_collect'])
-$$;
-
--- Name: receive_account(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.receive_account(owner uuid, move uuid, origin uuid) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    row_count bigint;
-    tenant uuid;
-BEGIN
-    row_count := unpack_account(owner);
-    SELECT u.tenant_id INTO tenant
-    FROM users u
-    WHERE u.id = owner;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the parcel contains no account';
-    END IF;
-    INSERT INTO account_moves AS m (user_id, move_id, tenant_id, state, other_installation, ended_at)
-    VALUES (owner, move, tenant, 'ARRIVED', origin, now())
-    ON CONFLICT (user_id) DO UPDATE
-    SET move_id = excluded.move_id,
-        tenant_id = excluded.tenant_id,
-        state = excluded.state,
-        other_installation = excluded.other_installation,
-        identity_hashes = '{}',
-        started_at = now(),
-        ended_at = now();
-    PERFORM record_audit_event(
-        'ACCOUNT_ARRIVED', tenant, owner, NULL, jsonb_build_object('move', move, 'installation', origin)
-    );
-    RETURN row_count;
-END
-$$;
-
 -- Name: recent_voice(integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.recent_voice(voice integer, at timestamp with time zone) RETURNS numeric
@@ -7820,9 +7482,6 @@ CREATE FUNCTION public.record_identity() RETURNS trigger
     SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     INSERT INTO identities (user_id, tenant_id, subject, created_at)
     VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
     RETURN NULL;
@@ -8137,7 +7796,6 @@ BEGIN
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
     FOR UPDATE;
     IF NOT FOUND THEN
-        PERFORM refuse_leaving_user(owner);
         outcome := 'UNKNOWN';
         RETURN;
     END IF;
@@ -8268,80 +7926,12 @@ BEGIN
 END
 $$;
 
--- Name: refuse_leaving_token(bytea); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_leaving_token(given_hash bytea) RETURNS void
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF EXISTS (
-        SELECT
-        FROM account_moves m
-        JOIN account_parcels p ON p.user_id = m.user_id AND p.table_name = 'access_tokens'
-        WHERE m.state IN ('CLOSING', 'LEAVING')
-            AND given_hash IN ((p.row ->> 'token_hash')::bytea, (p.row ->> 'kosync_hash')::bytea)
-    ) THEN
-        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
-    END IF;
-END
-$$;
-
--- Name: refuse_leaving_user(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_leaving_user(owner uuid) RETURNS void
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF EXISTS (SELECT FROM account_moves m WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING')) THEN
-        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
-    END IF;
-END
-$$;
-
--- Name: refuse_moved_identity(uuid, text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moved_identity(tenant uuid, subject text) RETURNS void
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-DECLARE
-    found_state account_move_state;
-BEGIN
-    SELECT m.state INTO found_state
-    FROM account_moves m
-    WHERE m.identity_hashes @> ARRAY[sha256(convert_to(subject, 'UTF8'))]
-        AND m.tenant_id = tenant
-        AND m.state <> 'ARRIVED'
-    LIMIT 1;
-    IF found_state IN ('CLOSING', 'LEAVING') THEN
-        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
-    ELSIF FOUND THEN
-        RAISE EXCEPTION 'This account was moved to another server. Sign in there.' USING ERRCODE = 'BP409';
-    END IF;
-END
-$$;
-
--- Name: refuse_moving_covers(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moving_covers(owner uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    IF EXISTS (SELECT FROM moving_covers c WHERE c.user_id = owner) THEN
-        RAISE EXCEPTION 'the covers of a merged guest are being copied: try again in a minute' USING ERRCODE = 'BP409';
-    END IF;
-END
-$$;
-
 -- Name: refuse_session(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.refuse_session() RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    PERFORM refuse_leaving_user(app_user_id());
     RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
 END
 $$;
@@ -8710,34 +8300,6 @@ BEGIN
         PERFORM schedule_webhook_delivery(webhook, owner);
     END LOOP;
     RETURN retried;
-END
-$$;
-
--- Name: return_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.return_account(owner uuid, move uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    state_before account_move_state;
-BEGIN
-    DELETE FROM account_moves m
-    WHERE m.user_id = owner AND m.move_id = move AND m.state IN ('CLOSING', 'LEAVING')
-    RETURNING m.state INTO state_before;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account % is not leaving', owner;
-    ELSIF state_before = 'LEAVING' THEN
-        PERFORM unpack_account(owner);
-        PERFORM record_audit_event('ACCOUNT_RETURNED', u.tenant_id, owner, NULL, jsonb_build_object('move', move))
-        FROM users u
-        WHERE u.id = owner;
-    ELSE
-        PERFORM set_config('app.moving', 'on', true);
-        PERFORM unpack_rows(owner, c.name, '{}', 'true') FROM credential_tables() AS c (name);
-        PERFORM set_config('app.moving', '', true);
-        DELETE FROM account_parcels p
-        WHERE p.user_id = owner;
-    END IF;
 END
 $$;
 
@@ -10300,21 +9862,6 @@ BEGIN
 END
 $_$;
 
--- Name: uncopied_edition_columns(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.uncopied_edition_columns() RETURNS text[]
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT ARRAY[
-            'number', 'cover_version', 'cover_width', 'cover_height', 'cover_dominant_color', 'cover_blur_hash', 'cover_due_at',
-            'cover_failures'
-        ] || ARRAY(
-            SELECT a.attname::text
-            FROM pg_attribute a
-            WHERE a.attrelid = 'editions'::regclass AND a.attgenerated <> ''
-        )
-$$;
-
 -- Name: undo_swipe(uuid, uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.undo_swipe(reader uuid, card uuid, at timestamp with time zone, fetches_covers boolean) RETURNS TABLE(book_id uuid, title text, author text, genre text)
@@ -10492,224 +10039,6 @@ BEGIN
     END IF;
 END
 $$;
-
--- Name: unpack_account(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unpack_account(owner uuid) RETURNS bigint
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $_$
-DECLARE
-    moved record;
-    relinked uuid[];
-    difference jsonb;
-    row_count bigint;
-BEGIN
-    PERFORM lock_user(owner);
-    PERFORM lock_webhook_queue(owner);
-    IF EXISTS (SELECT FROM users u WHERE u.id = owner) THEN
-        RAISE EXCEPTION 'the database already has the account %', owner USING ERRCODE = 'BP409';
-    END IF;
-    IF EXISTS (
-        SELECT
-        FROM account_parcels p
-        JOIN tenants t ON t.slug = p.row ->> 'slug' AND t.id <> (p.row ->> 'id')::uuid
-        WHERE p.user_id = owner AND p.table_name = 'tenants'
-    ) THEN
-        RAISE EXCEPTION 'the other database has another tenant with the same slug' USING ERRCODE = 'BP409';
-    END IF;
-    IF EXISTS (
-        SELECT
-        FROM account_parcels p
-        JOIN identities i ON i.tenant_id = (p.row ->> 'tenant_id')::uuid AND i.subject = p.row ->> 'subject'
-        WHERE p.user_id = owner AND p.table_name = 'identities'
-    ) THEN
-        RAISE EXCEPTION 'the other database has another account with the same identity' USING ERRCODE = 'BP409';
-    END IF;
-    PERFORM unpack_rows(owner, 'tenants', '{}', 'true');
-    PERFORM unpack_rows(owner, 'identity_providers', '{}', 'true');
-    PERFORM unpack_rows(owner, 'oauth_clients', '{}', 'true');
-    PERFORM unpack_rows(owner, 'webhooks', '{}', 'true');
-    relinked := unpack_editions(owner);
-
-    PERFORM set_config('app.moving', 'on', true), set_config('app.bulk', 'on', true);
-    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
-        -- Triggers of earlier tables have added rows.
-        EXECUTE format('DELETE FROM %I t WHERE t.%I = $1', moved.name, moved.key) USING owner;
-        PERFORM unpack_rows(owner, moved.name, moved.written_columns, 'true');
-    END LOOP;
-    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
-        EXECUTE format(
-            'WITH stored AS MATERIALIZED (
-                SELECT to_jsonb(t) - $2 AS row FROM %1$I t WHERE t.%2$I = $1
-            ), packed AS MATERIALIZED (
-                SELECT p.row FROM account_parcels p WHERE p.user_id = $1 AND p.table_name = %1$L
-            )
-            (SELECT s.row FROM stored s EXCEPT ALL SELECT p.row FROM packed p)
-            UNION ALL
-            (SELECT p.row FROM packed p EXCEPT ALL SELECT s.row FROM stored s)
-            LIMIT 1',
-            moved.name, moved.key
-        )
-        INTO difference
-        USING owner, moved.written_columns;
-        IF difference IS NOT NULL THEN
-            RAISE EXCEPTION 'a row of the table % cannot be copied without a change', moved.name
-                USING DETAIL = (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(difference) AS k);
-        END IF;
-    END LOOP;
-    PERFORM set_config('app.moving', '', true), set_config('app.bulk', '', true);
-
-    IF relinked <> '{}' THEN
-        PERFORM append_changes(owner, 'UPDATED', 'Book', relinked);
-    END IF;
-    INSERT INTO readers_to_collect (user_id)
-    VALUES (owner)
-    ON CONFLICT DO NOTHING;
-    SELECT count(*) INTO row_count
-    FROM account_parcels p
-    WHERE p.user_id = owner AND p.table_name IN (SELECT t.name FROM moved_tables() t);
-    DELETE FROM account_parcels p
-    WHERE p.user_id = owner;
-    RETURN row_count;
-END
-$_$;
-
--- Name: unpack_editions(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unpack_editions(owner uuid) RETURNS uuid[]
-    LANGUAGE plpgsql
-    AS $_$
-DECLARE
-    is_of_new_edition CONSTANT text := 'EXISTS (
-        SELECT
-        FROM account_parcels e
-        WHERE e.user_id = $1
-            AND e.table_name = ''editions''
-            AND e.row ->> ''id'' = t.edition_id::text
-            AND e.row ->> ''found_id'' IS NULL
-    )';
-    changed uuid[];
-BEGIN
-    WITH given AS MATERIALIZED (
-        SELECT p.number, (p.row ->> 'id')::uuid AS id, p.row ->> 'isbn13' AS isbn13
-        FROM account_parcels p
-        WHERE p.user_id = owner AND p.table_name = 'editions'
-    ), found_by_source AS MATERIALIZED (
-        SELECT DISTINCT ON (g.id) g.id, e.id AS found_id
-        FROM given g
-        JOIN account_parcels s ON s.user_id = owner AND s.table_name = 'edition_sources' AND s.row ->> 'edition_id' = g.id::text
-        JOIN edition_sources k ON k.source = s.row ->> 'source' AND k.key = s.row ->> 'key'
-        JOIN editions e ON e.id = k.edition_id
-        WHERE e.isbn13 IS NULL OR g.isbn13 IS NULL
-        ORDER BY g.id, k.source
-    )
-    UPDATE account_parcels p
-    SET row = p.row || jsonb_build_object(
-        'found_id',
-        coalesce(
-            (SELECT e.id FROM editions e WHERE e.id = g.id),
-            (SELECT r.survivor_id FROM removed_editions r JOIN editions e ON e.id = r.survivor_id WHERE r.id = g.id),
-            (SELECT e.id FROM editions e WHERE e.isbn13 = g.isbn13),
-            f.found_id
-        )
-    )
-    FROM given g
-    LEFT JOIN found_by_source f ON f.id = g.id
-    WHERE p.user_id = owner AND p.table_name = 'editions' AND p.number = g.number;
-    PERFORM unpack_rows(
-        owner, 'editions', uncopied_edition_columns(), 'p.row ->> ''found_id'' IS NULL'
-    );
-    PERFORM unpack_rows(owner, 'edition_sources', '{}', is_of_new_edition);
-    PERFORM save_work_keys(
-        array_agg((p.row ->> 'edition_id')::uuid), array_agg(p.row ->> 'source'), array_agg(p.row ->> 'key')
-    )
-    FROM account_parcels p
-    JOIN account_parcels e ON e.user_id = owner
-        AND e.table_name = 'editions'
-        AND e.row ->> 'id' = p.row ->> 'edition_id'
-        AND e.row ->> 'found_id' IS NULL
-    WHERE p.user_id = owner AND p.table_name = 'edition_work_keys'
-    HAVING count(*) > 0;
-
-    WITH found AS MATERIALIZED (
-        SELECT p.row ->> 'id' AS id, p.row ->> 'found_id' AS found_id
-        FROM account_parcels p
-        WHERE p.user_id = owner AND p.table_name = 'editions'
-    )
-    UPDATE account_parcels p
-    SET row = p.row || jsonb_build_object('edition_id', f.found_id)
-    FROM found f
-    WHERE p.user_id = owner
-        AND p.table_name = 'swipes'
-        AND f.id = p.row ->> 'edition_id'
-        AND f.found_id <> f.id;
-    WITH found AS MATERIALIZED (
-        SELECT p.row ->> 'id' AS id, coalesce(p.row ->> 'found_id', p.row ->> 'id') AS found_id
-        FROM account_parcels p
-        WHERE p.user_id = owner AND p.table_name = 'editions'
-    ), mapped AS (
-        SELECT
-            p.number,
-            -- Two editions can be one in this catalog, but a library has it once.
-            CASE
-                WHEN row_number() OVER (
-                    PARTITION BY f.found_id ORDER BY f.found_id <> f.id, p.row ->> 'added_at', p.number
-                ) = 1 THEN f.found_id
-            END AS edition_id
-        FROM account_parcels p
-        JOIN found f ON f.id = p.row ->> 'edition_id'
-        WHERE p.user_id = owner AND p.table_name = 'books'
-    ), updated AS (
-        UPDATE account_parcels p
-        SET row = p.row || jsonb_build_object('edition_id', m.edition_id)
-        FROM mapped m
-        WHERE p.user_id = owner
-            AND p.table_name = 'books'
-            AND p.number = m.number
-            AND p.row ->> 'edition_id' IS DISTINCT FROM m.edition_id
-        RETURNING (p.row ->> 'id')::uuid AS id
-    )
-    SELECT coalesce(array_agg(u.id), '{}') INTO changed
-    FROM updated u;
-    RETURN changed;
-END
-$_$;
-
--- Name: unpack_rows(uuid, text, text[], text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unpack_rows(owner uuid, target text, without text[], condition text) RETURNS void
-    LANGUAGE plpgsql
-    AS $_$
-DECLARE
-    columns text;
-    values text;
-BEGIN
-    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum), string_agg('t.' || quote_ident(a.attname), ', ' ORDER BY a.attnum)
-    INTO columns, values
-    FROM pg_attribute a
-    WHERE a.attrelid = target::regclass
-        AND a.attnum > 0
-        AND NOT a.attisdropped
-        AND NOT a.attname = ANY(without);
-    EXECUTE format(
-        'INSERT INTO %1$I (%2$s)
-        OVERRIDING SYSTEM VALUE
-        SELECT %3$s
-        FROM account_parcels p
-        CROSS JOIN LATERAL jsonb_populate_record(NULL::%1$I, p.row) t
-        WHERE p.user_id = $1 AND p.table_name = %1$L AND (%4$s)
-        ORDER BY p.number
-        ON CONFLICT DO NOTHING',
-        target, columns, values, condition
-    )
-    USING owner;
-END
-$_$;
 
 -- Name: unused_id(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
@@ -10932,34 +10261,6 @@ CREATE TABLE public.access_tokens (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.access_tokens FORCE ROW LEVEL SECURITY;
-
--- Name: account_moves; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.account_moves (
-    user_id uuid NOT NULL,
-    move_id uuid NOT NULL,
-    tenant_id uuid NOT NULL,
-    state public.account_move_state NOT NULL,
-    other_installation uuid NOT NULL,
-    identity_hashes bytea[] DEFAULT '{}'::bytea[] NOT NULL,
-    started_at timestamp with time zone DEFAULT now() NOT NULL,
-    ended_at timestamp with time zone
-)
-WITH (autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='500');
-
-ALTER TABLE ONLY public.account_moves FORCE ROW LEVEL SECURITY;
-
--- Name: account_parcels; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.account_parcels (
-    user_id uuid NOT NULL,
-    table_name text NOT NULL COLLATE pg_catalog."C",
-    number bigint NOT NULL,
-    "row" jsonb NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
-
-ALTER TABLE ONLY public.account_parcels FORCE ROW LEVEL SECURITY;
 
 -- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
 
@@ -12289,16 +11590,6 @@ WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_thr
 ALTER TABLE ONLY public.access_tokens
     ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (user_id, id);
 
--- Name: account_moves account_moves_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.account_moves
-    ADD CONSTRAINT account_moves_pkey PRIMARY KEY (user_id);
-
--- Name: account_parcels account_parcels_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.account_parcels
-    ADD CONSTRAINT account_parcels_pkey PRIMARY KEY (user_id, table_name, number);
-
 -- Name: account_tombstones account_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.account_tombstones
@@ -12740,14 +12031,6 @@ CREATE INDEX access_tokens_kosync_hash ON public.access_tokens USING btree (kosy
 -- Name: access_tokens_token_hash; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX access_tokens_token_hash ON public.access_tokens USING btree (token_hash);
-
--- Name: account_moves_identities; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX account_moves_identities ON public.account_moves USING gin (identity_hashes) WHERE (state <> 'ARRIVED'::public.account_move_state);
-
--- Name: account_moves_unfinished; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX account_moves_unfinished ON public.account_moves USING btree (user_id) WHERE (state = ANY (ARRAY['CLOSING'::public.account_move_state, 'LEAVING'::public.account_move_state]));
 
 -- Name: account_tombstones_session; Type: INDEX; Schema: public; Owner: -
 
@@ -13586,25 +12869,9 @@ ALTER TABLE ONLY public.work_decision_editions
 
 ALTER TABLE public.access_tokens ENABLE ROW LEVEL SECURITY;
 
--- Name: account_moves; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.account_moves ENABLE ROW LEVEL SECURITY;
-
--- Name: account_parcels; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.account_parcels ENABLE ROW LEVEL SECURITY;
-
 -- Name: access_tokens administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.access_tokens TO bookplate_owner USING (true) WITH CHECK (true);
-
--- Name: account_moves administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.account_moves TO bookplate_owner USING (true) WITH CHECK (true);
-
--- Name: account_parcels administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.account_parcels TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: apple_grants administration; Type: POLICY; Schema: public; Owner: -
 
@@ -14112,10 +13379,6 @@ REVOKE ALL ON FUNCTION public.add_work_signals(numbers bigint[], counts integer[
 REVOKE ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) TO bookplate_app;
 
--- Name: FUNCTION advance_sequences(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.advance_sequences(owner uuid) FROM PUBLIC;
-
 -- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid) FROM PUBLIC;
@@ -14185,10 +13448,6 @@ GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], work
 REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
 
--- Name: FUNCTION close_account(owner uuid, move uuid, destination uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.close_account(owner uuid, move uuid, destination uuid) FROM PUBLIC;
-
 -- Name: FUNCTION collect_signals(readers_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.collect_signals(readers_max integer) FROM PUBLIC;
@@ -14250,10 +13509,6 @@ REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, times timestamp wit
 
 REVOKE ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) TO bookplate_app;
-
--- Name: FUNCTION credential_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.credential_tables() FROM PUBLIC;
 
 -- Name: FUNCTION decide_oauth_request(request uuid, allowed public.access_scope[]); Type: ACL; Schema: public; Owner: -
 
@@ -14383,10 +13638,6 @@ GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app
 
 REVOKE ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) TO bookplate_app;
-
--- Name: FUNCTION finish_leaving(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.finish_leaving(owner uuid, move uuid) FROM PUBLIC;
 
 -- Name: FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text); Type: ACL; Schema: public; Owner: -
 
@@ -14561,10 +13812,6 @@ REVOKE ALL ON FUNCTION public.merge_texts(guest uuid, account uuid, merged_books
 
 REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
 
--- Name: FUNCTION moved_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.moved_tables() FROM PUBLIC;
-
 -- Name: FUNCTION moving_covers_of(guest uuid, covers_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) FROM PUBLIC;
@@ -14584,14 +13831,6 @@ GRANT ALL ON FUNCTION public.oauth_request_of_browser(request uuid) TO bookplate
 
 REVOKE ALL ON FUNCTION public.oauth_request_of_reader(code text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.oauth_request_of_reader(code text) TO bookplate_app;
-
--- Name: FUNCTION pack_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.pack_account(owner uuid, move uuid) FROM PUBLIC;
-
--- Name: FUNCTION pack_rows(owner uuid, source text, without text[], condition text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.pack_rows(owner uuid, source text, without text[], condition text) FROM PUBLIC;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -14681,14 +13920,6 @@ GRANT ALL ON FUNCTION public.purge_deleted_books(rows_max integer) TO bookplate_
 
 REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
 
--- Name: FUNCTION rebuilt_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.rebuilt_tables() FROM PUBLIC;
-
--- Name: FUNCTION receive_account(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.receive_account(owner uuid, move uuid, origin uuid) FROM PUBLIC;
-
 -- Name: FUNCTION record_apple_revocation(user_id uuid, session_id uuid, revoked boolean); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) FROM PUBLIC;
@@ -14770,25 +14001,6 @@ REVOKE ALL ON FUNCTION public.refresh_popularity() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.refresh_search_words() FROM PUBLIC;
 
--- Name: FUNCTION refuse_leaving_token(given_hash bytea); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_leaving_token(given_hash bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.refuse_leaving_token(given_hash bytea) TO bookplate_app;
-
--- Name: FUNCTION refuse_leaving_user(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_leaving_user(owner uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.refuse_leaving_user(owner uuid) TO bookplate_app;
-
--- Name: FUNCTION refuse_moved_identity(tenant uuid, subject text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moved_identity(tenant uuid, subject text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.refuse_moved_identity(tenant uuid, subject text) TO bookplate_app;
-
--- Name: FUNCTION refuse_moving_covers(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moving_covers(owner uuid) FROM PUBLIC;
-
 -- Name: FUNCTION register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer) FROM PUBLIC;
@@ -14827,10 +14039,6 @@ GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested inte
 -- Name: FUNCTION retry_webhook_deliveries(webhook uuid, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.retry_webhook_deliveries(webhook uuid, ids uuid[]) FROM PUBLIC;
-
--- Name: FUNCTION return_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.return_account(owner uuid, move uuid) FROM PUBLIC;
 
 -- Name: FUNCTION revoke_oauth_token(client uuid, given_hash bytea); Type: ACL; Schema: public; Owner: -
 
@@ -14932,25 +14140,9 @@ GRANT ALL ON FUNCTION public.sweep_checkpoint() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) TO bookplate_app;
 
--- Name: FUNCTION uncopied_edition_columns(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.uncopied_edition_columns() FROM PUBLIC;
-
 -- Name: FUNCTION undo_work_decision(decision bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.undo_work_decision(decision bigint) FROM PUBLIC;
-
--- Name: FUNCTION unpack_account(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.unpack_account(owner uuid) FROM PUBLIC;
-
--- Name: FUNCTION unpack_editions(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.unpack_editions(owner uuid) FROM PUBLIC;
-
--- Name: FUNCTION unpack_rows(owner uuid, target text, without text[], condition text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.unpack_rows(owner uuid, target text, without text[], condition text) FROM PUBLIC;
 
 -- Name: FUNCTION usable_webhook(id uuid); Type: ACL; Schema: public; Owner: -
 

@@ -4,14 +4,11 @@
 -- MARK: Identities
 
 -- Serializes the transactions that create, link, or merge accounts of the identity in app.subject, until the end of the
--- transaction. Always taken before the locks of users. Fails if the account of the identity was moved to another database.
+-- transaction. Always taken before the locks of users.
 CREATE OR REPLACE FUNCTION lock_identity() RETURNS void
-LANGUAGE plpgsql
+LANGUAGE sql
 AS $$
-BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended(app_tenant_id() || app_subject(), 1));
-    PERFORM refuse_moved_identity(app_tenant_id(), app_subject());
-END
+    SELECT pg_advisory_xact_lock(hashtextextended(app_tenant_id() || app_subject(), 1))
 $$;
 
 -- Returns the user of the identity in app.subject; null if it is unknown.
@@ -28,9 +25,6 @@ CREATE OR REPLACE FUNCTION record_identity() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     INSERT INTO identities (user_id, tenant_id, subject, created_at)
     VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
     RETURN NULL;

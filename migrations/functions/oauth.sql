@@ -309,7 +309,6 @@ BEGIN
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
     FOR UPDATE;
     IF NOT FOUND THEN
-        PERFORM refuse_leaving_user(owner);
         outcome := 'UNKNOWN';
         RETURN;
     END IF;
@@ -486,9 +485,6 @@ AS $$
 DECLARE
     changed oauth_grants;
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     IF TG_OP = 'DELETE' THEN
         changed := OLD;
     ELSE

@@ -29,9 +29,6 @@ struct Failure: Error {
         case StorageError.database(let error): self.init(error)
         case StorageError.cancelled: self = .interrupted
         case let error as StorageError: self.init(error.message)
-        case AccountMoveError.database(let error): self.init(error)
-        case AccountMoveError.interrupted: self = .interrupted
-        case let error as AccountMoveError: self.init(error.message)
         default: return nil
         }
     }

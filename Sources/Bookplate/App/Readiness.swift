@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_127_101_259
+package let schemaVersion: Int64 = 20_261_123_204_500
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "9e5e4ea0d73acaf012f42c5cbec3eb8219dc94c4bf077923225bbaed6d9fdbc5"
+    "a326030199c4db5095d3e30d1201e3829506251d1efee8d843ff8ccbf787f2c7"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -66,7 +66,6 @@ package enum AppleNotifications {
         var identity = Parameters.of(tenant.id)
         identity.append(text: notification.subject)
         pipeline.append(setIdentity, identity)
-        pipeline.append(refuseMovedIdentity)
         let user = pipeline.append(setUser)
         var deletionKeys: AccountDeletion.Keys?
         switch notification.event {
@@ -132,10 +131,6 @@ package enum AppleNotifications {
             set_config('app.tenant_id', $1::text, true),
             set_config('app.subject', $2, true)
         """)
-
-    /// Fails if the account has left the database or is leaving it, so that Apple sends the notification again.
-    private static let refuseMovedIdentity = Statement(
-        "SELECT refuse_moved_identity(app_tenant_id(), app_subject())")
 
     /// Sets the user for row-level security. Returns no row if the user is unknown.
     private static let setUser = TypedStatement<String>(
