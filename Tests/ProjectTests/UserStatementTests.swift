@@ -15,10 +15,7 @@ import Testing
         // Functions of the database, by function and table.
         "collect_webhook_events webhook_positions", "count_webhooks webhook_deliveries",
         "enqueue_webhooks webhook_deliveries", "import_readers identities",
-        "prune_oauth oauth_grants", "register_oauth_client oauth_grants",
-        "settle_webhook_delivery webhook_deliveries",
-        // An identity decides which account it belongs to.
-        "refuse_moved_identity account_moves", "unpack_account identities",
+        "is_oauth_client_used oauth_grants", "settle_webhook_delivery webhook_deliveries",
     ]
 
     /// The tables with a column `user_id`, except those of background work, and views of such tables.
