@@ -134,8 +134,9 @@ public struct GraphQLResponse: Sendable {
     package var errorCodes: [String] = []
     /// The state of the caller's rate limit; nil if no limit applies.
     package var rateLimit: RateLimitStatus?
-    /// The approximate memory, in bytes, that a response in several parts occupies until its last part is sent.
-    package var retainedByteCount = 0
+    /// Returns the memory, in bytes, of the rows that the parts of the response have loaded so far. They are kept until the last
+    /// part is sent. Called on the service's event loop.
+    package var retainedByteCount: @Sendable () -> Int = { 0 }
     /// The database work of the request; nil if it is not reported.
     package var databaseCost: DatabaseCost?
 

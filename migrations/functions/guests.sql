@@ -4,23 +4,18 @@
 
 -- MARK: Limits
 
--- Refuses a book that a guest's library has no room for. The repeated creation of a book is not refused. Fails if row-level security
--- hides the owner, who might be a guest.
+-- Refuses a book that a guest's library has no room for. The repeated creation of a book is not refused.
 CREATE OR REPLACE FUNCTION limit_guest_books(owner uuid, new_book uuid) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    -- Null for the owner of an account.
     books_max int;
 BEGIN
-    SELECT CASE WHEN u.is_guest THEN t.guest_books_max END INTO books_max
+    SELECT t.guest_books_max INTO books_max
     FROM public.users u
     JOIN public.tenants t ON t.id = u.tenant_id
-    WHERE u.id = owner;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the owner % of the book is not visible', owner;
-    END IF;
-    IF books_max IS NOT NULL
+    WHERE u.id = owner AND u.is_guest;
+    IF FOUND
         AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
         AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
     THEN

@@ -237,7 +237,6 @@ extension RequestLimits {
     /// The default limits for operations of the product's schema.
     package static let bookplate: RequestLimits = {
         var limits = RequestLimits()
-        limits.operation.pageSizeArguments = ["first", "last"]
         // Without these numbers, a page of a hundred cards with all their lists would be refused.
         limits.operation.objectCounts = [
             "Book.authors": 2, "FeedCard.authors": 2, "DeletedBook.authors": 2,

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_204_500
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "a326030199c4db5095d3e30d1201e3829506251d1efee8d843ff8ccbf787f2c7"
+    "1e685beba912ea6d879c0ff6d2d776ab5585de044feaec3d69a9c49a49e8ef2e"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

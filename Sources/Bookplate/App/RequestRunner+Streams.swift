@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLServing
 import Identity
+import NIOCore
 
 /// Executes operations with more than one response.
 extension RequestRunner {
@@ -62,7 +63,8 @@ extension RequestRunner {
             body: first.body,
             refusal: rest == nil ? GraphQLResponse.Refusal(first.errors) : nil)
         response.errorCodes = first.errors.compactMap(\.code)
-        response.retainedByteCount = context.loadedByteCount
+        let retained = NIOLoopBound(context, eventLoop: database.executor.eventLoop)
+        response.retainedByteCount = { retained.value.loadedByteCount }
         guard let rest else {
             parts.end(isAbandoned: Task.isCancelled)
             return (response, nil)

@@ -9,7 +9,7 @@ public struct ConcurrentCall {
     /// The maximum number of calls of one operation that run at the same time.
     static let runningMax = 8
 
-    /// Where the work runs.
+    /// Where the work runs; nil for no preference.
     let executor: (any TaskExecutor)?
     /// Runs the work and keeps its result.
     let run: @Sendable () async -> Void
@@ -17,8 +17,8 @@ public struct ConcurrentCall {
     let finish: () -> Children
 
     /// - Parameters:
-    ///   - executor: where the work runs; nil for Swift's default. Work that runs where the operation does may use the
-    ///     context.
+    ///   - executor: where the work runs; nil for no preference: it then runs where the operation does, or on Swift's global
+    ///     executor. Pass the operation's own executor if the work uses the context, so that both run on one thread.
     ///   - work: the work, which can run in a task of its own.
     ///   - finish: converts the result of the work. It runs alone, so it may use the context.
     public init<Result: Sendable>(

@@ -62,7 +62,8 @@ final class Execution {
     private let responseBytesMax: Int
     /// Whether a load has failed that may end the execution. Always false unless errors do that.
     private var hasFailed = false
-    /// Whether `run` leaves asynchronous calls to `runNextCall`. True after the initial response of several.
+    /// Whether `run` only collects the calls that use the context, and starts others in the background, so that `runNextCall` gets
+    /// their results. True once the first of several responses is complete.
     var postponesCalls = false
     /// The calls that use the context and have not been run.
     private var calls: [(frame: Frame, field: Int, call: () async -> Children)] = []
@@ -185,7 +186,6 @@ final class Execution {
             }
             if level.isDone { return }
             if await isHalted() { return }
-            level.ready.removeAll(keepingCapacity: true)
             if level.concurrent.isEmpty {
                 if context.needsFlush { await context.flush() }
             } else if level.concurrent.count == 1, !context.needsFlush {
@@ -198,7 +198,7 @@ final class Execution {
                 }
             }
             if context.hasLoadedTooMuch { return }
-            var finished = Level(ready: level.ready)
+            var finished = Level()
             for load in level.pending { finish(load, in: load.frame, &finished) }
             for (frame, field, next) in level.unfinished {
                 finished.steps.append((frame, field, next(frame.batch)))

@@ -24,9 +24,9 @@ public struct OperationLimits: Sendable {
     public var variablesMax = 500
     /// The maximum number of objects that an operation can return.
     public var costMax = 10_000
-    /// The names of arguments that limit the number of objects of a page, such as `["first", "last"]`. A field with such an
-    /// argument counts as many objects as the argument says. By default, there are none.
-    public var pageSizeArguments: [String] = []
+    /// The names of arguments that limit the number of objects of a page. A field with such an argument counts as many objects as
+    /// the argument says.
+    public var pageSizeArguments = ["first", "last"]
     /// The assumed number of objects of a list that is not a page, and of a page whose size is a
     /// variable without a value.
     public var listSizeAssumed = 10

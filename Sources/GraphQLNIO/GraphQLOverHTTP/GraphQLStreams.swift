@@ -66,15 +66,20 @@ extension GraphQLEndpoint {
         _ first: GraphQLResponse, _ rest: ResponseStream, to body: BodyStream,
         as format: StreamFormat
     ) async {
-        if let refusal = body.hold(first.retainedByteCount) {
-            return fail(body, format, refusal.error)
+        var heldBytes = 0
+        func countRetained() {
+            let byteCount = first.retainedByteCount()
+            body.countMemory(byteCount - heldBytes)
+            heldBytes = byteCount
         }
-        defer { body.release(first.retainedByteCount) }
+        countRetained()
+        defer { body.releaseMemory(heldBytes) }
         await body.write(format.next(first.body))
         do throws(RequestErrors) {
             while await body.waitUntilWritable() || body.endReason == .timedOut,
                 let response = try await rest.next()
             {
+                countRetained()
                 let part = format.next(response.body)
                 guard body.endReason == .timedOut else {
                     await body.write(part)

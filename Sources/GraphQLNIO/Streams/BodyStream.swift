@@ -29,9 +29,9 @@ package final class BodyStream {
 
     let gate = WriteGate()
     private let reserve: (Int) -> UnreadRefusal?
-    /// Counts memory that the producer occupies until it calls `release`, or returns the reason to refuse it.
-    let hold: (Int) -> UnreadRefusal?
-    let release: (Int) -> Void
+    /// Counts memory that the producer occupies until it calls `releaseMemory`.
+    let countMemory: (Int) -> Void
+    let releaseMemory: (Int) -> Void
     private let send: (ByteBuffer) -> Void
     private let cancel: () -> Void
     private let limits: HTTPLimits
@@ -40,19 +40,19 @@ package final class BodyStream {
 
     /// - Parameters:
     ///   - reserve: Counts the bytes of a part before it is written, or returns the reason to refuse it.
-    ///   - hold: See the property.
-    ///   - release: Ends what `hold` has counted.
+    ///   - countMemory: See the property.
+    ///   - releaseMemory: Subtracts what `countMemory` has counted.
     ///   - send: Writes a part to the connection.
     ///   - cancel: Cancels the producer's task.
     init(
         _ limits: HTTPLimits, reserve: @escaping (Int) -> UnreadRefusal?,
-        hold: @escaping (Int) -> UnreadRefusal?, release: @escaping (Int) -> Void,
+        countMemory: @escaping (Int) -> Void, releaseMemory: @escaping (Int) -> Void,
         send: @escaping (ByteBuffer) -> Void, cancel: @escaping () -> Void
     ) {
         self.limits = limits
         self.reserve = reserve
-        self.hold = hold
-        self.release = release
+        self.countMemory = countMemory
+        self.releaseMemory = releaseMemory
         self.send = send
         self.cancel = cancel
         heartbeatAt = .now() + limits.heartbeatInterval

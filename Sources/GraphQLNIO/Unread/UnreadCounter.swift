@@ -58,6 +58,13 @@ final class UnreadCounter {
         return nil
     }
 
+    /// Counts memory that is in use already, so that further requests are refused if it exceeds a limit. A negative number
+    /// subtracts. Call `release` when the memory is free.
+    func count(_ usedBytes: Int) {
+        waitingBytes += usedBytes
+        set(bytes + usedBytes)
+    }
+
     func release(_ responseBytes: Int) {
         waitingBytes -= responseBytes
         set(bytes - responseBytes)

@@ -203,33 +203,46 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         request.app = state.app ?? app
         request.onError = operation.onError
         request.incrementalFormat = .draft
-        let timesOutAt = NIODeadline.now() + loopContext.limits.responseTimeout
-        request.hasTimedOut = { timesOutAt <= .now() }
+        let timeout = ResponseTimeout()
+        request.hasTimedOut = { timeout.hasPassed }
         let bound = NIOLoopBound(self, eventLoop: loopContext.loop)
         loopContext.gauges.operationStarted()
         operations[number] = Task(executorPreference: loopContext.executor) { [request] in
             let socket = bound.value
-            await socket.run(request, id, number)
+            await socket.run(request, id, number, timeout)
             socket.state.operationEnded(id, number: number)
             socket.operations[number] = nil
             socket.loopContext.gauges.operationEnded()
         }
     }
 
-    private func run(_ request: GraphQLRequest, _ id: String, _ number: Int) async {
+    private func run(
+        _ request: GraphQLRequest, _ id: String, _ number: Int, _ timeout: ResponseTimeout
+    ) async {
         // The operation runs only after the client has read the previous responses.
         guard await gate.waitUntilWritable(), state.isActive(id, number: number) else { return }
         if let refusal = unreadCounter.refusal {
             return send(ServerMessage.error(id, [refusal.error]))
         }
         // A subscription may take longer.
-        let timeout = loopContext.loop.scheduleTask(in: loopContext.limits.responseTimeout) {
+        let timer = loopContext.loop.scheduleTask(in: loopContext.limits.responseTimeout) {
             [task = NIOLoopBound(operations[number], eventLoop: loopContext.loop)] in
+            timeout.pass()
             task.value?.cancel()
         }
-        defer { timeout.cancel() }
+        defer { timer.cancel() }
+        // A response in parts keeps the objects that it has not delivered in memory. Further ones have a single part.
+        var request = request
+        var hasParts = incrementalCount < loopContext.limits.incrementalOperationsPerSocketMax
+        if hasParts { incrementalCount += 1 } else { request.incrementalFormat = nil }
+        func endParts() {
+            if hasParts { incrementalCount -= 1 }
+            hasParts = false
+        }
+        defer { endParts() }
         switch await service.execute(request) {
         case .response(let response):
+            endParts()
             if response.isRequestError {
                 let body = try? parseJSON(response.body)
                 guard await gate.waitUntilWritable(), state.isActive(id, number: number) else {
@@ -240,32 +253,32 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
                 send(ServerMessage.complete(id))
             }
         case .incremental(let first, let rest):
-            // Each of them keeps the objects that it has not delivered in memory.
-            guard incrementalCount < loopContext.limits.incrementalOperationsPerSocketMax else {
-                return send(
-                    ServerMessage.error(
-                        id, [.tooManyIncrementalOperations(loopContext.limits)]))
+            var heldBytes = 0
+            func countRetained() {
+                let byteCount = first.retainedByteCount()
+                unreadCounter.count(byteCount - heldBytes)
+                heldBytes = byteCount
             }
-            if let refusal = unreadCounter.hold(first.retainedByteCount) {
-                return send(ServerMessage.error(id, [refusal.error]))
-            }
-            incrementalCount += 1
-            defer {
-                incrementalCount -= 1
-                unreadCounter.release(first.retainedByteCount)
-            }
+            countRetained()
+            defer { unreadCounter.release(heldBytes) }
             guard await send(first.body, of: id, number) else { return }
-            await send(rest, of: id, number)
+            await send(rest, of: id, number, afterEach: countRetained)
         case .responses(let responses):
-            timeout.cancel()
+            timer.cancel()
+            endParts()
             await send(responses, of: id, number)
         }
     }
 
     /// Sends the responses of an operation until it ends.
-    private func send(_ responses: ResponseStream, of id: String, _ number: Int) async {
+    ///
+    /// - Parameter afterEach: Called when a response is complete, before it is sent.
+    private func send(
+        _ responses: ResponseStream, of id: String, _ number: Int, afterEach: () -> Void = {}
+    ) async {
         do throws(RequestErrors) {
             while await gate.waitUntilWritable(), let response = try await responses.next() {
+                afterEach()
                 guard await send(response.body, of: id, number) else { return }
             }
             if state.isActive(id, number: number) { send(ServerMessage.complete(id)) }
@@ -410,13 +423,5 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
                     )))
         case .disconnect: close()
         }
-    }
-}
-
-extension GraphQLError {
-    fileprivate static func tooManyIncrementalOperations(_ limits: HTTPLimits) -> GraphQLError {
-        GraphQLError(
-            "At most \(limits.incrementalOperationsPerSocketMax) responses may be delivered in parts on one socket at the same time. Wait until one is complete.",
-            extensions: [.init("code", .string("RATE_LIMITED"))])
     }
 }

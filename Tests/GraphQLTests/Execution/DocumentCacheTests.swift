@@ -27,7 +27,6 @@ import Testing
                     enum Stars { ONE TWO }
                     """)))
         var limits = RequestLimits()
-        limits.operation.pageSizeArguments = ["first"]
         change(&limits)
         return DocumentCache(schema: schema, resolvers: Resolvers(), limits: limits)
     }

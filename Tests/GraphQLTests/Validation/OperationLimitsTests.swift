@@ -34,7 +34,6 @@ struct OperationLimitsTests {
 
     private func limits(_ change: (inout OperationLimits) -> Void) -> OperationLimits {
         var limits = OperationLimits()
-        limits.pageSizeArguments = ["first", "last"]
         change(&limits)
         return limits
     }
@@ -117,16 +116,13 @@ struct OperationLimitsTests {
         #expect(try exceeded(source, limits { $0.costMax = cost }).isEmpty)
     }
 
-    @Test func argumentsAreNoPageSizesByDefault() throws {
-        let source = "{ users(first: 1000) { id } }"
-        #expect(try exceeded(source, limits { $0.pageSizeArguments = [] }).isEmpty)
-        #expect(
-            try exceeded(
-                source,
-                limits {
-                    $0.pageSizeArguments = ["first"]
-                    $0.costMax = 999
-                }) == ["costMax 1000"])
+    @Test(arguments: [(["first"], ["costMax 1000"]), (["limit"], []), ([], [])])
+    func pageSizesAreTheNamedArguments(names: [String], found: [String]) throws {
+        let limits = limits {
+            $0.pageSizeArguments = names
+            $0.costMax = 999
+        }
+        #expect(try exceeded("{ users(first: 1000) { id } }", limits) == found)
     }
 
     @Test func fieldsMayHaveCountsOfTheirOwn() throws {

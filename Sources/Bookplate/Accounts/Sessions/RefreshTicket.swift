@@ -81,7 +81,8 @@ struct RefreshTicket: Equatable, Unprintable {
     /// their turn in between.
     func isAncestor(of hash: [UInt8], generations: Int, keys: SessionKeys) async -> Bool {
         var ticket = self
-        for generation in 1...max(1, min(generations, Self.generationsMax)) {
+        guard generations > 0 else { return false }
+        for generation in 1...min(generations, Self.generationsMax) {
             if generation.isMultiple(of: 100) { await Task.yield() }
             ticket = ticket.successor(keys: keys)
             if constantTimeEqual(ticket.hash, hash) { return true }

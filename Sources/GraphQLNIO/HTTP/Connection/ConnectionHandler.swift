@@ -78,6 +78,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     let unreadCounter: UnreadCounter
     /// The bytes of the current request's body that `loopContext.bodies` counts, and the client for which it does.
     var bodyBytes = (count: 0, client: ClientAddress?.none)
+    /// Whether a task uses the body, although the connection may be closed already.
+    var isBodyInUse = false
     /// When to call `deadlinePassed`. Its effect depends on the phase.
     var phaseDeadline: NIODeadline
 

@@ -83,9 +83,9 @@ extension ConnectionHandler {
         bodyBytes.count = count
     }
 
-    /// Stops counting the body of a request that has ended.
+    /// Stops counting the body of a request that has ended, unless its task still uses it.
     func releaseBody() {
-        guard bodyBytes.count > 0 else { return }
+        guard bodyBytes.count > 0, !isBodyInUse else { return }
         loopContext.bodies.remove(bodyBytes.count, for: bodyBytes.client)
         bodyBytes = (0, nil)
     }

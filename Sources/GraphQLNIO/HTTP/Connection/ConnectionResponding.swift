@@ -21,6 +21,7 @@ extension ConnectionHandler {
         reader.request.timeout = ResponseTimeout()
         let call = NIOLoopBound((reader, route, self), eventLoop: loopContext.loop)
         phaseDeadline = .now() + loopContext.limits.responseTimeout
+        isBodyInUse = true
         let task = Task(executorPreference: loopContext.executor) {
             let (reader, route, connection) = call.value
             // Setting a task-local value takes time, and few requests belong to a trace.
@@ -76,6 +77,10 @@ extension ConnectionHandler {
         } else if case .responding(_, let exchange) = phase {
             finish(response, exchange)
         }
+        if case .closing = phase {
+            isBodyInUse = false
+            releaseBody()
+        }
         return response.status
     }
 
@@ -110,6 +115,7 @@ extension ConnectionHandler {
 
     /// Completes a response that has been written, and continues with the next request.
     func end(_ exchange: Exchange) {
+        isBodyInUse = false
         releaseBody()
         // The connection was lost while the response was written.
         if case .closing = phase { return }

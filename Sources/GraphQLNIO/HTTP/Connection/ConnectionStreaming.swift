@@ -10,6 +10,7 @@ extension ConnectionHandler {
         else { return nil }
         // Streams are long-lived, so the parsed request body is released.
         reader.request.body = ByteBuffer()
+        isBodyInUse = false
         releaseBody()
         let takesChunks = exchange.takesChunks
         let body = BodyStream(
@@ -17,8 +18,8 @@ extension ConnectionHandler {
             reserve: { [unreadCounter] byteCount in
                 byteCount > UnreadCounter.freeBytesMax ? unreadCounter.reserve(byteCount) : nil
             },
-            hold: { [unreadCounter] in unreadCounter.hold($0) },
-            release: { [unreadCounter] in unreadCounter.release($0) },
+            countMemory: { [unreadCounter] in unreadCounter.count($0) },
+            releaseMemory: { [unreadCounter] in unreadCounter.release($0) },
             send: { [weak self] part in self?.send(takesChunks ? part.chunk : part) },
             cancel: { task.cancel() })
         loopContext.log(response, exchange)

@@ -118,7 +118,8 @@ import Testing
 
     /// A token that the server knows is charged to its user before the database is asked anything.
     @Test func limitedTokenCostsNoLookup() async throws {
-        let app = try await TestApp.start(catalog: [], rates: RateLimits(.init(perCaller: 3)))
+        // Creating the token costs eleven units.
+        let app = try await TestApp.start(catalog: [], rates: RateLimits(.init(perCaller: 13)))
         let token = try await ScopedReader(try await app.makeReader(), ["LIBRARY_READ"])
         #expect(try await token.execute("{ me { id } }").errors.isEmpty)
         try await app.database.execute(
