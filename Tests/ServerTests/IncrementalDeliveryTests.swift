@@ -202,7 +202,7 @@ import Testing
             // The second one has a single part.
             #expect(
                 try client.message()
-                    == #"{"id":"2","type":"next","payload":query={deferredHeld}}"#)
+                    .hasPrefix(#"{"id":"2","type":"next","payload":query={deferredHeld}"#))
             #expect(try client.message() == #"{"id":"2","type":"complete"}"#)
             // Cancelling the first one makes room.
             try client.send(#"{"id":"1","type":"complete"}"#)

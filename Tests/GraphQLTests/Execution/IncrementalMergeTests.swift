@@ -12,7 +12,7 @@ import Testing
         union Thing = Node | Other
         """
 
-    @Test(arguments: 0..<60)
+    @Test(arguments: 0..<40)
     func mergedResponsesAreTheSingleResponse(seed: Int) async throws {
         let schema = try buildSchema(Source(Self.sdl), hasIncrementalDelivery: true)
         var random = RandomOperation(seed: UInt64(seed))
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// With errors, a fragment fails where a single response has null further up. The protocol still holds.
-    @Test(arguments: 1_000..<1_060)
+    @Test(arguments: 1_000..<1_040)
     func responsesFollowTheProtocolInCaseOfErrors(seed: Int) async throws {
         let schema = try buildSchema(Source(Self.sdl), hasIncrementalDelivery: true)
         var random = RandomOperation(seed: UInt64(seed))
