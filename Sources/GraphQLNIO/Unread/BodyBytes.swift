@@ -24,9 +24,6 @@ final class BodyBytes: Sendable {
         processMax = limits.bodyBytesOfProcessMax
     }
 
-    /// The counted bytes.
-    var total: Int { state.withLock { $0.total } }
-
     /// Counts bytes unless they exceed a limit.
     ///
     /// - Returns: The reason to refuse the body; nil if the bytes were counted.

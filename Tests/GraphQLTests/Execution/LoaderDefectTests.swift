@@ -145,9 +145,9 @@ import Testing
         ) { .needsParents }
     }
 
-    /// Counts the flushes in which fields of objects were loaded.
+    /// Loads `Query.object` speculatively, and the texts below it after the flush.
     private final class Speculation: ResolverSource, FieldLoader, PreparedLoad {
-        /// What the speculative load of `Query.object` returns.
+        /// Returns the result of the speculative load.
         let children: @Sendable () -> Children
 
         init(_ children: @escaping @Sendable () -> Children) { self.children = children }
