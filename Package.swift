@@ -259,7 +259,7 @@ let package = Package(
                 "GettingStarted", "GraphQL", "GraphQLServing", "Starwars", "Subscriptions",
             ]),
 
-        .testTarget(name: "GraphQLTests", dependencies: ["GraphQL"]),
+        .testTarget(name: "GraphQLTests", dependencies: ["GraphQL", "GraphQLServing"]),
         .testTarget(
             name: "GraphQLTypesTests",
             dependencies: ["GraphQL", "GraphQLServing", "GraphQLTypeGeneration"],

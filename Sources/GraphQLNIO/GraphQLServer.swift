@@ -42,10 +42,10 @@ public struct GraphQLServer: Service {
         var options = options
         options.responseBytesMax = limits.responseBytesMax
         self.init(host: host, port: port, options: options) {
-            [acceptsOnError = options.acceptsOnError] in
+            [acceptsOnError = options.acceptsOnError, errorCodes = options.errorCodes] in
             SchemaService(
                 schema, limits: limits, acceptsOnError: acceptsOnError,
-                makeContext: makeContext)
+                errorCodes: errorCodes, makeContext: makeContext)
         }
     }
 
@@ -106,6 +106,8 @@ public struct GraphQLServer: Service {
         public var allowedOrigins: [String] = []
         /// Whether requests may have the parameter `onError` (``GraphQL/ErrorBehavior``). It is ignored otherwise.
         public var acceptsOnError = false
+        /// The codes of errors that no resolver has reported.
+        public var errorCodes = ErrorCodes.apollo
         /// Receives a line when the server starts and stops, and one for each defect of a resolver.
         public var logger = Logger(label: "graphql")
         /// Called with the port when the server accepts connections.

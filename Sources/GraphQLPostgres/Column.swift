@@ -133,7 +133,7 @@ extension FieldError {
     /// The error for a cell that does not have the expected binary form. This is a bug, so clients get no details.
     static let malformedCell = FieldError(
         "An internal error occurred. Try again. If the error persists, report the request ID.",
-        extensions: [.init("code", .string("INTERNAL_SERVER_ERROR"))])
+        kind: .internalError)
 }
 
 @inline(__always)

@@ -5,6 +5,9 @@ import GraphQL
 /// `SchemaService` executes the requests of an `ExecutableSchema`. Implement the protocol for more, such as rate limits or
 /// stored documents. There is one instance per event loop, and all methods are called on that loop.
 public protocol GraphQLService: AnyObject {
+    /// The codes of errors that no resolver has reported.
+    var errorCodes: ErrorCodes { get }
+
     /// Executes a request.
     ///
     /// If `request.expectsSingleResponse` is true, the result must be a single response: refuse subscriptions. If
@@ -25,6 +28,9 @@ public protocol GraphQLService: AnyObject {
 }
 
 extension GraphQLService {
+    /// The codes of Apollo's servers.
+    public var errorCodes: ErrorCodes { .apollo }
+
     /// Returns false.
     public func accepts(bearerToken: String, requestID: String) -> Bool { false }
 
@@ -46,7 +52,8 @@ extension GraphQLService {
         case .responses, .incremental:
             // A defect of the service: see `execute`.
             return GraphQLResponse(
-                body: RequestErrors([.subscriptionNeedsStream]).body, isRequestError: true)
+                body: RequestErrors([.subscriptionNeedsStream]).coded(by: errorCodes).body,
+                isRequestError: true)
         }
     }
 }

@@ -10,7 +10,7 @@ extension GraphQLRequest {
             throw RequestErrors([
                 GraphQLError(
                     "The parameter 'onError' must be \"NULL\", \"PROPAGATE\", or \"HALT\".",
-                    extensions: [ErrorCode.badUserInput.member])
+                    kind: .invalidInput)
             ])
         }
         return behavior
@@ -22,10 +22,10 @@ extension GraphQLError {
     package static let subscriptionNeedsStream = GraphQLError(
         "A subscription returns several responses. Accept text/event-stream or "
             + "multipart/mixed;subscriptionSpec=\"1.0\", or use a WebSocket.",
-        extensions: [ErrorCode.badUserInput.member])
+        kind: .invalidInput)
 
     /// The error of a mutation in a request that is read-only.
     package static let mutationNeedsPOST = GraphQLError(
         "GET requests can only execute queries. Send mutations with POST.",
-        extensions: [ErrorCode.badUserInput.member])
+        kind: .invalidInput)
 }

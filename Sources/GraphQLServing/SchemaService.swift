@@ -13,22 +13,27 @@ public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLS
     private let documents: DocumentCache
     private let limits: RequestLimits
     private let acceptsOnError: Bool
+    /// The codes of errors that no resolver has reported.
+    public let errorCodes: ErrorCodes
     private let makeContext: (GraphQLRequest) async throws(RequestErrors) -> Context
 
     /// - Parameters:
     ///   - limits: The limits of requests.
     ///   - acceptsOnError: Whether requests may have the parameter `onError`. It is ignored otherwise.
+    ///   - errorCodes: The codes of errors that no resolver has reported.
     ///   - makeContext: Creates the context of a request, for example with the user of its token. The context of a
     ///     subscription is that of all its events. Errors that it throws are the response.
     public init(
         _ schema: ExecutableSchema<Context>, limits: RequestLimits = RequestLimits(),
-        acceptsOnError: Bool = false,
+        acceptsOnError: Bool = false, errorCodes: ErrorCodes = .apollo,
         makeContext: @escaping (GraphQLRequest) async throws(RequestErrors) -> Context
     ) {
         self.limits = limits
         self.acceptsOnError = acceptsOnError
+        self.errorCodes = errorCodes
         self.makeContext = makeContext
-        documents = DocumentCache(schema: schema.schema, resolvers: schema, limits: limits)
+        documents = DocumentCache(
+            schema: schema.schema, resolvers: schema, limits: limits, errorCodes: errorCodes)
     }
 
     /// Executes a request. A document is required: persisted queries are not supported.
@@ -36,9 +41,7 @@ public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLS
         do throws(RequestErrors) {
             guard let query = request.query else {
                 throw RequestErrors([
-                    GraphQLError(
-                        "The request has no query.",
-                        extensions: [ErrorCode.badUserInput.member])
+                    GraphQLError("The request has no query.", kind: .invalidInput)
                 ])
             }
             let errorBehavior = acceptsOnError ? try request.errorBehavior() : .propagate
@@ -50,7 +53,8 @@ public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLS
             case .mutation where request.isReadOnly:
                 return .response(
                     GraphQLResponse(
-                        body: RequestErrors([.mutationNeedsPOST]).body, isRequestError: true,
+                        body: RequestErrors([.mutationNeedsPOST]).coded(by: errorCodes).body,
+                        isRequestError: true,
                         refusal: .mutationInReadOnlyRequest))
             case .subscription where request.expectsSingleResponse:
                 throw RequestErrors([.subscriptionNeedsStream])
@@ -79,7 +83,8 @@ public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLS
                             responseBytesMax: limits.responseBytesMax)))
             }
         } catch {
-            return .response(GraphQLResponse(body: error.body, isRequestError: true))
+            return .response(
+                GraphQLResponse(body: error.coded(by: errorCodes).body, isRequestError: true))
         }
     }
 

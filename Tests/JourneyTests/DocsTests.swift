@@ -229,11 +229,10 @@ import Testing
                 text.matches(of: /"code",? *(?:\.string\()?:? ?"([A-Z_]+)"/).map(\.1)
                 + text.matches(of: /static let \w+Code = "([A-Z_]+)"/).map(\.1)
             codes.formUnion(literals.map(String.init))
-            if file.hasSuffix("/ErrorCode.swift") {
-                codes.formUnion(text.matches(of: /case \w+ = "([A-Z_]+)"/).map { String($0.1) })
-            }
-            // The switch statements of the error types.
-            for match in text.matches(of: /var code: String \{(?<body>[^}]*)\}/) {
+            // The switch statements of the error types, and the codes of the engine's errors.
+            for match in text.matches(
+                of: /(?:var code: String|ErrorCodes) \{(?<body>[^}]*)\}/)
+            {
                 codes.formUnion(match.body.matches(of: /"([A-Z_]+)"/).map { String($0.1) })
             }
         }

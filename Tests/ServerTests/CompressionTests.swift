@@ -9,13 +9,6 @@ import Testing
     private static let body = #"{"query":"{\#(String(repeating: "title ", count: 400))}"}"#
     private static let json = "content-type: application/json\r\n"
 
-    private static func gzip(_ contents: [UInt8]) throws -> [UInt8] {
-        let compressor = try #require(GzipCompressor())
-        var file: [UInt8] = []
-        contents.withUnsafeBufferPointer { compressor.compress($0, isLast: true, to: &file) }
-        return file
-    }
-
     private static func post(_ body: [UInt8], _ headers: String) -> [UInt8] {
         Array("POST /graphql HTTP/1.1\r\nhost: test\r\n\(headers)".utf8)
             + Array("content-length: \(body.count)\r\n\r\n".utf8) + body
@@ -83,7 +76,7 @@ import Testing
         try await TestServer.run { server in
             let plain = try await server.post(Self.body)
             let headers = Self.json + "content-encoding: \(coding)\r\n"
-            let request = Self.post(try Self.gzip(Array(Self.body.utf8)), headers)
+            let request = Self.post(try gzip(Array(Self.body.utf8)), headers)
             let response = try await onThread {
                 let client = try RawClient(port: server.port)
                 try client.send(request)
@@ -103,7 +96,7 @@ import Testing
             let spaces = String(
                 repeating: " ", count: byteCount - start.utf8.count - end.utf8.count)
             let contents = Array((start + spaces + end).utf8)
-            let body = try Self.gzip(contents)
+            let body = try gzip(contents)
             #expect(body.count < 4096)
             let request = Self.post(body, Self.json + "content-encoding: gzip\r\n")
             let response = try await onThread {
@@ -120,7 +113,7 @@ import Testing
         try await TestServer.run(bodyBytesMax: 4096) { server in
             var random = SystemRandomNumberGenerator()
             let noise = (0..<200).map { _ in String(random.next(), radix: 36) }.joined()
-            let body = try Self.gzip(Array(#"{"query":"{a}","b":"\#(noise)"}"#.utf8))
+            let body = try gzip(Array(#"{"query":"{a}","b":"\#(noise)"}"#.utf8))
             #expect(body.count > 1024)
             let request = Self.post(body, Self.json + "content-encoding: gzip\r\n")
             let response = try await onThread {
@@ -134,7 +127,7 @@ import Testing
 
     @Test func damagedBodiesAreRefused() async throws {
         try await TestServer.run { server in
-            let whole = try Self.gzip(Array(Self.body.utf8))
+            let whole = try gzip(Array(Self.body.utf8))
             var damaged = whole
             damaged[whole.count / 2] ^= 0xFF
             for body in [Array("{a}".utf8), Array(whole.dropLast()), damaged] {

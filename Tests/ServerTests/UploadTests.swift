@@ -1,5 +1,6 @@
 import GraphQLServing
 import NIOCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -93,6 +94,85 @@ import Testing
             let large = try await server.send(
                 head(900_000) + #"{"query":"{a}"}"# + String(repeating: " ", count: 900_000 - 15))
             #expect(large.status == 200)
+        }
+    }
+
+    /// A compressed body counts with its contents, which are in memory.
+    @Test func bodiesCountWithTheirContents() async throws {
+        var limits = HTTPLimits.quick
+        limits.bodyBytesPerAddressMax = 1 << 20
+        try await TestServer.run(limits: limits, bodyBytesMax: 4 << 20) { server in
+            func request(contents: Int) throws -> [UInt8] {
+                let query = Array(#"{"query":"{a}"}"#.utf8)
+                let body = try gzip(query + Array(repeating: 0x20, count: contents - query.count))
+                return Array(
+                    "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: \(body.count)\r\n\r\n"
+                        .utf8) + body
+            }
+            for (contents, status) in [(900_000, 200), (1_200_000, 429), (900_000, 200)] {
+                let request = try request(contents: contents)
+                let response = try await onThread {
+                    let client = try RawClient(port: server.port)
+                    try client.send(request)
+                    return try client.response()
+                }
+                #expect(response.status == status)
+            }
+        }
+    }
+
+    /// A task that does not end when its client has disconnected keeps the body, so it counts until then.
+    @Test func bodyCountsUntilItsTaskEnds() async throws {
+        var limits = HTTPLimits.quick
+        limits.bodyBytesPerAddressMax = 1 << 20
+        let (releases, release) = AsyncStream.makeStream(of: Void.self)
+        let isHeld = Atomic(false)
+        let isCancelled = Atomic(false)
+        let hasEnded = Atomic(false)
+        try await TestServer.run(
+            limits: limits, bodyBytesMax: 4 << 20,
+            routes: { _ in
+                [
+                    Route(.POST, "/held", bodyBytesMax: 4 << 20) { request in
+                        isHeld.store(true, ordering: .releasing)
+                        await withTaskCancellationHandler {
+                            // Not cancelled with the request's task.
+                            await Task { for await _ in releases { break } }.value
+                        } onCancel: {
+                            isCancelled.store(true, ordering: .releasing)
+                        }
+                        hasEnded.store(true, ordering: .releasing)
+                        return HTTPResponse(.ok, body: request.body)
+                    }
+                ]
+            }
+        ) { server in
+            func head(_ path: String) -> String {
+                "POST \(path) HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\ncontent-length: 900000\r\n\r\n"
+            }
+            let body = #"{"query":"{a}"}"# + String(repeating: " ", count: 900_000 - 15)
+            let held = head("/held") + body
+            do {
+                let client = try await onThread {
+                    let client = try RawClient(port: server.port)
+                    try client.send(held)
+                    return client
+                }
+                try await waitUntil("the task runs") { isHeld.load(ordering: .acquiring) }
+                withExtendedLifetime(client) {}
+            }
+            try await waitUntil("the server knows that the connection is closed") {
+                isCancelled.load(ordering: .acquiring)
+            }
+            #expect(try await server.send(head("/graphql") + body).status == 429)
+            let endsEarly = hasEnded.load(ordering: .acquiring)
+            #expect(!endsEarly)
+            release.yield()
+            try await waitUntil("the body does not count") {
+                try await server.send(head("/graphql") + body).status == 200
+            }
+            let ends = hasEnded.load(ordering: .acquiring)
+            #expect(ends)
         }
     }
 }

@@ -63,7 +63,8 @@ extension BookplateSchema {
     ///
     /// - Throws: The errors of a document that is not valid.
     package func scopes(ofDocument text: [UInt8]) throws(RequestErrors) -> [OperationScopes] {
-        let cache = DocumentCache(schema: schema, resolvers: resolvers, limits: .bookplate)
+        let cache = DocumentCache(
+            schema: schema, resolvers: resolvers, limits: .bookplate, errorCodes: .apollo)
         return try cache.document(text).scopes().map { operation, scopes in
             OperationScopes(
                 name: operation.name?.value, kind: operation.kind.rawValue,

@@ -28,7 +28,7 @@ package final class RequestRunner: GraphQLService {
         self.acceptsOnError = acceptsOnError
         texts = DocumentTexts(policy, database)
         documents = DocumentCache(
-            schema: schema.schema, resolvers: schema.resolvers, limits: limits)
+            schema: schema.schema, resolvers: schema.resolvers, limits: limits, errorCodes: .apollo)
         self.database = database
         self.services = services
         self.limits = limits
@@ -274,6 +274,7 @@ package final class RequestRunner: GraphQLService {
     }
 
     private func refused(_ errors: [GraphQLError]) -> GraphQLResponse {
+        let errors = errors.map { $0.coded(by: errorCodes) }
         let codes = errors.compactMap(\.code)
         telemetry.refused(codes)
         var response = GraphQLResponse(

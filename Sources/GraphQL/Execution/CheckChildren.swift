@@ -20,10 +20,9 @@ extension ExecutionContext {
 }
 
 extension FieldError {
-    /// An error that does not tell clients what is wrong. Its code is `INTERNAL_SERVER_ERROR`.
+    /// An error that does not tell clients what is wrong.
     public static let internalError = FieldError(
-        "An internal error occurred.", extensions: [ErrorCode.internalError.member]
-    )
+        "An internal error occurred.", kind: .internalError)
 }
 
 extension Children {

@@ -71,8 +71,8 @@ package struct OperationVariables: Sendable {
     ///     that the limit was reached.
     ///   - hasSuggestions: whether messages end in "Did you mean …?", which reveals names of the
     ///     schema.
-    /// - Throws: every error found, each with the location of its variable's definition and the
-    ///   code `BAD_USER_INPUT`.
+    /// - Throws: every error found, each with the location of its variable's definition and of
+    ///   the kind `invalidInput`.
     ///
     /// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
     package func coerce(
@@ -160,7 +160,7 @@ private func typeStart(_ type: TypeReference) -> SourceRange {
 
 func badInput(_ message: String, locations: [SourceLocation]) -> GraphQLError {
     GraphQLError(
-        message, locations: locations, extensions: [ErrorCode.badUserInput.member])
+        message, locations: locations, kind: .invalidInput)
 }
 
 extension Schema {

@@ -66,8 +66,8 @@ struct FieldCollector {
     /// Returns the groups of fields that the selection sets select on `type`, and the usages of
     /// `@defer` in these sets.
     ///
-    /// - Throws: an error with the code `BAD_USER_INPUT` if the variable of an evaluated `@skip`,
-    ///   `@include`, or `@defer` is null, or `OPERATION_TOO_COMPLEX` if the plan exceeds
+    /// - Throws: an error of the kind `invalidInput` if the variable of an evaluated `@skip`,
+    ///   `@include`, or `@defer` is null, or `limitExceeded` if the plan exceeds
     ///   `deferredFragmentsMax`.
     mutating func collect(
         _ selectionSets: [CollectedSet], for type: TypeDefinition
@@ -178,6 +178,7 @@ struct FieldCollector {
         guard deferUsageCount <= countMax else {
             throw GraphQLError(
                 "The operation defers more than \(countMax) fragments. Use `@defer` less often.",
+                kind: .limitExceeded,
                 extensions: ExceededLimit(name: "deferredFragmentsMax", max: countMax).extensions)
         }
         let usage = DeferUsage(
@@ -238,12 +239,14 @@ extension Document {
                 found = operation
             } else {
                 throw GraphQLError(
-                    "Must provide operation name if query contains multiple operations.")
+                    "Must provide operation name if query contains multiple operations.",
+                    kind: .invalidInput)
             }
         }
         guard let found else {
             throw GraphQLError(
-                name.map { "Unknown operation named \"\($0)\"." } ?? "Must provide an operation.")
+                name.map { "Unknown operation named \"\($0)\"." } ?? "Must provide an operation.",
+                kind: .invalidInput)
         }
         return found
     }

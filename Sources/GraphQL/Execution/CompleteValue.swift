@@ -145,7 +145,9 @@ struct ResponseCompletion {
             writer.writeNull()
         }
         writer.append(UInt8(ascii: "}"))
-        if exceedsLimit(writer.count) { return .tooLarge(bytesMax: responseBytesMax) }
+        if exceedsLimit(writer.count) {
+            return .tooLarge(bytesMax: responseBytesMax, plan.errorCodes)
+        }
         guard !errors.isEmpty else { return ExecutionResult(body: writer.bytes, errors: []) }
 
         // Put errors first, so that people reading the response see them.
@@ -156,7 +158,7 @@ struct ResponseCompletion {
             response.write(error)
             // `],` follows, and the data without its first byte.
             if exceedsLimit(response.count + 2 + writer.count - 1) {
-                return .tooLarge(bytesMax: responseBytesMax)
+                return .tooLarge(bytesMax: responseBytesMax, plan.errorCodes)
             }
         }
         response.append("],")

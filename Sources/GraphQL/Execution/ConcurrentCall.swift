@@ -85,6 +85,7 @@ final class BackgroundCalls {
     /// The numbers of the calls that have ended.
     private let ended: AsyncStream<Int>
     private let end: AsyncStream<Int>.Continuation
+    private let endedCount = EndedCount()
 
     init() { (ended, end) = AsyncStream.makeStream() }
 
@@ -102,14 +103,18 @@ final class BackgroundCalls {
             let entry = waiting.removeFirst()
             let number = startedCount
             startedCount += 1
-            let (run, end) = (entry.call.run, end)
+            let (run, end, endedCount) = (entry.call.run, end, endedCount)
             let task = Task(executorPreference: entry.call.executor) {
                 await run()
+                endedCount.add(1)
                 end.yield(number)
             }
             running[number] = (entry, task)
         }
     }
+
+    /// Whether `next` returns a call without waiting for it.
+    var hasEnded: Bool { endedCount.value > 0 }
 
     /// Waits for a call to end.
     ///
@@ -121,8 +126,18 @@ final class BackgroundCalls {
             for (_, task) in running.values { task.cancel() }
             return nil
         }
+        endedCount.add(-1)
         let ended = running.removeValue(forKey: number)?.entry
         startNext()
         return ended
     }
+}
+
+/// The number of calls that have ended and whose results have not been taken. The tasks of the calls share it.
+private final class EndedCount: Sendable {
+    private let count = Atomic(0)
+
+    var value: Int { count.load(ordering: .acquiring) }
+
+    func add(_ change: Int) { count.add(change, ordering: .acquiringAndReleasing) }
 }

@@ -82,8 +82,7 @@ struct StreamUsage: Sendable {
             }
         guard let count, count >= 0 else {
             throw FieldError(
-                "initialCount must be a positive integer or 0.",
-                extensions: [ErrorCode.badUserInput.member])
+                "initialCount must be a positive integer or 0.", kind: .invalidInput)
         }
         return count
     }

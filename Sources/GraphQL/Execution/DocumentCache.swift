@@ -14,6 +14,7 @@ public final class DocumentCache {
     private let schema: Schema
     private let resolvers: any ResolverSource
     private let limits: RequestLimits
+    private let errorCodes: ErrorCodes
     private var entries: [SourceKey: Entry] = [:]
     private var sourceBytes = 0
     private var clock: UInt64 = 0
@@ -46,7 +47,12 @@ public final class DocumentCache {
     ///   - schema: The schema of all documents.
     ///   - resolvers: The resolvers of the fields of `schema`, such as an ``ExecutableSchema``.
     ///   - limits: The limits on documents, operations, and the cache itself.
-    public init(schema: Schema, resolvers: any ResolverSource, limits: RequestLimits) {
+    ///   - errorCodes: The codes of the engine's own errors, also during the execution of the plans.
+    public init(
+        schema: Schema, resolvers: any ResolverSource, limits: RequestLimits,
+        errorCodes: ErrorCodes = .none
+    ) {
+        self.errorCodes = errorCodes
         self.schema = schema
         self.resolvers = resolvers
         self.limits = limits
@@ -63,7 +69,8 @@ public final class DocumentCache {
         }
         missCount += 1
         let document = Result { () throws(RequestErrors) in
-            try CachedDocument(text, schema: schema, resolvers: resolvers, limits: limits)
+            try CachedDocument(
+                text, schema: schema, resolvers: resolvers, limits: limits, errorCodes: errorCodes)
         }
         evictIfFull(adding: text.count)
         entries[SourceKey(bytes: text)] = Entry(document, lastUsed: clock)
@@ -108,6 +115,7 @@ public final class CachedDocument {
     private let schema: Schema
     private let resolvers: any ResolverSource
     private let limits: RequestLimits
+    private let errorCodes: ErrorCodes
     private let conditionVariables: [String]
     /// Whether the document contains `@defer` or `@stream`.
     private let hasIncrementalDirectives: Bool
@@ -133,25 +141,27 @@ public final class CachedDocument {
     }
 
     init(
-        _ text: [UInt8], schema: Schema, resolvers: any ResolverSource, limits: RequestLimits
+        _ text: [UInt8], schema: Schema, resolvers: any ResolverSource, limits: RequestLimits,
+        errorCodes: ErrorCodes
     ) throws(RequestErrors) {
         let start = ContinuousClock.now
         let document: Document
         do throws(GraphQLError) {
             document = try parse(Source(text), limits: limits.parsing)
         } catch {
-            throw RequestErrors([error])
+            throw RequestErrors([error.coded(by: errorCodes)])
         }
         let parsed = ContinuousClock.now
         let errors = validate(
             document, against: schema, limits: limits.operation, options: limits.validation)
-        guard errors.isEmpty else { throw RequestErrors(errors) }
+        guard errors.isEmpty else { throw RequestErrors(errors).coded(by: errorCodes) }
         self.document = document
         parsing = parsed - start
         validation = .now - parsed
         self.schema = schema
         self.resolvers = resolvers
         self.limits = limits
+        self.errorCodes = errorCodes
         conditionVariables = document.conditionVariables()
         hasIncrementalDirectives =
             schema.hasIncrementalDelivery
@@ -175,8 +185,14 @@ public final class CachedDocument {
         operationName: String?, variables given: Value, isIncremental: Bool = false
     ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues, cost: Int) {
         let (operation, operationVariables) = try operation(named: operationName)
-        let variables = try operationVariables.coerce(
-            given, errorsMax: limits.errorsMax, hasSuggestions: limits.validation.hasSuggestions)
+        let variables: VariableValues
+        do throws(RequestErrors) {
+            variables = try operationVariables.coerce(
+                given, errorsMax: limits.errorsMax,
+                hasSuggestions: limits.validation.hasSuggestions)
+        } catch {
+            throw error.coded(by: errorCodes)
+        }
         let cost = try cost(of: operation, variables)
         var conditions: [String: Bool] = [:]
         for name in conditionVariables { conditions[name] = variables[name]?.boolean }
@@ -189,12 +205,13 @@ public final class CachedDocument {
             let plan = try planOperation(
                 operation, of: document, schema: schema, resolvers: resolvers,
                 conditions: conditions, fieldsMax: limits.plannedFieldsMax,
-                deferredFragmentsMax: isIncremental ? limits.deferredFragmentsMax : nil)
+                deferredFragmentsMax: isIncremental ? limits.deferredFragmentsMax : nil,
+                errorCodes: errorCodes)
             if plans.count >= limits.plansPerDocumentMax { plans.removeAll() }
             plans[key] = plan
             return (plan, variables, cost)
         } catch {
-            throw RequestErrors([error])
+            throw RequestErrors([error.coded(by: errorCodes)])
         }
     }
 
@@ -208,10 +225,10 @@ public final class CachedDocument {
             do throws(GraphQLError) {
                 let plan = try planOperation(
                     operation, of: document, schema: schema, resolvers: resolvers,
-                    conditions: nil, fieldsMax: limits.plannedFieldsMax)
+                    conditions: nil, fieldsMax: limits.plannedFieldsMax, errorCodes: errorCodes)
                 found.append((operation, plan.scopes))
             } catch {
-                throw RequestErrors([error])
+                throw RequestErrors([error.coded(by: errorCodes)])
             }
         }
         return found
@@ -228,7 +245,7 @@ public final class CachedDocument {
             operations[name] = (operation, variables)
             return (operation, variables)
         } catch {
-            throw RequestErrors([error.withCode(.badUserInput)])
+            throw RequestErrors([error.coded(by: errorCodes)])
         }
     }
 
@@ -252,16 +269,7 @@ public final class CachedDocument {
             costs[key] = cost
             return cost
         } catch {
-            throw RequestErrors([error])
+            throw RequestErrors([error.coded(by: errorCodes)])
         }
-    }
-}
-
-extension GraphQLError {
-    func withCode(_ code: ErrorCode) -> GraphQLError {
-        guard self.code == nil else { return self }
-        var error = self
-        error.extensions.insert(code.member, at: 0)
-        return error
     }
 }

@@ -13,7 +13,7 @@
 ///   - errorsMax: the maximum number of execution errors in all responses together. Every failed fragment or list reports at
 ///     least one.
 ///   - responseBytesMax: the maximum size of all responses together. As soon as they are known to be larger, everything that
-///     the client waits for fails with the code `RESPONSE_TOO_LARGE`. The response with these errors is not counted. A
+///     the client waits for fails with an error of the kind `responseTooLarge`. The response with these errors is not counted. A
 ///     response that defers more than 5,000 fragments, parts of objects, and lists is also too large.
 ///   - format: the format of the responses.
 /// - Returns: the first response, and a stream of the others if there are any.
@@ -28,7 +28,9 @@ public func executeIncrementally(
         plan: plan, variables: variables, context: context, onError: errorBehavior,
         responseBytesMax: responseBytesMax)
     await execution.run(root)
-    if context.hasLoadedTooMuch { return (.tooLarge(bytesMax: responseBytesMax), nil) }
+    if context.hasLoadedTooMuch {
+        return (.tooLarge(bytesMax: responseBytesMax, plan.errorCodes), nil)
+    }
     var completion = ResponseCompletion(
         plan: plan, context: context, onError: errorBehavior, errorsMax: errorsMax,
         responseBytesMax: responseBytesMax)
@@ -40,7 +42,7 @@ public func executeIncrementally(
     let delivery = IncrementalDelivery(
         execution, format: format, errorsMax: errorsMax, responseBytesMax: responseBytesMax)
     guard let first = delivery.start(result, recorder) else {
-        return (.tooLarge(bytesMax: responseBytesMax), nil)
+        return (.tooLarge(bytesMax: responseBytesMax, plan.errorCodes), nil)
     }
     return (first, ResponseStream { () throws(RequestErrors) in await delivery.next() })
 }

@@ -18,7 +18,7 @@
 ///   - errorBehavior: what an execution error does to the rest of the response.
 ///   - errorsMax: the maximum number of execution errors in the response. Further errors are
 ///     dropped, and their values are still null.
-///   - responseBytesMax: the maximum size of the response. An error with the code `RESPONSE_TOO_LARGE`
+///   - responseBytesMax: the maximum size of the response. An error of the kind `responseTooLarge`
 ///     replaces a larger response, as soon as it is known to be larger, and also the response of a
 ///     context that has loaded too much.
 /// - Returns: the response with `data` and `errors`.
@@ -33,7 +33,7 @@ public func execute(
         plan: plan, variables: variables, context: context, onError: errorBehavior,
         responseBytesMax: responseBytesMax)
     await execution.run(root)
-    if context.hasLoadedTooMuch { return .tooLarge(bytesMax: responseBytesMax) }
+    if context.hasLoadedTooMuch { return .tooLarge(bytesMax: responseBytesMax, plan.errorCodes) }
     var completion = ResponseCompletion(
         plan: plan, context: context, onError: errorBehavior, errorsMax: errorsMax,
         responseBytesMax: responseBytesMax)
@@ -120,12 +120,13 @@ final class Execution {
         return hasFailed
     }
 
-    /// Runs a call that was postponed, or waits for one that runs in the background, and loads everything below it.
+    /// Takes the result of a call that has ended in the background, runs a call that was postponed, or waits for one that runs
+    /// in the background, and loads everything below it.
     ///
     /// - Returns: false if there is none, or if the task is cancelled.
     func runNextCall() async -> Bool {
         var level = Level()
-        if !calls.isEmpty {
+        if !calls.isEmpty, !backgroundCalls.hasEnded {
             let (frame, field, call) = calls.removeFirst()
             attach(await call(), to: frame, field, &level)
         } else {

@@ -35,14 +35,19 @@ public enum LeafResult {
 public final class FieldError: Error, Sendable {
     /// A complete sentence for people.
     public let message: String
+    /// What is wrong; nil for an error in the words of a resolver. It decides on the code that ``ErrorCodes`` give the error.
+    public let kind: GraphQLError.Kind?
     /// The members of `extensions` in the response. By convention, `code` is first.
     public let extensions: [Value.Member]
     /// The locations of the invalid argument. Empty if the error belongs to the field itself.
     let locations: [SourceLocation]
 
     /// Creates an error with a message for clients.
-    public init(_ message: String, extensions: [Value.Member] = []) {
+    public init(
+        _ message: String, kind: GraphQLError.Kind? = nil, extensions: [Value.Member] = []
+    ) {
         self.message = message
+        self.kind = kind
         self.extensions = extensions
         locations = []
     }
@@ -50,9 +55,8 @@ public final class FieldError: Error, Sendable {
     /// Creates an error for an argument that could not be coerced.
     init(_ error: GraphQLError) {
         message = error.message
-        extensions =
-            error.extensions.isEmpty
-            ? [ErrorCode.badUserInput.member] : error.extensions
+        kind = error.kind
+        extensions = error.extensions
         locations = error.locations
     }
 }

@@ -89,7 +89,8 @@ final class IncrementalDelivery {
 
     /// Ends everything that is pending with an error.
     private func fail(with error: FieldError, _ payload: inout IncrementalPayload) {
-        forest.failAll(with: GraphQLError(error.message, extensions: error.extensions), &payload)
+        let error = GraphQLError(error.message, kind: error.kind, extensions: error.extensions)
+        forest.failAll(with: error.coded(by: execution.plan.errorCodes), &payload)
     }
 
     /// Returns a response, or its refusal if it is too large.
@@ -120,6 +121,7 @@ final class IncrementalDelivery {
             }
         }
         let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
+            .coded(by: execution.plan.errorCodes)
         forest.failAll(with: error, &payload)
         var refusal = IncrementalPayload()
         refusal.completed = payload.completed.map(\.delivery)

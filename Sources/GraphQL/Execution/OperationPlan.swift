@@ -13,6 +13,8 @@ public final class OperationPlan: Sendable {
     /// The schema that the operation was validated against.
     public let schema: Schema
     package let source: Source
+    /// The codes of the engine's own errors in the responses.
+    package let errorCodes: ErrorCodes
     /// The scopes that a caller needs in order to run the operation: those of all planned fields.
     public let scopes: ScopeSet
     /// The elements of the schema that the document uses, apart from the values of variables.
@@ -33,7 +35,8 @@ public final class OperationPlan: Sendable {
     ///   - elements: the elements in the selections.
     init(
         operation: OperationDefinition, selections: [PlannedSelection], isIncremental: Bool,
-        scopes: ScopeSet, elements: SchemaElementSet, schema: Schema, source: Source
+        scopes: ScopeSet, elements: SchemaElementSet, schema: Schema, source: Source,
+        errorCodes: ErrorCodes
     ) {
         var elements = elements
         var inputVariables: [(name: String, input: Int)] = []
@@ -56,6 +59,7 @@ public final class OperationPlan: Sendable {
         self.isIncremental = isIncremental
         self.schema = schema
         self.source = source
+        self.errorCodes = errorCodes
     }
 
     /// The selection on the root type.

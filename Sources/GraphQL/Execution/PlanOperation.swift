@@ -7,12 +7,13 @@
 ///     `@stream`. A fragment on an abstract type is counted once for each possible type.
 ///   - fieldsMax: the maximum number of planned fields. A field of an abstract type is counted once
 ///     for each possible type.
-/// - Throws: an error with the code `OPERATION_TOO_COMPLEX` if the plan exceeds a limit, or
-///   `BAD_USER_INPUT` if the condition of an evaluated directive is null.
+///   - errorCodes: the codes of the errors of the plan's executions. Those that planning throws have none yet.
+/// - Throws: an error of the kind `limitExceeded` if the plan exceeds a limit, or `invalidInput` if
+///   the condition of an evaluated directive is null.
 func planOperation(
     _ operation: OperationDefinition, of document: Document, schema: Schema,
     resolvers: any ResolverSource, conditions: [String: Bool]?, fieldsMax: Int,
-    deferredFragmentsMax: Int? = nil
+    deferredFragmentsMax: Int? = nil, errorCodes: ErrorCodes
 ) throws(GraphQLError) -> OperationPlan {
     guard let rootType = schema.rootType(of: operation.kind) else {
         throw GraphQLError("Schema is not configured to execute \(operation.kind) operation.")
@@ -28,7 +29,7 @@ func planOperation(
     return OperationPlan(
         operation: operation, selections: planner.finished.reversed(),
         isIncremental: planner.isIncremental, scopes: planner.scopes, elements: planner.elements,
-        schema: schema, source: document.source)
+        schema: schema, source: document.source, errorCodes: errorCodes)
 }
 
 private struct Planner {
@@ -186,10 +187,8 @@ private struct Planner {
         guard fieldCount <= fieldsMax else {
             throw GraphQLError(
                 "The operation selects more than \(fieldsMax) fields. Select fewer fields or split the operation.",
-                extensions: [
-                    ErrorCode.operationTooComplex.member,
-                    .init("limit", .string("plannedFieldsMax")), .init("max", .int(fieldsMax)),
-                ])
+                kind: .limitExceeded,
+                extensions: ExceededLimit(name: "plannedFieldsMax", max: fieldsMax).extensions)
         }
         markUse(of: definition, group, in: owner)
         scopes.formUnion(resolvers.scopes(of: definition, of: type))
@@ -272,7 +271,7 @@ private struct Planner {
         }
         throw GraphQLError(
             "The field \(type.name).\(definition.name) \(problem).",
-            extensions: [ErrorCode.internalError.member])
+            kind: .internalError)
     }
 
     private func arguments(of field: Field, _ definition: FieldDefinition) -> PlannedArguments {

@@ -123,6 +123,7 @@ extension OperationPlan {
         let ofField = { field.selected.locations.map { self.source.location(at: $0.start) } }
         return GraphQLError(
             error.message, locations: error.locations.isEmpty ? ofField() : error.locations,
-            path: path, extensions: error.extensions)
+            path: path, kind: error.kind, extensions: error.extensions
+        ).coded(by: errorCodes)
     }
 }

@@ -1,8 +1,8 @@
 /// Parses a document, which may contain executable definitions, type-system definitions and
 /// extensions, or both.
 ///
-/// - Throws: the first syntax error, with the code `GRAPHQL_PARSE_FAILED` and the message of
-///   graphql-js. If the text exceeds one of `limits`, the code is `OPERATION_TOO_COMPLEX`, and
+/// - Throws: the first syntax error, of the kind `invalidSyntax` and the message of
+///   graphql-js. If the text exceeds one of `limits`, the kind is `limitExceeded`, and
 ///   `extensions.limit` is the name of the limit.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Document

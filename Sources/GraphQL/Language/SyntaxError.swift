@@ -2,12 +2,11 @@ extension Source {
     /// The name of the end of the text in error messages.
     static let endOfFile = "<EOF>"
 
-    /// Creates a syntax error at a byte offset. Messages are those of graphql-js, with the code
-    /// `GRAPHQL_PARSE_FAILED`.
+    /// Creates a syntax error at a byte offset. Messages are those of graphql-js.
     func syntaxError(at offset: Int, _ message: String) -> GraphQLError {
         GraphQLError(
             "Syntax Error: " + message, locations: [location(at: Int32(clamping: offset))],
-            extensions: [ErrorCode.parseFailed.member])
+            kind: .invalidSyntax)
     }
 
     /// Creates the error for a document that exceeds one of its `ParseLimits`. `limit` is the name
@@ -18,11 +17,7 @@ extension Source {
         GraphQLError(
             "Syntax Error: " + message + " Parsing aborted.",
             locations: [location(at: Int32(clamping: offset))],
-            extensions: [
-                ErrorCode.operationTooComplex.member,
-                .init("limit", .string(limit)),
-                .init("max", .int(max)),
-            ])
+            kind: .limitExceeded, extensions: ExceededLimit(name: limit, max: max).extensions)
     }
 
     /// Throws if the text exceeds `limits.sourceBytesMax` or is not valid UTF-8.

@@ -53,7 +53,7 @@ extension ArgumentValues {
         } catch {
             throw FieldError(
                 "Argument \"\(name)\" has an invalid value. \(error.message)",
-                extensions: [ErrorCode.badUserInput.member])
+                kind: .invalidInput)
         }
     }
 }

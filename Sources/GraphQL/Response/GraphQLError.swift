@@ -8,6 +8,8 @@ public struct GraphQLError: Error, Sendable, Equatable {
     public var locations: [SourceLocation]
     /// The response keys and list indices from the root to the field; nil for request errors.
     public var path: [PathElement]?
+    /// What is wrong; nil for an error that a resolver or a service reports in its own words. It is not part of the response.
+    public var kind: Kind?
     /// The members of `extensions`, in order. By convention, `code` is first.
     public var extensions: [Value.Member]
 
@@ -22,11 +24,12 @@ public struct GraphQLError: Error, Sendable, Equatable {
     /// Creates an error.
     public init(
         _ message: String, locations: [SourceLocation] = [], path: [PathElement]? = nil,
-        extensions: [Value.Member] = []
+        kind: Kind? = nil, extensions: [Value.Member] = []
     ) {
         self.message = message
         self.locations = locations
         self.path = path
+        self.kind = kind
         self.extensions = extensions
     }
 

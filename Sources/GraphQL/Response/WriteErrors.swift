@@ -1,7 +1,7 @@
 extension ExecutionResult {
     /// The response in place of one that is too large.
-    static func tooLarge(bytesMax: Int) -> ExecutionResult {
-        let error = GraphQLError.responseTooLarge(bytesMax: bytesMax)
+    static func tooLarge(bytesMax: Int, _ codes: ErrorCodes) -> ExecutionResult {
+        let error = GraphQLError.responseTooLarge(bytesMax: bytesMax).coded(by: codes)
         var writer = ResponseWriter()
         writer.append("{\"errors\":")
         writer.write([error])
@@ -17,10 +17,8 @@ extension GraphQLError {
     package static func responseTooLarge(bytesMax: Int) -> GraphQLError {
         GraphQLError(
             "The response is larger than \(bytesMax) bytes. Select fewer fields or request smaller pages.",
-            extensions: [
-                ErrorCode.responseTooLarge.member,
-                .init("limit", .string("responseBytesMax")), .init("max", .int(bytesMax)),
-            ])
+            kind: .responseTooLarge,
+            extensions: ExceededLimit(name: "responseBytesMax", max: bytesMax).extensions)
     }
 }
 

@@ -60,7 +60,7 @@ public struct OperationLimits: Sendable {
 /// is linear in the size of the document. Page sizes that are variables count with their default
 /// values. `checkCost` uses the values of the request.
 ///
-/// - Returns: one error for each exceeded limit, with the code `OPERATION_TOO_COMPLEX`, the name of
+/// - Returns: one error for each exceeded limit, of the kind `limitExceeded`, the name of
 ///   the limit in `extensions.limit`, and its value in `extensions.max`. Empty for a document whose
 ///   fragments form a cycle, which validation rejects.
 package func checkLimits(
@@ -91,7 +91,7 @@ package func checkLimits(
 /// Returns the cost of an operation of a valid document with the values of its variables: the
 /// maximum number of objects that it can return.
 ///
-/// - Throws: an error with the code `OPERATION_TOO_COMPLEX` if the cost exceeds `costMax`.
+/// - Throws: an error of the kind `limitExceeded` if the cost exceeds `costMax`.
 package func checkCost(
     of operation: OperationDefinition, in document: Document, against schema: Schema,
     variables: VariableValues, limits: OperationLimits = OperationLimits()
@@ -151,6 +151,7 @@ private struct LimitErrors {
             GraphQLError(
                 "\(subject) \(count) \(noun); at most \(max) are allowed.",
                 locations: range.map { [source.location(at: $0.start)] } ?? [],
+                kind: .limitExceeded,
                 extensions: ExceededLimit(name: name, max: max).extensions))
     }
 }

@@ -6,9 +6,9 @@
 ///   - limits: limits that are checked first. A document that exceeds one is not validated, and only
 ///     the exceeded limits are reported. Nil if there are none.
 ///   - options: the number of errors, and whether introspection and suggestions are allowed.
-/// - Returns: the errors in the order of the document, with the messages of graphql-js and the code
-///   `GRAPHQL_VALIDATION_FAILED`; empty for a valid document. If comparing its fields takes too
-///   long, there is an error with the code `OPERATION_TOO_COMPLEX`.
+/// - Returns: the errors in the order of the document, with the messages of graphql-js and of the kind
+///   `invalidDocument`; empty for a valid document. If comparing its fields takes too
+///   long, there is an error of the kind `limitExceeded`.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Validation
 public func validate(

@@ -159,14 +159,14 @@ struct ValidationContext {
         var errors = reported.map { report in
             GraphQLError(
                 report.message, locations: report.ranges.compactMap { locations[$0.start] },
-                extensions: report.limit?.extensions
-                    ?? [ErrorCode.validationFailed.member])
+                kind: report.limit == nil ? .invalidDocument : .limitExceeded,
+                extensions: report.limit?.extensions ?? [])
         }
         if ordered.count > options.errorsMax {
             errors.append(
                 GraphQLError(
                     "Too many validation errors, error limit reached. Validation aborted.",
-                    extensions: [ErrorCode.validationFailed.member]))
+                    kind: .invalidDocument))
         }
         return errors
     }
@@ -188,11 +188,7 @@ struct ExceededLimit {
     let max: Int
 
     var extensions: [Value.Member] {
-        [
-            ErrorCode.operationTooComplex.member,
-            .init("limit", .string(name)),
-            .init("max", .int(max)),
-        ]
+        [.init("limit", .string(name)), .init("max", .int(max))]
     }
 }
 

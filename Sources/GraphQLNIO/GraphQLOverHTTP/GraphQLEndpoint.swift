@@ -214,6 +214,7 @@ package struct GraphQLEndpoint {
             var response = await service.respond(to: request)
             if body.readableBytes + response.body.count > responseBytesMax {
                 let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
+                    .coded(by: service.errorCodes)
                 response.body = RequestErrors([error]).body
             }
             let byteCount = response.body.count

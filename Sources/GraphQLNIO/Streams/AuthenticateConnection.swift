@@ -37,6 +37,14 @@ extension GraphQLError {
             .init("outcome", .string("NOT_DONE")),
         ])
 
+    /// The only error of a subscription that could not be opened in time.
+    static let timedOut = GraphQLError(
+        "The subscription could not be opened in time. Try again in 1 s.",
+        extensions: [
+            .init("code", .string("SERVICE_UNAVAILABLE")), .init("retryAfter", .int(1)),
+            .init("outcome", .string("NOT_DONE")),
+        ])
+
     /// The last error of a stream whose client reads too slowly.
     static let tooSlow = GraphQLError(
         "The responses were not read fast enough. Resume from your cursor.",

@@ -266,6 +266,11 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         case .responses(let responses):
             timer.cancel()
             endParts()
+            // The task was cancelled between the start of the subscription and this line, so its stream would end at once.
+            if timeout.hasPassed {
+                if state.isActive(id, number: number) { send(ServerMessage.error(id, [.timedOut])) }
+                return
+            }
             await send(responses, of: id, number)
         }
     }

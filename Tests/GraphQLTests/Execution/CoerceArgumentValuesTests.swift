@@ -1,6 +1,7 @@
 import Testing
 
 @testable import GraphQL
+import GraphQLServing
 
 private let sdl = """
     input Point { x: Int!  y: Int = 7  inner: Point  tags: [String] }
@@ -163,7 +164,7 @@ private let sdl = """
         #expect(error?.message == message)
         #expect(
             error?.locations == column.map { [GraphQL.SourceLocation(line: 1, column: $0)] } ?? [])
-        #expect(error?.code == "BAD_USER_INPUT")
+        #expect(error?.kind == .invalidInput)
     }
 
     @Test(arguments: [
@@ -252,7 +253,7 @@ private let sdl = """
         let schema = try buildSchema(Source(Self.executed))
         let cache = DocumentCache(
             schema: schema, resolvers: JSONDataSource(schema: schema, loading: .immediate),
-            limits: RequestLimits())
+            limits: RequestLimits(), errorCodes: .apollo)
         let document = try cache.document(Array("query ($i: Int) { echo(int: $i) }".utf8))
         for (variables, expected) in [
             (#"{"i": 1}"#, #"{\"int\":1}"#), ("{}", #"{\"int\":3}"#),

@@ -277,7 +277,7 @@ private let sdl = """
     func reportsEveryError(declarations: String, variables: String, expected: [String]) throws {
         let error = #expect(throws: RequestErrors.self) { try coerce(declarations, variables) }
         #expect(error?.errors.map(\.message) == expected.map { "Variable \"$x\" " + $0 })
-        #expect(error?.errors.allSatisfy { $0.code == "BAD_USER_INPUT" } == true)
+        #expect(error?.errors.allSatisfy { $0.kind == .invalidInput } == true)
     }
 
     @Test(arguments: [

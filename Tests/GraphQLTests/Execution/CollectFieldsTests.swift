@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 /// Tests CollectFields and DoesFragmentTypeApply.
@@ -155,7 +156,7 @@ import Testing
     @Test func conditionsBelongToTheRequest() async throws {
         let cache = DocumentCache(
             schema: schema, resolvers: JSONDataSource(schema: schema, loading: .immediate),
-            limits: RequestLimits())
+            limits: RequestLimits(), errorCodes: .apollo)
         let source = "query ($x: Boolean!, $y: Boolean!) { a @include(if: $x) b @skip(if: $y) }"
         let document = try cache.document(Array(source.utf8))
         for (x, y, expected) in [

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Synchronization
 import Testing
 
@@ -99,7 +100,8 @@ import Testing
                 type Thing { text: String }
                 """))
         let cache = DocumentCache(
-            schema: schema, resolvers: Resolvers(meeting: meeting), limits: RequestLimits())
+            schema: schema, resolvers: Resolvers(meeting: meeting), limits: RequestLimits(),
+            errorCodes: .apollo)
         let document = try cache.document(Array(query.utf8))
         let (plan, variables, _) = try document.plan(operationName: nil, variables: .null)
         let result = await execute(plan, variables: variables, context: Context())
@@ -136,7 +138,7 @@ import Testing
             }
         }
         let cache = DocumentCache(
-            schema: schema.schema, resolvers: schema, limits: RequestLimits())
+            schema: schema.schema, resolvers: schema, limits: RequestLimits(), errorCodes: .apollo)
         let document = try cache.document(Array("{ a b }".utf8))
         let (plan, variables, _) = try document.plan(operationName: nil, variables: .null)
         let result = await execute(plan, variables: variables, context: NoContext())

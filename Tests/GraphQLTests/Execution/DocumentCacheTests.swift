@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 @Suite struct DocumentCacheTests {
@@ -28,7 +29,8 @@ import Testing
                     """)))
         var limits = RequestLimits()
         change(&limits)
-        return DocumentCache(schema: schema, resolvers: Resolvers(), limits: limits)
+        return DocumentCache(
+            schema: schema, resolvers: Resolvers(), limits: limits, errorCodes: .apollo)
     }
 
     private func variables(_ name: String, _ value: Value) -> Value {

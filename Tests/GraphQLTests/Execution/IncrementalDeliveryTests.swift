@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 /// Tests `@defer` and `@stream`: which part of the response is delivered when.
@@ -216,7 +217,8 @@ import Testing
             }
             resolvers.query.field("fast") { _ in "fast" }
         }
-        let cache = DocumentCache(schema: schema.schema, resolvers: schema, limits: .trusted)
+        let cache = DocumentCache(
+            schema: schema.schema, resolvers: schema, limits: .trusted, errorCodes: .apollo)
         let (plan, variables, _) = try cache.document(
             Array("{ ... @defer { slow } ... @defer { fast } }".utf8)
         ).plan(operationName: nil, variables: .null, isIncremental: true)
@@ -245,7 +247,8 @@ import Testing
             }
             resolvers.query.field("list") { _ in [1, 2] }
         }
-        let cache = DocumentCache(schema: schema.schema, resolvers: schema, limits: .trusted)
+        let cache = DocumentCache(
+            schema: schema.schema, resolvers: schema, limits: .trusted, errorCodes: .apollo)
         let (plan, variables, _) = try cache.document(
             Array("{ list ... @defer { never } }".utf8)
         ).plan(operationName: nil, variables: .null, isIncremental: true)
@@ -266,7 +269,7 @@ import Testing
     @Test func nothingIsLoadedBeforeTheNextResponseIsRequested() async throws {
         let cache = DocumentCache(
             schema: schema, resolvers: JSONDataSource(schema: schema, loading: .afterFlush),
-            limits: .trusted)
+            limits: .trusted, errorCodes: .apollo)
         let (plan, variables, _) = try cache.document(
             Array("{ book { id ... @defer { title } } }".utf8)
         ).plan(operationName: nil, variables: .null, isIncremental: true)

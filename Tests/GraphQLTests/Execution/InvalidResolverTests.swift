@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 /// Errors for resolvers that do not match the schema.
@@ -25,13 +26,13 @@ import Testing
     func rejectsFieldsWithoutSuitableResolver(text: String, message: String) throws {
         let cache = DocumentCache(
             schema: try buildSchema(Source(Self.schema)), resolvers: Resolvers(),
-            limits: RequestLimits())
+            limits: RequestLimits(), errorCodes: .apollo)
         let document = try cache.document(Array(text.utf8))
         let error = #expect(throws: RequestErrors.self) {
             try document.plan(operationName: nil, variables: .null)
         }
         #expect(error?.errors.map(\.message) == [message])
-        #expect(error?.errors.map(\.code) == ["INTERNAL_SERVER_ERROR"])
+        #expect(error?.errors.map(\.kind) == [.internalError])
     }
 
     @Test(arguments: ["Dat", "Int", "Query"])

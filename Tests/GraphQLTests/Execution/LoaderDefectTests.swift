@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 /// A loader that answers wrongly is an error of its field. It never ends the process, and other fields have their values.
@@ -66,7 +67,8 @@ import Testing
                 type Thing { text: String }
                 """))
         let cache = DocumentCache(
-            schema: schema, resolvers: Resolvers(load: load), limits: RequestLimits())
+            schema: schema, resolvers: Resolvers(load: load), limits: RequestLimits(),
+            errorCodes: .apollo)
         let selection = field.hasPrefix("object") ? " { text }" : ""
         let document = try cache.document(Array("{ \(field)\(selection) good }".utf8))
         let (plan, variables, _) = try document.plan(operationName: nil, variables: .null)
@@ -190,7 +192,7 @@ import Testing
             schema: schema,
             resolvers: Speculation {
                 Children(slots: [slot], groups: counts.map { .init(Batch($0)) })
-            }, limits: RequestLimits())
+            }, limits: RequestLimits(), errorCodes: .apollo)
         let (plan, variables, _) = try cache.document(Array("{ object { text } }".utf8))
             .plan(operationName: nil, variables: .null)
         let result = await execute(plan, variables: variables, context: Context())

@@ -76,6 +76,6 @@ import Testing
             ])
         let short = try await openStream(
             "subscription { count(to: 1) { number } }", responseBytesMax: 10)
-        #expect(try await short.next()?.errors.map(\.code) == ["RESPONSE_TOO_LARGE"])
+        #expect(try await short.next()?.errors.map(\.kind) == [.responseTooLarge])
     }
 }

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 /// Tests the plan of an operation, which all requests with the same conditions share.
@@ -19,7 +20,7 @@ import Testing
         change(&limits)
         let cache = DocumentCache(
             schema: schema, resolvers: JSONDataSource(schema: schema, loading: .immediate),
-            limits: limits)
+            limits: limits, errorCodes: .apollo)
         return try cache.document(Array(source.utf8))
     }
 

@@ -14,7 +14,7 @@ import Testing
             (
                 "{",
                 #"{"errors":[{"message":"Syntax Error: Expected Name, found <EOF>.","#
-                    + #""locations":[{"line":1,"column":2}],"extensions":{"code":"GRAPHQL_PARSE_FAILED"}}]}"#
+                    + #""locations":[{"line":1,"column":2}]}]}"#
             ),
         ])
     func exampleReturnsExpectedResponse(text: String, expected: String) async {

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 /// Tests the format of responses, byte by byte.
@@ -62,7 +63,7 @@ import Testing
     @Test func resultSeparatesDataAndErrors() async throws {
         let cache = DocumentCache(
             schema: schema, resolvers: JSONDataSource(schema: schema, loading: .immediate),
-            limits: RequestLimits())
+            limits: RequestLimits(), errorCodes: .apollo)
         let (plan, variables, _) = try cache.document(Array("{ a b }".utf8))
             .plan(operationName: nil, variables: .null)
         for (root, data, messages) in [

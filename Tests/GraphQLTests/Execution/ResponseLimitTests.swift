@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Synchronization
 import Testing
 
@@ -86,7 +87,7 @@ import Testing
         let written = Written()
         let cache = DocumentCache(
             schema: try buildSchema(Source(sdl)), resolvers: Resolvers(written: written),
-            limits: RequestLimits())
+            limits: RequestLimits(), errorCodes: .apollo)
         let (plan, variables, _) = try cache.document(Array(text.utf8)).plan(
             operationName: nil, variables: .null)
         let result = await execute(
@@ -109,7 +110,7 @@ import Testing
                 + #"Select fewer fields or request smaller pages.","#
                 + #""extensions":{"code":"RESPONSE_TOO_LARGE","limit":"responseBytesMax","max":2000}}],"#
                 + #""data":null}"#)
-        #expect(result.errors.map(\.code) == ["RESPONSE_TOO_LARGE"])
+        #expect(result.errors.map(\.kind) == [.responseTooLarge])
         #expect(String(decoding: result.data, as: UTF8.self) == "null")
         // Writing stopped early: 2,000 bytes hold fewer than 20 texts.
         if !query.contains("failing") { #expect(written <= 20) }
@@ -122,7 +123,7 @@ import Testing
     ])
     func keysAndErrorsCountTowardsTheLimit(query: String) async throws {
         let (result, _) = try await Self.run(query, bytesMax: 20_000)
-        #expect(result.errors.map(\.code) == ["RESPONSE_TOO_LARGE"])
+        #expect(result.errors.map(\.kind) == [.responseTooLarge])
         #expect(result.body.count < 1000)
     }
 
@@ -132,10 +133,10 @@ import Testing
     ])
     func responseCanBeAsLargeAsTheLimit(query: String) async throws {
         let whole = try await Self.run(query).result
-        #expect(whole.errors.allSatisfy { $0.code == nil })
+        #expect(whole.errors.allSatisfy { $0.kind == nil })
         let byteCount = whole.body.count
         #expect(try await Self.run(query, bytesMax: byteCount).result.body == whole.body)
         let larger = try await Self.run(query, bytesMax: byteCount - 1).result
-        #expect(larger.errors.map(\.code) == ["RESPONSE_TOO_LARGE"])
+        #expect(larger.errors.map(\.kind) == [.responseTooLarge])
     }
 }

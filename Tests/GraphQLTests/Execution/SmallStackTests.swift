@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import GraphQL
+import GraphQLServing
 
 /// Tests that nesting uses little or none of the thread's stack, even in debug builds and with
 /// AddressSanitizer, whose stack frames are large.
@@ -41,7 +42,7 @@ import Testing
             let schema = try buildSchema(Source(sdl))
             let cache = DocumentCache(
                 schema: schema, resolvers: JSONDataSource(schema: schema, loading: .afterFlush),
-                limits: .trusted)
+                limits: .trusted, errorCodes: .apollo)
             let messages = validate(document, against: schema).map(\.message)
             var response = ""
             if messages.isEmpty {

@@ -153,7 +153,7 @@ func expectSyntaxError(
         #expect(
             error.locations == [GraphQL.SourceLocation(line: line, column: column)],
             sourceLocation: testLocation)
-        #expect(error.code == "GRAPHQL_PARSE_FAILED", sourceLocation: testLocation)
+        #expect(error.kind == .invalidSyntax, sourceLocation: testLocation)
         #expect(error.path == nil, sourceLocation: testLocation)
     }
 }

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Synchronization
 import Testing
 
@@ -112,7 +113,8 @@ import Testing
     @Test func refusesOtherContext() async throws {
         let library = try Library()
         let cache = DocumentCache(
-            schema: library.schema.schema, resolvers: library.schema, limits: RequestLimits())
+            schema: library.schema.schema, resolvers: library.schema, limits: RequestLimits(),
+            errorCodes: .apollo)
         let (plan, variables, _) = try cache.document(Array("{ hello }".utf8))
             .plan(operationName: nil, variables: .null)
         let defects = Mutex<[String]>([])
@@ -256,7 +258,7 @@ private struct Library {
 
     private func plan(_ text: String) throws -> (OperationPlan, VariableValues) {
         let cache = DocumentCache(
-            schema: schema.schema, resolvers: schema, limits: RequestLimits())
+            schema: schema.schema, resolvers: schema, limits: RequestLimits(), errorCodes: .apollo)
         let (plan, variables, _) = try cache.document(Array(text.utf8))
             .plan(operationName: nil, variables: .null)
         return (plan, variables)

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 /// Arguments as Swift values.
@@ -89,7 +90,7 @@ import Testing
             }
         }
         let cache = DocumentCache(
-            schema: schema.schema, resolvers: schema, limits: RequestLimits())
+            schema: schema.schema, resolvers: schema, limits: RequestLimits(), errorCodes: .apollo)
         let (plan, variables, _) = try cache.document(Array(query.utf8)).plan(
             operationName: nil, variables: .null)
         let result = await execute(plan, variables: variables, context: NoContext())

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 
 /// The resolvers of a schema whose subscription fields have streams of numbered events.
 ///
@@ -100,7 +101,7 @@ func openStream(
 ) async throws -> ResponseStream {
     let cache = DocumentCache(
         schema: try buildSchema(Source(EventSource.sdl)), resolvers: EventSource(),
-        limits: RequestLimits())
+        limits: RequestLimits(), errorCodes: .apollo)
     let (plan, values, _) = try cache.document(Array(source.utf8))
         .plan(operationName: nil, variables: try json(variables))
     return try await subscribe(

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 /// A request with its data, and the response that it must have.
@@ -40,7 +41,7 @@ func respond(
 ) async throws -> String {
     let cache = DocumentCache(
         schema: schema, resolvers: JSONDataSource(schema: schema, loading: loading),
-        limits: .trusted)
+        limits: .trusted, errorCodes: .apollo)
     let (root, variables) = (try json(root), try json(variables))
     do throws(RequestErrors) {
         let (plan, values, _) = try cache.document(Array(source.utf8))

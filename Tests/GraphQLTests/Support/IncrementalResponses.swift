@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 /// Executes a request on a JSON value for a client that accepts a response in several parts.
@@ -12,7 +13,7 @@ func incrementalResponses(
 ) async throws -> [String] {
     let cache = DocumentCache(
         schema: schema, resolvers: JSONDataSource(schema: schema, loading: loading),
-        limits: limits)
+        limits: limits, errorCodes: .apollo)
     let (root, variables) = (try json(root), try json(variables))
     let plan: OperationPlan
     let values: VariableValues

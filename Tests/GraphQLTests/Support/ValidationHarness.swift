@@ -63,7 +63,7 @@ func errors<Rule: ValidationRule>(
     let document = try parse(Source(source), limits: .trusted)
     let found = GraphQL.errors(
         of: &rule, in: document, against: harnessSchema, options: options)
-    #expect(found.allSatisfy { $0.code != nil })
+    #expect(found.allSatisfy { $0.kind != nil })
     return found.map(\.described)
 }
 

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Testing
 
 /// The elements of the schema that an operation uses.
@@ -32,7 +33,7 @@ import Testing
         let variables = try parseJSON(Array(variables.utf8))
         let schema = try buildSchema(Source(Self.sdl))
         let cache = DocumentCache(
-            schema: schema, resolvers: Resolvers(), limits: RequestLimits())
+            schema: schema, resolvers: Resolvers(), limits: RequestLimits(), errorCodes: .apollo)
         let plan = try cache.document(Array(text.utf8))
             .plan(operationName: nil, variables: variables).plan
         var counts = schema.elements.coordinates.map { _ in Int64(0) }

@@ -25,7 +25,7 @@ struct OperationLimitsTests {
     private func exceeded(_ source: String, _ limits: OperationLimits) throws -> [String] {
         let document = try parse(Source(source), limits: .trusted)
         return checkLimits(document, against: schema, limits: limits).map { error in
-            #expect(error.code == "OPERATION_TOO_COMPLEX")
+            #expect(error.kind == .limitExceeded)
             let number = error.message.split(separator: " ").first { Int($0) != nil } ?? ""
             let limit = error.extensions.first { $0.name == "limit" }?.value.string ?? ""
             return "\(limit) \(number)"

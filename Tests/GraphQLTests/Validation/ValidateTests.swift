@@ -24,7 +24,7 @@ struct ValidateTests {
                 "Field \"book\" argument \"id\" of type \"ID!\" is required, but it was not provided. @2:31",
                 "Fragment \"F\" is never used. @3:1",
             ])
-        #expect(errors.allSatisfy { $0.code == "GRAPHQL_VALIDATION_FAILED" })
+        #expect(errors.allSatisfy { $0.kind == .invalidDocument })
     }
 
     @Test func stopsAfterErrorsMax() throws {

@@ -55,7 +55,7 @@ extension ConnectionHandler {
                 perform(reader.bodyAction(&part), reader)
                 if case .receiving = phase { try countBody(of: reader) }
             case .wait: return false
-            case .end where isWritable: perform(reader.endAction(), reader)
+            case .end where isWritable: try end(reader)
             case .end:
                 phase = .blocked(reader)
                 phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
@@ -63,11 +63,19 @@ extension ConnectionHandler {
         case .blocked(let reader):
             guard isWritable else { return false }
             phase = .receiving(reader)
-            perform(reader.endAction(), reader)
+            try end(reader)
         case .responding, .streaming, .upgrading, .closing:
             return false
         }
         return true
+    }
+
+    /// Handles a request that is complete.
+    private func end(_ reader: RequestReader) throws(HTTPProblem) {
+        let action = reader.endAction()
+        // The contents of a compressed body are larger than what has arrived.
+        try countBody(of: reader)
+        perform(action, reader)
     }
 
     /// Counts the part of a body that has arrived.

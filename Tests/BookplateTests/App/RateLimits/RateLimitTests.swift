@@ -86,6 +86,29 @@ import Testing
         }
     }
 
+    /// Each is an event of the audit log, which is kept for long.
+    @Test func tokensCostAdditionalUnits() async throws {
+        let app = try await start(.init(perCaller: 35))
+        let reader = try await app.makeReader()
+        func left() async throws -> Int? {
+            try await reader.execute("{ __typename }").rate?.remainingUnits
+        }
+        let before = try #require(try await left())
+        let created = try await reader.execute(
+            #"mutation { createAccessToken(input: {name: "reader", scopes: [LIBRARY_READ]}) { token { id } } }"#
+        )
+        let token = try #require(
+            created["createAccessToken", "token", "id"]?.string)
+        #expect(try await left() == before - 12)
+        let revoke = "mutation($id: ID!) { revokeAccessToken(id: $id) { id } }"
+        #expect(try await reader.execute(revoke, ["id": .string(token)]).errors.isEmpty)
+        #expect(try await left() == before - 24)
+        #expect(
+            try await reader.execute(
+                #"mutation { createAccessToken(input: {name: "other", scopes: [LIBRARY_READ]}) { token { id } } }"#
+            ).code == "RATE_LIMITED")
+    }
+
     /// The costs are in addition to the unit of the request itself.
     @Test func imagesAndImportsCostAdditionalUnits() async throws {
         let app = try await start(.init(perCaller: 55))

@@ -1,0 +1,55 @@
+extension GraphQLError {
+    /// What is wrong, for the errors that the engine itself reports. Programs can tell errors apart by it. Clients see the
+    /// code that the program has chosen for it with ``ErrorCodes``.
+    public enum Kind: Sendable, CaseIterable {
+        /// The document is not GraphQL.
+        case invalidSyntax
+        /// The document does not match the schema.
+        case invalidDocument
+        /// A variable or an argument has an invalid value, or the operation is unknown.
+        case invalidInput
+        /// The document exceeds a limit of ``ParseLimits``, ``OperationLimits``, or ``RequestLimits``.
+        case limitExceeded
+        /// The response exceeds ``RequestLimits/responseBytesMax``.
+        case responseTooLarge
+        /// A defect of the program.
+        case internalError
+    }
+}
+
+/// The codes that clients get for the errors of the engine: the member `code` of their `extensions`. The specification
+/// defines none, so the program chooses them. Errors of resolvers keep the codes that resolvers give them.
+///
+/// ```swift
+/// let codes = ErrorCodes { kind in "\(kind)" }  // such as `invalidSyntax`
+/// ```
+public struct ErrorCodes: Sendable {
+    private let code: @Sendable (GraphQLError.Kind) -> String?
+
+    /// Creates the codes. Errors have no code if `code` returns nil for their kind.
+    public init(_ code: @escaping @Sendable (GraphQLError.Kind) -> String?) { self.code = code }
+
+    /// Errors have no codes.
+    public static let none = ErrorCodes { _ in nil }
+
+    /// Returns the code of a kind of errors.
+    public subscript(kind: GraphQLError.Kind) -> String? { code(kind) }
+}
+
+extension GraphQLError {
+    /// Returns the error with the code of its kind in front of its other extensions. An error without a kind, or with a
+    /// code, stays as it is.
+    public func coded(by codes: ErrorCodes) -> GraphQLError {
+        guard let kind, code == nil, let code = codes[kind] else { return self }
+        var error = self
+        error.extensions.insert(.init("code", .string(code)), at: 0)
+        return error
+    }
+}
+
+extension RequestErrors {
+    /// Returns the errors with the codes of their kinds.
+    public func coded(by codes: ErrorCodes) -> RequestErrors {
+        RequestErrors(errors.map { $0.coded(by: codes) })
+    }
+}
