@@ -1,5 +1,6 @@
 import Bookplate
 import GraphQLNIO
+import GraphQLServing
 import NIOCore
 import NIOHTTP1
 import ObjectStorage
@@ -23,12 +24,12 @@ final class CoverService: ObjectService {
     func openNow(_ path: ObjectPath) -> OpenObject? { try? files?.openNow(path) }
 
     func open(
-        _ path: ObjectPath, requestID: String
+        _ path: ObjectPath, for client: ClientAddress?, requestID: String
     ) async throws(HTTPProblem) -> ObjectContent? {
         // Its files have been looked for without waiting.
         guard files == nil else { return nil }
         return try await mappingErrors { () async throws(BookplateError) in
-            try await covers.open(path, requestID: requestID)
+            try await covers.open(path, for: client, requestID: requestID)
         }
     }
 

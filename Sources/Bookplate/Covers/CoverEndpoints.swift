@@ -1,3 +1,4 @@
+import GraphQLServing
 import ImageProcessing
 import ObjectStorage
 import Postgres
@@ -47,7 +48,18 @@ package final class CoverEndpoints {
     }
 
     /// Returns the content of a file in the store; nil if it does not exist.
+    ///
+    /// - Throws: `.rateLimited` if too many are read for this client or in total, or `.internalError`.
     package func open(
+        _ path: ObjectPath, for client: ClientAddress?, requestID: String
+    ) async throws(BookplateError) -> ObjectContent? {
+        try await services.covers.bucketReads.run(for: client.map { RateKey($0) }) {
+            () async throws(BookplateError) in
+            try await content(path, requestID: requestID)
+        }
+    }
+
+    private func content(
         _ path: ObjectPath, requestID: String
     ) async throws(BookplateError) -> ObjectContent? {
         do throws(ObjectError) {

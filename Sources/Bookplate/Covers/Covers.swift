@@ -14,7 +14,8 @@ package final class Covers: Sendable {
     let fetcher: Fetcher
     let urls: ImageURLBuilder
     let titleCards: TitleCards
-    let downloads = DownloadSlots()
+    let downloads = ImageSlots.downloads()
+    let bucketReads = ImageSlots.bucketReads()
     let logger: Logger
 
     /// - Parameters:

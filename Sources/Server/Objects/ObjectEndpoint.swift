@@ -62,7 +62,8 @@ final class ObjectEndpoint {
         do throws(HTTPProblem) {
             if let version = address.version,
                 let path = Self.path(address.key, version, variant),
-                case .bytes(let bytes)? = try await service.open(path, requestID: request.id)
+                case .bytes(let bytes)? = try await service.open(
+                    path, for: request.client, requestID: request.id)
             {
                 let file = ServedFile(bytes, tag: Self.tag(path))
                 return response(file, file.immutableHeaders, request)
@@ -86,7 +87,9 @@ final class ObjectEndpoint {
         if let object = service.openNow(path) {
             file = ServedFile(object, tag: Self.tag(path))
         } else {
-            switch try await service.open(path, requestID: request.id) {
+            switch try await service.open(
+                path, for: request.client, requestID: request.id)
+            {
             case .file(let object)?: file = ServedFile(object, tag: Self.tag(path))
             case .bytes(let bytes)?: file = ServedFile(bytes, tag: Self.tag(path))
             case .url(let url)?:

@@ -1,4 +1,5 @@
 import GraphQLNIO
+import GraphQLServing
 import NIOCore
 import ObjectStorage
 
@@ -9,7 +10,7 @@ package protocol ObjectService: AnyObject {
 
     /// Returns the content of an object that is not on this machine; nil if there is none.
     func open(
-        _ path: ObjectPath, requestID: String
+        _ path: ObjectPath, for client: ClientAddress?, requestID: String
     ) async throws(HTTPProblem) -> ObjectContent?
 
     /// Returns the version that a URL without a version shows now; nil if there is no such object, or if another version was

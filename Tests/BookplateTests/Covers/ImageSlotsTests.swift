@@ -4,9 +4,11 @@ import Testing
 @testable import Bookplate
 
 /// Images that readers download are held in memory, so only some may be downloaded at a time.
-@Suite struct DownloadSlotsTests {
+@Suite struct ImageSlotsTests {
     /// Runs `count` downloads of each user at the same time, and returns the number of those that were refused.
-    private func refusedCount(_ slots: DownloadSlots, users: [UUID], each count: Int) async -> Int {
+    private func refusedCount(_ slots: ImageSlots<UUID>, users: [UUID?], each count: Int) async
+        -> Int
+    {
         let total = users.count * count
         return await withTaskGroup(of: Bool.self) { tasks in
             let (started, start) = AsyncStream.makeStream(of: Void.self)
@@ -34,17 +36,19 @@ import Testing
     }
 
     @Test func readersAndTheProcessHaveLimits() async {
-        let slots = DownloadSlots()
+        let slots = ImageSlots.downloads()
         let users = (0..<10).map { _ in UUID.version7() }
         #expect(
-            await refusedCount(slots, users: [users[0]], each: DownloadSlots.ofUserMax + 2) == 2)
-        let fitting = DownloadSlots.ofProcessMax / DownloadSlots.ofUserMax
+            await refusedCount(slots, users: [users[0]], each: slots.ofKeyMax + 2) == 2)
+        let fitting = slots.totalMax / slots.ofKeyMax
         #expect(
             await refusedCount(
-                slots, users: Array(users.prefix(fitting)), each: DownloadSlots.ofUserMax) == 0)
+                slots, users: Array(users.prefix(fitting)), each: slots.ofKeyMax) == 0)
         #expect(
-            await refusedCount(slots, users: users, each: DownloadSlots.ofUserMax)
-                == users.count * DownloadSlots.ofUserMax - DownloadSlots.ofProcessMax)
+            await refusedCount(slots, users: users, each: slots.ofKeyMax)
+                == users.count * slots.ofKeyMax - slots.totalMax)
+        // Without a key, only the total is limited.
+        #expect(await refusedCount(slots, users: [nil], each: slots.totalMax + 1) == 1)
         // The slots of downloads that have ended are free again.
         #expect(await refusedCount(slots, users: [users[0]], each: 1) == 0)
     }
