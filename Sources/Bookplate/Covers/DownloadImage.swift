@@ -19,7 +19,10 @@ extension Covers {
                     bodyBytesMax: ImageLimits.inputBytesMax))
         } catch {
             switch error {
-            case .invalidURL, .invalidRequest, .addressRefused, .redirectRefused, .movedAway:
+            // A host without an address gives the same error as one with a private address: the difference would reveal which
+            // names exist in the operator's network.
+            case .invalidURL, .invalidRequest, .addressRefused, .hostNotFound, .redirectRefused,
+                .movedAway:
                 throw .badUserInput(
                     field: "source.url",
                     "The image cannot be fetched from this URL. Use a public http or https URL.")
@@ -29,7 +32,7 @@ extension Covers {
                 throw .cancelled
             case .overloaded:
                 throw .rateLimited(retryAfterSeconds: 5)
-            case .hostNotFound, .connectionFailed, .tlsFailed, .timedOut, .tooManyRedirects,
+            case .connectionFailed, .tlsFailed, .timedOut, .tooManyRedirects,
                 .notHTTP, .interrupted, .failed:
                 throw .upstreamUnavailable("The URL did not return an image.")
             }

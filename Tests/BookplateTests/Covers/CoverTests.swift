@@ -129,6 +129,9 @@ import Testing
             let response = try await set(url)
             #expect(response.code == "BAD_USER_INPUT", "\(url): \(response.json)")
         }
+        // The errors of hosts do not reveal which names exist in the operator's network.
+        let ofPrivateHost = try await set("http://169.254.169.254/").errors
+        #expect(try await set("http://nowhere.invalid/").errors == ofPrivateHost)
     }
 
     @Test func removeCoverDeletesTheFiles() async throws {
