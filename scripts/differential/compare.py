@@ -44,12 +44,8 @@ def normalized(message):
     # The rest of the message is about resolving types in a program, which does not apply to JSON.
     message = re.sub(r'(^Abstract type .* at runtime for field "[^"]*").*', r'\1', message)
     # graphql-tool formats the values of variables like JavaScript, graphql-core like Python.
-    message = re.sub(r'(?<=[{,])"(\w+)":(?! )', r'"\1": ', message)
-    message = re.sub(r',(?="\w+": )', ', ', message)
-    count = 1
-    while count:
-        message, count = re.subn(r'\{("\w+": [^{}]*)\}', lambda match: '{ %s }' % re.sub(r'"(\w+)": ', r'\1: ', match[1]),
-                                 message, count=1)
+    message = re.sub(r'(?<=[{,]) ?"(\w+)": ?', r' \1: ', message)
+    message = re.sub(r'(?<=[^{ ])}', ' }', message)
     return re.sub(r'may not be used on ([a-z ]+)\.',
                   lambda match: 'may not be used on %s.' % match[1].upper().replace(' ', '_'), message)
 
