@@ -34,13 +34,6 @@ package struct HTTPRequest: Sendable {
     package var query: Substring? { target.query }
 }
 
-/// The headers of a request. They are an object because they have many fields, and requests are copied often.
-final class StoredHeaders: Sendable {
-    let value: RequestHeaders
-
-    init(_ value: consuming RequestHeaders) { self.value = value }
-}
-
 /// The target of a request line.
 package struct RequestTarget: Sendable {
     /// The path with its query, if any.

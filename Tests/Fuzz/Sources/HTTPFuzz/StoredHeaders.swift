@@ -1,0 +1,1 @@
+../../../../Sources/GraphQLNIO/HTTP/Messages/StoredHeaders.swift
