@@ -166,18 +166,22 @@ import Testing
     /// pipeline. Such a pipeline must be sent again, and must not be executed twice.
     @Test func lateCancelRequestDoesNotFailLaterPipelines() async throws {
         try database.admin().execute("CREATE TABLE t (a int)")
+        let cancelCount = Atomic(0)
         try await withPool(
             database,
             {
                 $0.connectionCount = 1
                 $0.pipelinesInFlightMax = 64
+                $0.onEvent = { event in
+                    if case .statementCancelled = event { cancelCount.add(1, ordering: .relaxed) }
+                }
             }
         ) { pool async throws in
             _ = try await pool.rows("SELECT 1")
             for round in 0..<8 {
                 // Ends at about the time when the cancel request arrives.
                 var doomed = Pipeline.one(
-                    Statement("SELECT pg_sleep(\(0.15 + Double(round) * 0.01))"))
+                    Statement("SELECT pg_sleep(\(0.15 + Double(round) * 0.01))"), isReadOnly: true)
                 doomed.timeout = .milliseconds(40)
                 let pipeline = doomed
                 async let cancelled = Result.catching { try await pool.run(pipeline) }
@@ -196,6 +200,8 @@ import Testing
             #expect(rows.int64(0, 0) == 240, "each row must be inserted exactly once")
             #expect(rows.int64(0, 1) == 240)
         }
+        let count = cancelCount.load(ordering: .relaxed)
+        #expect(count > 0, "no cancel request was sent")
     }
 
     @Test func statementTimeoutOfTheServerIsReportedAsAServerError() async throws {

@@ -251,6 +251,7 @@ package final class RequestContext: RowContext {
     ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
         var pipeline = Pipeline(statistics: statistics)
         let keys = fill(&pipeline)
+        pipeline.append(Self.waitForStandby)
         let rows = try await run(pipeline)
         return (PipelineResults(rows), keys)
     }
@@ -264,8 +265,17 @@ package final class RequestContext: RowContext {
     ) async throws(BookplateError) -> [Row] {
         var pipeline = Pipeline(statistics: statistics)
         let key = fill(&pipeline)
+        pipeline.append(Self.waitForStandby)
         return PipelineResults(try await run(pipeline))[key]
     }
+
+    /// Lets the commit wait for the synchronous standby, if there is one, even if the statements before change nothing: a repeated
+    /// call may find that everything is done, by a transaction that no standby has. `begin_request` does the same for others.
+    private static let waitForStandby = Statement(
+        """
+        SELECT pg_logical_emit_message(true, 'bookplate', '')
+        WHERE current_setting('synchronous_standby_names') <> ''
+        """)
 
     // MARK: - Pipelines
 

@@ -1,5 +1,6 @@
 import CLibPQ
 import EventLoops
+import Glibc
 import NIOCore
 
 /// One connection in libpq's pipeline mode, confined to the event loop of its pool.
@@ -29,6 +30,9 @@ final class Connection: LinkOwner {
 
     /// The approximate size of the part of the next result that libpq has read, in bytes.
     private var incompleteBytes = 0
+
+    /// Whether the server has ended the wait of a commit for a synchronous standby. It concerns the first pipeline in flight.
+    private var hasGivenUpStandby = false
 
     /// The number of large pipelines in flight.
     private var largeCount = 0
@@ -79,8 +83,10 @@ final class Connection: LinkOwner {
         guard PQenterPipelineMode(connection) == 1 else {
             return link.lose(errorMessage(connection))
         }
+        receiveNotices(of: connection)
         prepared = PreparedStatements(capacity: configuration.preparedStatementsMax)
         preparationErrors = [:]
+        hasGivenUpStandby = false
         incompleteBytes = 0
         largeCount = 0
         watchdog = PipelineWatchdog()
@@ -246,7 +252,33 @@ extension Connection {
         }
     }
 
+    /// Watches for the warning that a commit is stored only by the primary: a cancel request has arrived while the commit waited
+    /// for a synchronous standby. The request may come from an administrator, or from this program and be meant for an earlier
+    /// pipeline. Other notices are discarded.
+    ///
+    /// The warning arrives after the results of the commit's pipeline and before its sync.
+    private func receiveNotices(of connection: OpaquePointer) {
+        // libpq calls it only while this object, which closes the connection, reads its input.
+        let connectionObject = Unmanaged.passUnretained(self).toOpaque()
+        PQsetNoticeReceiver(
+            connection,
+            { connectionObject, notice in
+                guard let connectionObject,
+                    let function = PQresultErrorField(notice, CInt(UInt8(ascii: "R"))),
+                    strcmp(function, "SyncRepWaitForLSN") == 0
+                else { return }
+                Unmanaged<Connection>.fromOpaque(connectionObject).takeUnretainedValue()
+                    .hasGivenUpStandby = true
+            }, connectionObject)
+    }
+
     private func finish(_ submission: Submission) {
+        if hasGivenUpStandby {
+            hasGivenUpStandby = false
+            // Committed, but lost if the standby becomes the primary.
+            submission.resume(
+                .failure(.connectionLost("the commit did not wait for the synchronous standby")))
+        }
         if largeCount > 0, submission.pipeline.isLarge {
             largeCount -= 1
             if largeCount == 0 { link.setPatient(false) }

@@ -46,3 +46,6 @@ WHERE id = app_user_id();
 SELECT withdraw_jobs($1);
 
 SELECT record_apple_revocation($1, $2, $3);
+
+SELECT pg_logical_emit_message(true, 'bookplate', '')
+WHERE current_setting('synchronous_standby_names') <> '';

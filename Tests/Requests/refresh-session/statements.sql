@@ -43,3 +43,6 @@ WHERE user_id = $1 AND id = $2 AND refresh_hash = $3 AND revoked_at IS NULL AND 
     SELECT app_tenant_id()
   )
 );
+
+SELECT pg_logical_emit_message(true, 'bookplate', '')
+WHERE current_setting('synchronous_standby_names') <> '';

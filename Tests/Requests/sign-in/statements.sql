@@ -23,6 +23,9 @@ SELECT t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.gu
 FROM tenants t
 ORDER BY t.created_at, t.id;
 
+SELECT pg_logical_emit_message(true, 'bookplate', '')
+WHERE current_setting('synchronous_standby_names') <> '';
+
 -- round trip 2
 SELECT set_config('app.user_id', '', true), set_config('app.tenant_id', $1::text, true), set_config('app.subject', $2, true);
 
@@ -62,6 +65,9 @@ SELECT u.created_at = s.created_at, NOT EXISTS (
 FROM users u
 JOIN sessions s ON s.user_id = u.id
 WHERE u.id = app_user_id() AND s.id = $1;
+
+SELECT pg_logical_emit_message(true, 'bookplate', '')
+WHERE current_setting('synchronous_standby_names') <> '';
 
 -- round trip 3
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
