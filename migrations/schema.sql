@@ -9371,7 +9371,7 @@ BEGIN
     ON CONFLICT (kind, key) DO UPDATE
     SET full_at = least(
         greatest(b.full_at, now()) + (excluded.full_at - now()),
-        now() + interval '2 minutes'
+        now() + interval '10 minutes'
     )
     RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint;
 END

@@ -2,7 +2,8 @@
 -- privilege on the tables themselves.
 
 -- Takes units from buckets, given as the times in which they are refilled, and returns the time until each of these buckets is
--- full again, in microseconds. A bucket that several servers have overdrawn is empty for at most another minute.
+-- full again, in microseconds. A bucket that several servers have overdrawn is empty until what was taken too much has been
+-- refilled, for at most ten minutes.
 CREATE OR REPLACE FUNCTION share_rates(kinds smallint[], keys uuid[], costs bigint[])
 RETURNS TABLE (kind smallint, key uuid, refill bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -29,7 +30,7 @@ BEGIN
     ON CONFLICT (kind, key) DO UPDATE
     SET full_at = least(
         greatest(b.full_at, now()) + (excluded.full_at - now()),
-        now() + interval '2 minutes'
+        now() + interval '10 minutes'
     )
     RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint;
 END

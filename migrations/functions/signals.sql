@@ -67,6 +67,7 @@ AS $$
     SET changed_at = excluded.changed_at
 $$;
 
+-- Runs when editions get a work or lose theirs. A trigger, because works are also assigned by functions that the catalog calls.
 CREATE OR REPLACE FUNCTION collect_signals_of_works() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -76,6 +77,7 @@ BEGIN
 END
 $$;
 
+-- Runs when editions move to another work.
 CREATE OR REPLACE FUNCTION collect_signals_of_moved_works() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_123_204_500
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "1e685beba912ea6d879c0ff6d2d776ab5585de044feaec3d69a9c49a49e8ef2e"
+    "abf47a57571730c85689d2f2b3d84698aaf3f7ca15392e58a8d48a28af506be2"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -1,4 +1,5 @@
 import Postgres
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,6 +37,30 @@ import Testing
         // Other callers have buckets of their own.
         let other = await allowed(by: servers, sharing: sharing, viewer: Self.viewer)
         #expect((60...75).contains(other), "\(other)")
+    }
+
+    /// Before the servers have shared what they took, each allows the whole limit. All of it is refilled before they allow more.
+    @Test func whatABurstTookTooMuchIsRefusedLater() async throws {
+        let app = try await Self.app()
+        let seconds = Atomic<Int64>(1)
+        let servers = (0..<3).map { _ in
+            RateLimits(
+                .init(perCaller: 60),
+                clock: { seconds.load(ordering: .relaxed) * 1_000_000_000 })
+        }
+        let viewer = Viewer(userID: .version7(), tenantID: .version7(), sessionID: .version7())
+        func isAllowed(_ units: Int) -> [Bool] {
+            servers.map {
+                $0.take(units, viewer: viewer, address: nil, tenantMax: nil)?.isAllowed == true
+            }
+        }
+        #expect(isAllowed(60) == [true, true, true])
+        // A server learns what the others took when it reports, so the last one knows everything.
+        for server in servers { await RateSharing(server, database: app.pool).share() }
+        seconds.store(101, ordering: .relaxed)
+        #expect(isAllowed(1).last == false)
+        seconds.store(150, ordering: .relaxed)
+        #expect(isAllowed(1).last == true)
     }
 
     @Test func lightCallersCostNoStatement() async throws {
