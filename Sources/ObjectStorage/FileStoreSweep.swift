@@ -58,7 +58,7 @@ extension FileStore {
     }
 
     package func pages(
-        of bucket: Bucket, after position: String?
+        of bucket: Bucket, after position: String?, includesWrites: Bool
     ) async throws(ObjectError) -> any ObjectPages {
         FolderPages(self, bucket, try await folders(of: bucket), after: position)
     }

@@ -59,12 +59,15 @@ package protocol ObjectStore: Sendable {
     /// Each listed file has its row already or will never have one.
     func list(_ folder: String, of bucket: Bucket) async throws(ObjectError) -> ObjectListing
 
-    /// Returns the files of a bucket in pages, except those of writes in progress.
+    /// Returns the files of a bucket in pages.
     ///
-    /// - Parameter position: The position of an earlier page, after which the first page starts; nil for the first page
-    ///   of the bucket.
+    /// - Parameters:
+    ///   - position: The position of an earlier page, after which the first page starts; nil for the first page of the
+    ///     bucket.
+    ///   - includesWrites: Whether the files of writes in progress may be included, for a caller that looks for their rows
+    ///     after the listing. The write of a server that died counts as in progress until its lease has expired.
     func pages(
-        of bucket: Bucket, after position: String?
+        of bucket: Bucket, after position: String?, includesWrites: Bool
     ) async throws(ObjectError) -> any ObjectPages
 
     /// Removes the records of writes that ended processes have left.

@@ -81,12 +81,14 @@ extension S3Client {
 actor S3Pages: ObjectPages {
     private let store: S3Store
     private let bucket: Bucket
+    private let includesWrites: Bool
     private var last: String?
     private var isComplete = false
 
-    init(_ store: S3Store, _ bucket: Bucket, after position: String?) {
+    init(_ store: S3Store, _ bucket: Bucket, after position: String?, includesWrites: Bool) {
         self.store = store
         self.bucket = bucket
+        self.includesWrites = includesWrites
         last = position
     }
 
@@ -99,7 +101,8 @@ actor S3Pages: ObjectPages {
         guard let name = page.entries.last?.name else { return nil }
         let position = String(name.dropFirst(root.count))
         last = position
-        let listing = try await store.listing(of: bucket, page.entries)
+        let listing = try await store.listing(
+            of: bucket, page.entries, includesWrites: includesWrites)
         return (position, listing)
     }
 }

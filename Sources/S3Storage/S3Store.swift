@@ -233,14 +233,14 @@ package struct S3Store: ObjectStore {
     }
 
     package func pages(
-        of bucket: Bucket, after position: String?
+        of bucket: Bucket, after position: String?, includesWrites: Bool
     ) async throws(ObjectError) -> any ObjectPages {
-        S3Pages(self, bucket, after: position)
+        S3Pages(self, bucket, after: position, includesWrites: includesWrites)
     }
 
-    /// Returns the files of a page, except those of writes in progress.
+    /// Returns the files of a page, by default without those of writes in progress.
     func listing(
-        of bucket: Bucket, _ entries: [S3ListPage.Entry]
+        of bucket: Bucket, _ entries: [S3ListPage.Entry], includesWrites: Bool = false
     ) async throws(ObjectError) -> ObjectListing {
         var listing = ObjectListing()
         let root = name(of: bucket)
@@ -259,7 +259,7 @@ package struct S3Store: ObjectStore {
                 listing.unknownFiles.append(name)
             }
         }
-        guard !listing.objects.isEmpty else { return listing }
+        guard !listing.objects.isEmpty, !includesWrites else { return listing }
         // Read after the objects: a listed version that is no longer pending has its row or never will.
         let pending = try await leases.pending()
         listing.objects.removeAll { pending.contains(leaseName($0.path.key, $0.path.version)) }

@@ -81,8 +81,10 @@ package struct StorageCopy {
             if let start, start.isAfter(bucket) { continue }
             let pages = try await mappingError(StorageError.store) {
                 () async throws(ObjectError) in
+                // The rows are looked for after the listing, so a write of a server that died is copied if it has its row.
                 try await source.pages(
-                    of: bucket, after: start?.bucket == bucket ? start?.page : nil)
+                    of: bucket, after: start?.bucket == bucket ? start?.page : nil,
+                    includesWrites: true)
             }
             start = nil
             while let page = try await next(of: pages) {

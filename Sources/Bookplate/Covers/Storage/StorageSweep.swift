@@ -87,7 +87,7 @@ package struct StorageSweep {
             let start = completed?.position.bucket == bucket ? completed?.position.page : nil
             let pages = try await mappingError(StorageError.store) {
                 () async throws(ObjectError) in
-                try await store.pages(of: bucket, after: start)
+                try await store.pages(of: bucket, after: start, includesWrites: false)
             }
             while true {
                 try onFolder()

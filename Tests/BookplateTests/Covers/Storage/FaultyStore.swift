@@ -50,9 +50,9 @@ struct FaultyStore: ObjectStore {
     }
 
     func pages(
-        of bucket: Bucket, after position: String?
+        of bucket: Bucket, after position: String?, includesWrites: Bool
     ) async throws(ObjectError) -> any ObjectPages {
-        try await base.pages(of: bucket, after: position)
+        try await base.pages(of: bucket, after: position, includesWrites: includesWrites)
     }
 
     func sweepStaleWrites(isDryRun: Bool) async throws(ObjectError) -> Int {

@@ -59,7 +59,7 @@ import Testing
         let settled = try await store.write(key, version: version("a"), Self.variants)
         let abandoned = try await store.write(key, version: version("b"), Self.variants)
         #expect(try await store.list(key.folder, of: .bookCovers).objects.isEmpty)
-        let pages = try await store.pages(of: .bookCovers, after: nil)
+        let pages = try await store.pages(of: .bookCovers, after: nil, includesWrites: false)
         while let page = try await pages.next() { #expect(page.listing.objects.isEmpty) }
         #expect(try await store.sweepStaleWrites(isDryRun: false) == 0)
         await store.settle(settled)
@@ -131,7 +131,7 @@ import Testing
         }
         var positions: [String] = []
         var files: [String] = []
-        let pages = try await store.pages(of: .bookCovers, after: nil)
+        let pages = try await store.pages(of: .bookCovers, after: nil, includesWrites: false)
         while let page = try await pages.next() {
             positions.append(page.position)
             files += page.listing.objects.map(\.path.fileName)
@@ -142,7 +142,8 @@ import Testing
         // The bucket has pages of at most 1000 objects; the folder is one page.
         #expect(positions.count == (kind == .bucket ? 2 : 1))
         #expect(positions == positions.sorted())
-        let rest = try await store.pages(of: .bookCovers, after: positions[0])
+        let rest = try await store.pages(
+            of: .bookCovers, after: positions[0], includesWrites: false)
         let next = try await rest.next()
         #expect((next?.position) == (kind == .bucket ? positions[1] : nil))
     }

@@ -213,7 +213,8 @@ import Testing
         let server = try LoopbackServer { _ in
             [.response(200, Self.listing("book-covers/a", size: size))]
         }
-        let pages = try await store(server).pages(of: .bookCovers, after: nil)
+        let pages = try await store(server).pages(
+            of: .bookCovers, after: nil, includesWrites: false)
         await #expect(throws: ObjectError.self) { try await pages.next() }
     }
 
@@ -239,7 +240,8 @@ import Testing
                     """)
             ]
         }
-        let pages = try await store(server).pages(of: .bookCovers, after: nil)
+        let pages = try await store(server).pages(
+            of: .bookCovers, after: nil, includesWrites: false)
         let first = try await pages.next()
         #expect(first?.listing.unknownFiles == ["a"])
         await #expect(throws: ObjectError.self) { try await pages.next() }

@@ -68,6 +68,26 @@ import Testing
         #expect(try await target.sweepStaleWrites(isDryRun: true) == 0)
     }
 
+    /// A server that dies after it has committed the row of a cover leaves the lease of its write.
+    @Test func coverOfAServerThatDiedIsCopied() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let key = try await makeCover(app)
+        let source = try await TestStore.bucket.make(app.pool)
+        let version = try #require(
+            try await app.covers.store.list(key.folder, of: .bookCovers).objects.first?.path.version
+        )
+        _ = try await source.write(key, version: version, [.full: [1]])
+        // A write without a row is not copied.
+        _ = try await source.write(key, version: String(repeating: "a", count: 32), [.full: [2]])
+        #expect(try await source.list(key.folder, of: .bookCovers).objects.isEmpty)
+        let target = try await TestStore.files.make(app.pool)
+        let summary = try await copy(source, target, try connection(app))
+            .run(startsOver: false) { _ in }
+        #expect(summary.versions == 1 && summary.copied == 1)
+        let path = try #require(ObjectPath(key, version: version, .full))
+        #expect(try await target.read(path) == [1])
+    }
+
     @Test func unreadableFilesDoNotEndTheCopy() async throws {
         let app = try await TestApp.start(catalog: [])
         _ = try await makeCover(app)

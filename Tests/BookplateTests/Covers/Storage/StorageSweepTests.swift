@@ -44,7 +44,7 @@ import Testing
 
         /// The folders with covers of books.
         func folders() async throws -> Set<String> {
-            let pages = try await store.pages(of: .bookCovers, after: nil)
+            let pages = try await store.pages(of: .bookCovers, after: nil, includesWrites: false)
             var folders: Set<String> = []
             while let page = try await pages.next() {
                 folders.formUnion(page.listing.objects.map(\.path.key.folder))
