@@ -356,7 +356,9 @@ struct TypeGenerator {
         let roots = OperationKind.allCases.compactMap { kind in
             schema.rootType(of: kind).map { (kind: kind, type: $0) }
         }
-        let parameters = roots.map { kind, _ in "\(kind.rawValue): \(root(kind))" }
+        let parameters =
+            roots.map { kind, _ in "\(kind.rawValue): \(root(kind))" }
+            + ["hasIncrementalDelivery: \(schema.standard("Bool")) = false"]
         let generics = roots.map { kind, type in "\(root(kind)): \(type.name)Fields" }
         let contexts =
             roots.map { kind, _ in "\(root(kind)).Context == Context" }
@@ -366,14 +368,19 @@ struct TypeGenerator {
             code.document(
                 "Builds the schema with the resolvers of the program.",
                 "- Parameters:\n"
-                    + roots.map { "  - \($0.kind.rawValue): The resolvers of `\($0.type.name)`." }
-                    .joined(separator: "\n"))
+                    + roots.map { "  - \($0.kind.rawValue): The resolvers of `\($0.type.name)`.\n" }
+                    .joined()
+                    + "  - hasIncrementalDelivery: Whether operations may use `@defer` and `@stream`."
+            )
             let head = "init<\(generics.joined(separator: ", "))>("
             code.add(Code.list(head, parameters, ") throws(GraphQL.RequestErrors)"))
             code.add("where")
             code.block("    " + contexts.joined(separator: ",\n    "), "}") { code in
                 let head = "try self.init("
-                let arguments = ["schemaText", "context: Context.self", "scalars: [\(scalars)]"]
+                let arguments = [
+                    "schemaText", "context: Context.self", "scalars: [\(scalars)]",
+                    "hasIncrementalDelivery: hasIncrementalDelivery",
+                ]
                 code.block(Code.list(head, arguments, ")")) { code in
                     code.add("resolvers in")
                     for root in roots {

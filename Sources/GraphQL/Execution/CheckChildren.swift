@@ -25,6 +25,27 @@ extension FieldError {
         "An internal error occurred.", kind: .internalError)
 }
 
+extension OperationPlan {
+    /// Returns the error of a batch that cannot be the parent of the root fields, such as an event without an object; nil if it
+    /// can.
+    func error(of root: any ObjectBatch, in context: any ExecutionContext) -> GraphQLError? {
+        // Without fields, nothing is written.
+        guard let field = self.root.fields.first else { return nil }
+        let parent = kind == .subscription ? "returned an event" : "got a root"
+        let problem: String
+        if root.count != 1 {
+            problem = "\(parent) of \(root.count) objects"
+        } else if let bound = root.boundSelection, bound !== self.root {
+            problem = "\(parent) that belongs to another selection"
+        } else {
+            return nil
+        }
+        let defect = LoaderDefect(field.selected, problem)
+        return error(
+            context.error(for: defect), of: field, at: [.key(field.selected.responseKey)])
+    }
+}
+
 extension Children {
     /// Returns what is wrong with the values of a field; nil if they can be completed. A list refers to slots of the next
     /// depth, so the check ends even if a list refers to itself.
@@ -42,6 +63,15 @@ extension Children {
             return LoaderDefect(
                 field.selected,
                 "returned objects of the selection \(group.selection) of \(selections.count)")
+        }
+        // Such a batch would write fields of another selection, or none at all.
+        let belongsElsewhere = groups.contains { group in
+            guard let bound = group.batch.boundSelection else { return false }
+            return selections.isEmpty || bound !== selections[group.selection]
+        }
+        if belongsElsewhere {
+            return LoaderDefect(
+                field.selected, "returned a batch that belongs to another selection")
         }
         return problem(
             in: 0..<parents, depth: 0, listDepth: field.completion.listDepth,

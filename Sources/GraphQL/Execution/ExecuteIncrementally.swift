@@ -6,7 +6,7 @@
 /// - Parameters:
 ///   - plan: a plan that was made with `isIncremental`.
 ///   - variables: the coerced variables, which `CachedDocument.plan` returns with the plan.
-///   - root: the parent of the root fields.
+///   - root: the parent of the root fields. If it is not one object, the response is an error.
 ///   - context: the state that the loads share.
 ///   - errorBehavior: what an execution error does to the rest of the response. `.halt` ends all parts that the client
 ///     waits for.
@@ -24,6 +24,7 @@ public func executeIncrementally(
     context: any ExecutionContext, onError errorBehavior: ErrorBehavior = .propagate,
     errorsMax: Int = 100, responseBytesMax: Int = .max, format: IncrementalFormat = .draft
 ) async -> (first: ExecutionResult, rest: ResponseStream?) {
+    if let error = plan.error(of: root, in: context) { return (.failed(error), nil) }
     let execution = Execution(
         plan: plan, variables: variables, context: context, onError: errorBehavior,
         responseBytesMax: responseBytesMax)

@@ -10,11 +10,12 @@
 /// books. The first one loads the books, the second one all their authors.
 ///
 /// - Parameters:
-///   - plan: a plan for a single response: `plan.isIncremental` is false. The response to any other plan lacks what is
-///     `executeIncrementally`.
+///   - plan: a plan for a single response: `plan.isIncremental` is false. With any other plan, the response lacks what is
+///     deferred and streamed: use `executeIncrementally`.
 ///   - variables: the coerced variables, which `CachedDocument.plan` returns with the plan.
 ///   - context: the state that the loads of this request share.
-///   - root: the parent of the root fields: `RootBatch`, or the event of a subscription.
+///   - root: the parent of the root fields: `RootBatch`, or the event of a subscription. If it is not one object, the response
+///     is an error.
 ///   - errorBehavior: what an execution error does to the rest of the response.
 ///   - errorsMax: the maximum number of execution errors in the response. Further errors are
 ///     dropped, and their values are still null.
@@ -29,6 +30,7 @@ public func execute(
     context: any ExecutionContext, onError errorBehavior: ErrorBehavior = .propagate,
     errorsMax: Int = 100, responseBytesMax: Int = .max
 ) async -> ExecutionResult {
+    if let error = plan.error(of: root, in: context) { return .failed(error) }
     let execution = Execution(
         plan: plan, variables: variables, context: context, onError: errorBehavior,
         responseBytesMax: responseBytesMax)

@@ -6,6 +6,10 @@ public protocol ObjectBatch: AnyObject {
     /// The number of objects.
     var count: Int { get }
 
+    /// The only selection whose fields the batch can write; nil if it can write any, or does not check it. If a loader returns
+    /// the batch for a field with another selection, the field has an error.
+    var boundSelection: PlannedSelection? { get }
+
     /// Writes one leaf value as JSON.
     ///
     /// The batch is responsible for result coercion: what it writes must be a valid value of the
@@ -17,6 +21,11 @@ public protocol ObjectBatch: AnyObject {
     ///   - object: the index of the object in the batch.
     ///   - writer: the buffer of the response.
     func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult
+}
+
+extension ObjectBatch {
+    /// Returns nil.
+    public var boundSelection: PlannedSelection? { nil }
 }
 
 /// The result of writing a leaf.
@@ -35,7 +44,8 @@ public enum LeafResult {
 public final class FieldError: Error, Sendable {
     /// A complete sentence for people.
     public let message: String
-    /// What is wrong; nil for an error in the words of a resolver. It decides on the code that ``ErrorCodes`` give the error.
+    /// What is wrong; nil for an error in the words of a resolver, or about a value that a resolver returned. It decides on the
+    /// code that ``ErrorCodes`` give the error.
     public let kind: GraphQLError.Kind?
     /// The members of `extensions` in the response. By convention, `code` is first.
     public let extensions: [Value.Member]

@@ -39,6 +39,7 @@ private final class IntrospectionBatch: ObjectBatch {
     }
 
     var count: Int { objects.count }
+    var boundSelection: PlannedSelection? { selection }
 
     func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
         let name = selection.fields[field].selected.name

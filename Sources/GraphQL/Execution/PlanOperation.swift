@@ -9,14 +9,15 @@
 ///     for each possible type.
 ///   - errorCodes: the codes of the errors of the plan's executions. Those that planning throws have none yet.
 /// - Throws: an error of the kind `limitExceeded` if the plan exceeds a limit, or `invalidInput` if
-///   the condition of an evaluated directive is null.
+///   the schema has no root type for the operation or the condition of an evaluated directive is null.
 func planOperation(
     _ operation: OperationDefinition, of document: Document, schema: Schema,
     resolvers: any ResolverSource, conditions: [String: Bool]?, fieldsMax: Int,
     deferredFragmentsMax: Int? = nil, errorCodes: ErrorCodes
 ) throws(GraphQLError) -> OperationPlan {
     guard let rootType = schema.rootType(of: operation.kind) else {
-        throw GraphQLError("Schema is not configured to execute \(operation.kind) operation.")
+        throw GraphQLError(
+            "Schema is not configured to execute \(operation.kind) operation.", kind: .invalidInput)
     }
     var planner = Planner(
         collector: FieldCollector(

@@ -22,7 +22,8 @@ public protocol SourceStream: AnyObject {
     /// Waits for the next event.
     ///
     /// - Returns: the event as a batch with one object, or nil if the stream has ended or the task
-    ///   is cancelled.
+    ///   is cancelled. A batch with another number of objects is a defect: its response is an error,
+    ///   and the stream continues.
     /// - Throws: an error if the stream fails. No more events follow.
     func next() async throws(FieldError) -> (any ObjectBatch)?
 }
@@ -70,7 +71,9 @@ public func subscribe(
         let subscription = field.load as? any PreparedSubscription
     else {
         throw RequestErrors([
-            GraphQLError("The operation does not select a field with an event stream.")
+            GraphQLError(
+                "The operation does not select a field with an event stream.",
+                kind: .invalidInput)
         ])
     }
     let path = [GraphQLError.PathElement.key(field.selected.responseKey)]

@@ -7,10 +7,16 @@ public final class Objects<Object>: ObjectBatch {
     private var capacity = 1
     /// The number of values.
     public private(set) var count = 0
+    /// The selection that the values were returned for.
+    public let boundSelection: PlannedSelection?
     /// The functions that write the selected leaves, by position; nil for the other fields.
     private let leaves: [LeafFunction?]
 
-    init(_ leaves: [LeafFunction?]) { self.leaves = leaves }
+    /// - Parameter leaves: One element for each field of the selection.
+    init(_ selection: PlannedSelection, _ leaves: [LeafFunction?]) {
+        boundSelection = selection
+        self.leaves = leaves
+    }
 
     deinit {
         storage.deinitialize(count: count)
@@ -121,9 +127,17 @@ final class ObjectTypes: Sendable {
         if isPossible { return nil }
         // A value of a protocol or a superclass has one of the possible types when it is returned.
         let isKnown = types.values.contains { $0.swiftType == ObjectIdentifier(swiftType) }
-        if definition.isAbstract, !isKnown { return nil }
+        if definition.isAbstract, !isKnown, !isValueType(swiftType) { return nil }
         return "\(swiftType) is not the Swift type of \"\(name)\""
     }
+}
+
+/// Returns whether a type is a struct, an enum, or a tuple. Its values then have no other type at run time, as those of
+/// protocols and superclasses do.
+private func isValueType(_ type: Any.Type) -> Bool {
+    // The metadata of a type starts with its kind. The numbers are part of Swift's stable ABI (MetadataKind.def).
+    let kind = unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee
+    return kind == 0x200 || kind == 0x201 || kind == 0x301
 }
 
 /// An object type whose values are Swift values.
@@ -142,6 +156,7 @@ struct SwiftObjectType<Object>: ObjectType {
 
     func makeBatch(_ selection: PlannedSelection, _ schema: Schema) -> any GrowingBatch {
         Objects<Object>(
+            selection,
             selection.fields.map { field in
                 guard let write = leaves[field.selected.name],
                     let type = schema.type(named: field.selected.definition.namedType)

@@ -133,13 +133,17 @@ public struct ExecutableSchema<Context: ExecutionContext & Sendable>: ResolverSo
 }
 
 extension Schema {
-    /// Returns the fields of object types that `resolvers` cannot resolve: those without a resolver, and those that return
-    /// objects but are not loaded. Each is a sentence for people. Check it when a server starts, because planning an operation
-    /// with such a field fails.
+    /// Returns the fields of object types that `resolvers` cannot resolve: those without a resolver, and those that are not
+    /// loaded although they return objects or belong to a root type. Each is a sentence for people. Check it when a server
+    /// starts: planning an operation with such a field fails, and a field of a root type that is not loaded is always null.
+    ///
+    /// It does not prepare the loaders, so it accepts a loader for a field of the subscription root type that is not a
+    /// ``PreparedSubscription``.
     public func problems(with resolvers: some ResolverSource) -> [String] {
         var problems: [String] = []
         for type in types where !type.name.hasPrefix("__") {
             guard case .object(let object) = type.kind else { continue }
+            let isRoot = OperationKind.allCases.contains { rootType(of: $0) === type }
             for field in object.fields {
                 switch resolvers.resolver(for: field, of: type) {
                 case nil:
@@ -147,6 +151,10 @@ extension Schema {
                 case .property? where self.type(named: field.namedType)?.isComposite == true:
                     problems.append(
                         "The field \(type.name).\(field.name) returns objects, so its resolver must be a loader."
+                    )
+                case .property? where isRoot:
+                    problems.append(
+                        "The field \(type.name).\(field.name) belongs to a root type, so its resolver must be a loader."
                     )
                 case .property?, .load?: break
                 }

@@ -1,6 +1,6 @@
 extension GraphQLError {
-    /// What is wrong, for the errors that the engine itself reports. Programs can tell errors apart by it. Clients see the
-    /// code that the program has chosen for it with ``ErrorCodes``.
+    /// What is wrong with a request, or with the program that executes it. Programs can distinguish the errors of the engine by
+    /// it. Clients see the code that the program has chosen for it with ``ErrorCodes``.
     public enum Kind: Sendable, CaseIterable {
         /// The document is not GraphQL.
         case invalidSyntax

@@ -8,7 +8,10 @@ public struct GraphQLError: Error, Sendable, Equatable {
     public var locations: [SourceLocation]
     /// The response keys and list indices from the root to the field; nil for request errors.
     public var path: [PathElement]?
-    /// What is wrong; nil for an error that a resolver or a service reports in its own words. It is not part of the response.
+    /// What is wrong. It is not part of the response.
+    ///
+    /// Nil for an error that a resolver or a service reports in its own words, and for an error about a value that a resolver
+    /// returned: null for a non-null field, or a value that its enum or scalar cannot represent.
     public var kind: Kind?
     /// The members of `extensions`, in order. By convention, `code` is first.
     public var extensions: [Value.Member]

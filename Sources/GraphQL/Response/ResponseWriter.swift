@@ -1,7 +1,7 @@
 /// A growing buffer for the JSON of a response.
 ///
 /// Data sources write their leaves directly to it, without intermediate values or strings. If a
-/// value turns out to be null, `rewind` discards what was written for it.
+/// value turns out to be null, the executor discards what was written for it.
 public struct ResponseWriter: ~Copyable {
     private var storage: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -25,7 +25,7 @@ public struct ResponseWriter: ~Copyable {
     public var bytes: [UInt8] { withBytes { Array($0) } }
 
     /// Discards everything after the first `count` bytes.
-    public mutating func rewind(to count: Int) {
+    package mutating func rewind(to count: Int) {
         precondition(count <= self.count, "cannot rewind forward")
         self.count = count
     }

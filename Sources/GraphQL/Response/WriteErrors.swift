@@ -1,7 +1,11 @@
 extension ExecutionResult {
     /// The response in place of one that is too large.
     static func tooLarge(bytesMax: Int, _ codes: ErrorCodes) -> ExecutionResult {
-        let error = GraphQLError.responseTooLarge(bytesMax: bytesMax).coded(by: codes)
+        .failed(GraphQLError.responseTooLarge(bytesMax: bytesMax).coded(by: codes))
+    }
+
+    /// A response whose `data` is null because of an error.
+    static func failed(_ error: GraphQLError) -> ExecutionResult {
         var writer = ResponseWriter()
         writer.append("{\"errors\":")
         writer.write([error])

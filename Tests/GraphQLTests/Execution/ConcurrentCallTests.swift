@@ -96,7 +96,6 @@ import Testing
             Source(
                 """
                 type Query { call(text: String): String object(text: String): Thing flushed: String }
-                type Mutation { call(text: String): String }
                 type Thing { text: String }
                 """))
         let cache = DocumentCache(
@@ -137,19 +136,51 @@ import Testing
                 }
             }
         }
+        #expect(try await response(to: "{ a b }", schema) == #"{"data":{"a":1,"b":2}}"#)
+    }
+
+    private func response(
+        to text: String, _ schema: ExecutableSchema<NoContext>
+    ) async throws -> String {
         let cache = DocumentCache(
             schema: schema.schema, resolvers: schema, limits: RequestLimits(), errorCodes: .apollo)
-        let document = try cache.document(Array("{ a b }".utf8))
+        let document = try cache.document(Array(text.utf8))
         let (plan, variables, _) = try document.plan(operationName: nil, variables: .null)
         let result = await execute(plan, variables: variables, context: NoContext())
-        #expect(String(decoding: result.body, as: UTF8.self) == #"{"data":{"a":1,"b":2}}"#)
+        return String(decoding: result.body, as: UTF8.self)
+    }
+
+    /// The starts and ends of calls, in order.
+    private final class Log: Sendable {
+        private let storage = Mutex<[String]>([])
+
+        var events: [String] { storage.withLock { $0 } }
+
+        func add(_ event: String) { storage.withLock { $0.append(event) } }
     }
 
     @Test func rootFieldsOfMutationsRunOneAfterTheOther() async throws {
-        let meeting = Meeting(size: 1)
+        let log = Log()
+        let schema = try ExecutableSchema(
+            "type Query { a: Int } type Mutation { call(number: Int!): Int! }"
+        ) { resolvers in
+            resolvers.query.field("a") { _ in 1 }
+            resolvers.mutation.field("call") { request in
+                let number = request.arguments["number"]?.int ?? 0
+                log.add("start \(number)")
+                // Gives the second call the time to start, if it does not wait for the end of the first.
+                var attempts = 0
+                while attempts < 50, !log.events.contains("start 2") {
+                    try await Task.sleep(for: .milliseconds(1))
+                    attempts += 1
+                }
+                log.add("end \(number)")
+                return number
+            }
+        }
         let response = try await response(
-            to: #"mutation { a: call(text: "1") b: call(text: "2") }"#, meeting)
-        #expect(response == #"{"data":{"a":"1","b":"2"}}"#)
-        #expect(meeting.runningMost == 1)
+            to: "mutation { a: call(number: 1) b: call(number: 2) }", schema)
+        #expect(response == #"{"data":{"a":1,"b":2}}"#)
+        #expect(log.events == ["start 1", "end 1", "start 2", "end 2"])
     }
 }

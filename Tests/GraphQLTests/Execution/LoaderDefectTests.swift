@@ -1,5 +1,6 @@
 import GraphQL
 import GraphQLServing
+import Synchronization
 import Testing
 
 /// A loader that answers wrongly is an error of its field. It never ends the process, and other fields have their values.
@@ -139,6 +140,139 @@ import Testing
                     slots: [.object(group: 0, index: 0)],
                     groups: [.init(Batch(1), selection: 1)]))
         }
+    }
+
+    private struct Book {}
+
+    /// Returns the parents as the values of the field.
+    private struct ParentsLoader: FieldLoader, PreparedLoad {
+        func prepare(_ field: SelectedField) -> any PreparedLoad { self }
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues,
+            in context: any ExecutionContext
+        ) -> Load { .ready(.each(of: parents)) }
+    }
+
+    /// A batch of closures cannot write the fields of another selection: it may have fewer fields than that.
+    @Test func batchOfAnotherSelection() async throws {
+        let schema = try ExecutableSchema(
+            """
+            type Query { book: Book }
+            type Book { title: String sequel: Book sequels: [Book] summary: String }
+            """
+        ) { resolvers in
+            resolvers.query.field("book") { _ in Book() }
+            resolvers.type("Book", Book.self).field("title") { _ in "Emma" }
+            for field in ["sequel", "sequels", "summary"] {
+                resolvers.set(.load(ParentsLoader()), for: field, of: "Book")
+            }
+        }
+        let cache = DocumentCache(
+            schema: schema.schema, resolvers: schema, limits: RequestLimits(), errorCodes: .none)
+        for (selection, name) in [
+            ("sequel { a: title b: title c: title }", "sequel"),
+            ("sequels { a: title b: title c: title }", "sequels"),
+            ("summary", "summary"),
+        ] {
+            let document = try cache.document(Array("{ book { title \(selection) } }".utf8))
+            let (plan, variables, _) = try document.plan(operationName: nil, variables: .null)
+            let defects = Mutex<[String]>([])
+            let result = await execute(
+                plan, variables: variables,
+                context: NoContext { defect in defects.withLock { $0.append("\(defect)") } })
+            #expect(
+                String(decoding: result.data, as: UTF8.self)
+                    == #"{"book":{"title":"Emma","\#(name)":null}}"#)
+            #expect(result.errors.map(\.message) == ["An internal error occurred."])
+            #expect(
+                defects.withLock { $0 } == [
+                    "The loader of Book.\(name) returned a batch that belongs to another selection."
+                ])
+        }
+    }
+
+    @Test(arguments: [0, 2])
+    func rootThatIsNotOneObject(count: Int) async throws {
+        let schema = try buildSchema(Source("type Query { good: String }"))
+        let cache = DocumentCache(
+            schema: schema, resolvers: Resolvers { .ready(.null(1)) }, limits: RequestLimits(),
+            errorCodes: .none)
+        let (plan, variables, _) = try cache.document(Array("{ good }".utf8))
+            .plan(operationName: nil, variables: .null)
+        let expected =
+            #"{"errors":[{"message":"Defect.","locations":[{"line":1,"column":3}],"path":["good"]}],"#
+            + #""data":null}"#
+        let context = Context()
+        let single = await execute(
+            plan, variables: variables, root: Batch(count), context: context)
+        #expect(String(decoding: single.body, as: UTF8.self) == expected)
+        #expect(String(decoding: single.data, as: UTF8.self) == "null")
+        let (first, rest) = await executeIncrementally(
+            plan, variables: variables, root: Batch(count), context: context)
+        #expect(String(decoding: first.body, as: UTF8.self) == expected)
+        #expect(rest == nil)
+        let defect = "The loader of Query.good got a root of \(count) objects."
+        #expect(context.defects == [defect, defect])
+    }
+
+    /// A subscription whose events have the given numbers of objects.
+    private struct Subscription: ResolverSource, FieldLoader, PreparedSubscription {
+        let counts: [Int]
+
+        func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
+            .load(self)
+        }
+
+        func prepare(_ field: SelectedField) -> any PreparedLoad { self }
+
+        func open(
+            arguments: ArgumentValues, in context: any ExecutionContext
+        ) async throws(FieldError) -> any SourceStream { Events(counts) }
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues,
+            in context: any ExecutionContext
+        ) -> Load { .ready(.each(of: Batch(parents.count))) }
+
+        private final class Events: SourceStream {
+            private var counts: [Int]
+
+            init(_ counts: [Int]) { self.counts = counts }
+
+            func next() async throws(FieldError) -> (any ObjectBatch)? {
+                if counts.isEmpty { return nil }
+                return Batch(counts.removeFirst())
+            }
+        }
+    }
+
+    /// The events after it have their responses.
+    @Test func eventThatIsNotOneObject() async throws {
+        let schema = try buildSchema(
+            Source("type Query { good: String } type Subscription { event: String }"))
+        let cache = DocumentCache(
+            schema: schema, resolvers: Subscription(counts: [1, 0, 2, 1]), limits: RequestLimits(),
+            errorCodes: .none)
+        let (plan, variables, _) = try cache.document(Array("subscription { event }".utf8))
+            .plan(operationName: nil, variables: .null)
+        let context = Context()
+        let stream = try await subscribe(
+            plan, variables: variables, context: context, eventContext: { context })
+        var bodies: [String] = []
+        while let response = try await stream.next() {
+            bodies.append(String(decoding: response.body, as: UTF8.self))
+        }
+        let good = #"{"data":{"event":"value"}}"#
+        let bad =
+            #"{"errors":[{"message":"Defect.","locations":[{"line":1,"column":16}],"path":["event"]}],"#
+            + #""data":null}"#
+        #expect(bodies == [good, bad, bad, good])
+        #expect(
+            context.defects == [
+                "The loader of Subscription.event returned an event of 0 objects.",
+                "The loader of Subscription.event returned an event of 2 objects.",
+            ])
     }
 
     @Test func needsParentsForLoadedParents() async throws {

@@ -103,7 +103,63 @@ import Testing
         let messages = Self.messages("type Query { a: Int! }") {
             $0.type("Query", Book.self).field("a") { _ in 1 }
         }
-        #expect(messages == ["Query is a root type, whose fields have no objects."])
+        #expect(
+            messages == [
+                "Query is a root type, whose fields have no objects.",
+                "The field Query.a belongs to a root type, so its resolver must be a loader.",
+            ])
+    }
+
+    /// Nothing writes the fields of a root type that are not loaded.
+    @Test func reportsPropertiesOfRootTypes() {
+        let messages = Self.messages(
+            "type Query { a: Int b: Int } type Mutation { a: Int } type Subscription { a: Int }"
+        ) {
+            $0.query.field("b") { _ in 1 }
+            for type in ["Query", "Mutation", "Subscription"] {
+                $0.set(.property, for: "a", of: type)
+            }
+        }
+        #expect(
+            messages == [
+                "The field Query.a belongs to a root type, so its resolver must be a loader.",
+                "The field Mutation.a belongs to a root type, so its resolver must be a loader.",
+                "The field Subscription.a belongs to a root type, so its resolver must be a loader.",
+            ])
+    }
+
+    private protocol Medium: Sendable {}
+    private class Publication: @unchecked Sendable {}
+    private final class Magazine: Publication, Medium, @unchecked Sendable {}
+    private struct Stranger<Value: Sendable>: Medium { var value: Value }
+    private enum Choice { case book(Book) }
+
+    /// Values of a protocol or a superclass may have the Swift type of a possible type. Those of a struct, an enum, or a tuple
+    /// never have another type.
+    @Test func reportsSwiftTypeThatIsNotAPossibleType() {
+        let messages = Self.messages(
+            """
+            type Query { a: Item  b: [Item]  c: Item  d: Item  e: Item  f: Item  g: Item }
+            union Item = Book
+            type Book { title: String! }
+            """
+        ) {
+            let query = $0.query
+            query.field("a") { _ in Stranger(value: 1) }
+            query.field("b") { _ in [Choice]() }
+            query.field("c") { _ in () }
+            query.field("d") { _ in Magazine() as any Medium }
+            query.field("e") { _ in Magazine() as Publication }
+            query.field("f") { _ in Magazine() as any Sendable }
+            query.field("g") { _ in Magazine() }
+            $0.type("Book", Magazine.self).field("title") { _ in "Emma" }
+        }
+        #expect(
+            messages == [
+                #"The resolver of Query.a returns Stranger<Int>, but Stranger<Int> is not the Swift type of "Item"."#,
+                #"The resolver of Query.b returns Array<Choice>, but Choice is not the Swift type of "Item"."#,
+                #"The resolver of Query.c returns (), but () is not the Swift type of "Item"."#,
+            ])
     }
 
     @Test func reportsSwiftTypeOfSeveralPossibleTypes() {
