@@ -106,7 +106,8 @@ public struct GraphQLServer: Service {
         public var allowedOrigins: [String] = []
         /// Whether requests may have the parameter `onError` (``GraphQL/ErrorBehavior``). It is ignored otherwise.
         public var acceptsOnError = false
-        /// The codes of errors that no resolver has reported.
+        /// The codes of the engine's errors. The errors of the transports have fixed codes, such as `UNAUTHENTICATED` and
+        /// `TOO_SLOW` in streams, and `BAD_REQUEST` in HTTP responses without a GraphQL result.
         public var errorCodes = ErrorCodes.apollo
         /// Receives a line when the server starts and stops, and one for each defect of a resolver.
         public var logger = Logger(label: "graphql")

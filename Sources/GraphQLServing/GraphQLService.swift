@@ -5,7 +5,7 @@ import GraphQL
 /// `SchemaService` executes the requests of an `ExecutableSchema`. Implement the protocol for more, such as rate limits or
 /// stored documents. There is one instance per event loop, and all methods are called on that loop.
 public protocol GraphQLService: AnyObject {
-    /// The codes of errors that no resolver has reported.
+    /// The codes of the engine's errors.
     var errorCodes: ErrorCodes { get }
 
     /// Executes a request.

@@ -13,14 +13,14 @@ public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLS
     private let documents: DocumentCache
     private let limits: RequestLimits
     private let acceptsOnError: Bool
-    /// The codes of errors that no resolver has reported.
+    /// The codes of the engine's errors.
     public let errorCodes: ErrorCodes
     private let makeContext: (GraphQLRequest) async throws(RequestErrors) -> Context
 
     /// - Parameters:
     ///   - limits: The limits of requests.
     ///   - acceptsOnError: Whether requests may have the parameter `onError`. It is ignored otherwise.
-    ///   - errorCodes: The codes of errors that no resolver has reported.
+    ///   - errorCodes: The codes of the engine's errors.
     ///   - makeContext: Creates the context of a request, for example with the user of its token. The context of a
     ///     subscription is that of all its events. Errors that it throws are the response.
     public init(

@@ -26,12 +26,12 @@ extension AuthenticatedConnection {
 extension GraphQLError {
     /// The last error of a stream whose session has ended.
     static let sessionEnded = GraphQLError(
-        "The session has ended, or the access token has expired. Get a new token and resume from your cursor.",
+        "The session has ended, or the access token has expired. Get a new token, and subscribe again.",
         extensions: [.init("code", .string("UNAUTHENTICATED"))])
 
     /// The only error of a stream whose session cannot be checked because the database is unavailable.
     static let unavailable = GraphQLError(
-        "The server cannot reach its database. Nothing was changed. Try again in 1 s.",
+        "The session cannot be checked at the moment. Nothing was changed. Try again in 1 s.",
         extensions: [
             .init("code", .string("SERVICE_UNAVAILABLE")), .init("retryAfter", .int(1)),
             .init("outcome", .string("NOT_DONE")),
@@ -47,6 +47,6 @@ extension GraphQLError {
 
     /// The last error of a stream whose client reads too slowly.
     static let tooSlow = GraphQLError(
-        "The responses were not read fast enough. Resume from your cursor.",
+        "The responses were not read fast enough. Subscribe again.",
         extensions: [.init("code", .string("TOO_SLOW"))])
 }

@@ -244,7 +244,8 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         case .response(let response):
             endParts()
             if response.isRequestError {
-                let body = try? parseJSON(response.body)
+                let limits = JSONLimits(bytesMax: response.body.count)
+                let body = try? parseJSON(response.body, limits: limits)
                 guard await gate.waitUntilWritable(), state.isActive(id, number: number) else {
                     return
                 }
@@ -424,7 +425,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
                 state.close(
                     CloseFrame(
                         .tryAgainLater,
-                        "The responses were not read fast enough. Reconnect and resume from your cursor."
+                        "The responses were not read fast enough. Connect again, and subscribe again."
                     )))
         case .disconnect: close()
         }
