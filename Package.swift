@@ -222,7 +222,7 @@ let package = Package(
             name: "BookplateServer",
             dependencies: [
                 "CMalloc",
-                "GraphQL", "GraphQLNIO", "HTTPFetch", "Identity", "Postgres",
+                "GraphQL", "GraphQLNIO", "GraphQLServing", "HTTPFetch", "Identity", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 "BookSources", "Bookplate", "Config", "EventLoops", "ImageProcessing", "JobQueue",

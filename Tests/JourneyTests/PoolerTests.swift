@@ -52,6 +52,35 @@ import Testing
         }
     }
 
+    @Test func notificationsComeOverTheDirectConnection() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        try await PoolerProgram.pgbouncerInSessionMode.run(before: installation) { pooled in
+            let url = try installation.database.url(as: TestCluster.app)
+            var direct = try ConnectionString(url)
+            direct["application_name"] = "direct"
+            let server = try await installation.startServer([
+                "DATABASE_URL": try pooled(url),
+                "BOOKPLATE_DATABASE_DIRECT_URL": direct.description,
+            ])
+            // The server uses this address to listen.
+            let directCount: @Sendable () async throws -> Int64? = {
+                try await installation.database.withConnection(as: nil) {
+                    try $0.query(
+                        """
+                        SELECT count(*) FROM pg_stat_activity
+                        WHERE datname = current_database() AND application_name = 'direct'
+                        """
+                    ).decode(Int64.self).first
+                }
+            }
+            try await waitUntil("the server listens") { try await directCount() ?? 0 > 0 }
+            // Requests use the pooler.
+            let session = try await server.signIn("direct")
+            #expect(session["accessToken"]?.string != nil)
+            #expect(!server.program.errors.contains("do not arrive"))
+        }
+    }
+
     /// In this mode, Pgpool-II confirms writes that it does not commit.
     @Test func serversRefusePgpoolInRawMode() async throws {
         let installation = try await Installation.ready(catalog: [])
