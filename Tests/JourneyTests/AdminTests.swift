@@ -243,7 +243,12 @@ import Testing
             ])
         let missing = try await installation.admin("catalog", "import", "/nowhere/books.jsonl")
         #expect(missing.code == 1)
-        #expect(missing.errors == "bookplate-admin: /nowhere/books.jsonl cannot be read\n")
+        #expect(
+            missing.errors
+                == "bookplate-admin: /nowhere/books.jsonl cannot be read: No such file or directory\n"
+        )
+        let folder = try await installation.admin("documents", "sync", "/tmp")
+        #expect(folder.errors == "bookplate-admin: /tmp cannot be read: Is a directory\n")
     }
 
     @Test func issuesTokensThatTheServerAccepts() async throws {

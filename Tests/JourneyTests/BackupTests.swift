@@ -19,6 +19,10 @@ import Testing
         _ = try installation.write("a cover", to: "covers/ab/one.jpg")
 
         let backup = "\(installation.folder)/backup"
+        let withoutCovers = try await script(
+            "backup", backup, storage: covers + "2", database: installation.database)
+        #expect(withoutCovers.code == 78)
+        #expect(withoutCovers.errors.contains("set BOOKPLATE_STORAGE"))
         let taken = try await script(
             "backup", backup, storage: covers, database: installation.database)
         #expect(taken.code == 0, "\(taken.errors)")

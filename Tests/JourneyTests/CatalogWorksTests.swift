@@ -47,13 +47,16 @@ import Testing
         #expect(list.list?.compactMap { $0["kind"]?.string } == ["SPLIT", "MERGE"])
         #expect(list.list?.allSatisfy { $0["undoneAt"]?.string != nil } == true)
 
-        for words in [
-            ["merge-works", one, "no-id"], ["merge-works", one, work.replacing("-8", with: "-7")],
-            ["split-works", one], ["undo-works", "\(decision)"],
+        let unknown = "0198c0de-0000-7000-8000-000000000001"
+        for (words, message) in [
+            (["merge-works", one, "no-id"], "'no-id' is not a work or card ID: it must be a UUID"),
+            (["merge-works", one, unknown], "no work or card has the ID \(unknown)\n"),
+            (["split-works", one], "the work must have other cards"),
+            (["undo-works", "\(decision)"], "There is no decision \(decision)"),
         ] {
             let outcome = try await installation.admin(["catalog"] + words)
             #expect(outcome.code != 0, "\(words)")
-            #expect(!outcome.errors.isEmpty, "\(words)")
+            #expect(outcome.errors.contains(message), "\(words): \(outcome.errors)")
         }
     }
 }
