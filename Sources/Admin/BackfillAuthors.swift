@@ -34,7 +34,11 @@ extension Backfill {
             let backfill = AuthorBackfill(try connect(configuration))
             let sources = try SourceChain.printingErrors(configuration)
             guard sources.hasAuthors else {
-                throw Failure("Open Library, the only source of biographies, is switched off")
+                throw Failure(
+                    """
+                    Open Library, the only source of biographies, is switched off: BOOKPLATE_OPEN_LIBRARY_URL is empty. Unset it to \
+                    use the public service
+                    """)
             }
             Interruption.watch()
             let remaining = try backfill.remaining()

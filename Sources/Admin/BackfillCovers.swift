@@ -57,13 +57,24 @@ extension Backfill {
             let configuration = try loadConfiguration()
             let connection = try connect(configuration)
             let sources = try CoverSources(configuration, asksWeb: web)
-            guard !sources.isEmpty else { throw Failure("no source of covers is configured") }
+            guard !sources.isEmpty else {
+                throw Failure(
+                    """
+                    no source of covers is configured: BOOKPLATE_OPEN_LIBRARY_URL, BOOKPLATE_OPEN_LIBRARY_COVERS_URL, and \
+                    BOOKPLATE_GOOGLE_BOOKS_URL are empty, and ISBNdb has no BOOKPLATE_ISBNDB_KEY or an empty BOOKPLATE_ISBNDB_URL. \
+                    Unset an empty variable to use the public service, or set the key
+                    """)
+            }
             let covers = try openCovers(configuration)
             guard
                 var backfill = try CoverBackfill(
                     connection, sources, covers: covers, startsOver: restart,
                     skipsUnavailable: skipUnavailable)
-            else { throw Failure("another backfill of covers is running") }
+            else {
+                throw Failure(
+                    "another backfill of covers is running: wait until it ends, then run the command again"
+                )
+            }
             let (earlier, remaining) = (backfill.earlier, backfill.remaining)
             var summary = CoverBackfill.Summary(left: remaining)
             if !dryRun {

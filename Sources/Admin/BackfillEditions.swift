@@ -33,7 +33,14 @@ extension Backfill {
             let configuration = try loadConfiguration()
             let backfill = EditionBackfill(try connect(configuration))
             let sources = try SourceChain.printingErrors(configuration)
-            guard !sources.names.isEmpty else { throw Failure("no book source is configured") }
+            guard !sources.names.isEmpty else {
+                throw Failure(
+                    """
+                    no book source is configured: BOOKPLATE_OPEN_LIBRARY_URL and BOOKPLATE_GOOGLE_BOOKS_URL are empty, and ISBNdb \
+                    has no BOOKPLATE_ISBNDB_KEY or an empty BOOKPLATE_ISBNDB_URL. Unset an empty variable to use the public \
+                    service, or set the key
+                    """)
+            }
             Interruption.watch()
             let remaining = try backfill.remaining()
             let progress = Progress("editions", total: min(remaining, limit))

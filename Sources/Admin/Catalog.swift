@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import FoundationEssentials
 import GraphQL
 import Postgres
 
@@ -68,10 +67,9 @@ struct Catalog: ParsableCommand {
         }
 
         private func read() throws -> CatalogFile {
-            guard let data = try? Data(contentsOf: URL(filePath: file), options: .mappedIfSafe)
-            else { throw Failure("\(file) cannot be read") }
+            let bytes = try readFile(file)
             do throws(CatalogFile.Unreadable) {
-                return try CatalogFile(contents: Array(data))
+                return try CatalogFile(contents: bytes)
             } catch {
                 throw Failure("\(file): \(error.message)")
             }

@@ -26,13 +26,18 @@ extension Catalog {
         @OptionGroup var dryRunOptions: DryRunOptions
 
         func run() throws {
-            let (one, two) = (try id(work), try id(other))
+            let (one, two) = (try id(work, "work or card"), try id(other, "work or card"))
             let connection = try connect(try loadConfiguration())
             let attempt = try dryRunOptions.attempt(connection) {
                 try WorkDecisions(connection).merge(one, two)
             }
             guard let merge = attempt.result else {
-                throw Failure("There is no work or card with the id \(work) or \(other).")
+                // Merging a work with itself changes nothing, and has no result if the work does not exist.
+                let missing = try [one, two].filter {
+                    try WorkDecisions(connection).merge($0, $0) == nil
+                }
+                let ids = missing.map(\.description).joined(separator: " or ")
+                throw Failure("no work or card has the ID \(ids)")
             }
             output.print(
                 .object(
@@ -69,7 +74,7 @@ extension Catalog {
         @OptionGroup var dryRunOptions: DryRunOptions
 
         func run() throws {
-            let ids = try cards.map { try id($0) }
+            let ids = try cards.map { try id($0, "card") }
             let connection = try connect(try loadConfiguration())
             let attempt = try dryRunOptions.attempt(connection) {
                 try WorkDecisions(connection).split(ids)
@@ -168,7 +173,11 @@ extension Catalog {
 }
 
 /// Returns an argument as an id.
-private func id(_ text: String) throws -> UUID {
-    guard let id = UUID(text) else { throw Failure("\(text) is not an id.") }
+///
+/// - Parameter kind: The kind of object, for the message of the error.
+private func id(_ text: String, _ kind: String) throws(Failure) -> UUID {
+    guard let id = UUID(text) else {
+        throw Failure("'\(text)' is not a \(kind) ID: it must be a UUID", .usage)
+    }
     return id
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import FoundationEssentials
 import GraphQL
 
 extension Documents {
@@ -44,9 +43,7 @@ extension Documents {
         }
 
         func run() throws {
-            guard let data = try? Data(contentsOf: URL(filePath: file)) else {
-                throw Failure("\(file) cannot be read")
-            }
+            let bytes = try readFile(file)
             let schema: BookplateSchema
             do throws(RequestErrors) {
                 schema = try BookplateSchema(sdl: BookplateSchema.text)
@@ -55,7 +52,7 @@ extension Documents {
             }
             var rows: [Row] = []
             var problemsCount = 0
-            for (id, text) in try documents(Array(data)) {
+            for (id, text) in try documents(bytes) {
                 do throws(RequestErrors) {
                     rows += try schema.scopes(ofDocument: text).map { Row(id: id, scopes: $0) }
                 } catch {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Bookplate
 import Config
-import FoundationEssentials
 import GraphQL
 import Postgres
 
@@ -37,12 +36,10 @@ struct Documents: ParsableCommand {
         private static let printedProblemsMax = 20
 
         func run() throws {
-            guard let data = try? Data(contentsOf: URL(filePath: file)) else {
-                throw Failure("\(file) cannot be read")
-            }
+            let bytes = try readFile(file)
             let manifest: DocumentManifest
             do throws(DocumentManifest.Problem) {
-                manifest = try DocumentManifest(Array(data))
+                manifest = try DocumentManifest(bytes)
             } catch {
                 throw Failure("\(file): \(error.message)")
             }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bookplate
-import FoundationEssentials
 import GraphQL
 
 /// `bookplate-admin schema`: prints and compares the GraphQL schema, and shows how it is used.
@@ -119,10 +118,10 @@ struct SchemaCommand: ParsableCommand {
         }
 
         private func text() throws -> String {
-            let path = file == "-" ? "/dev/stdin" : file
-            guard let data = try? Data(contentsOf: URL(filePath: path)),
-                let text = String(validating: data, as: UTF8.self)
-            else { throw Failure("\(file) cannot be read as UTF-8 text") }
+            let bytes = try readFile(file == "-" ? "/dev/stdin" : file)
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw Failure("\(file) is not UTF-8: convert it to UTF-8")
+            }
             return text
         }
     }

@@ -3,7 +3,7 @@ import GraphQL
 /// An error that is sent to clients. The codes are stable and are not reused for other errors.
 package enum BookplateError: Error, Equatable {
     case unauthenticated
-    /// The caller is known, but may not do this. `missingScopes` are the scopes that a personal access token lacks.
+    /// The caller is known, but may not do this. `missingScopes` are the scopes that the token lacks.
     case forbidden(String, missingScopes: [String] = [])
     case notFound(String)
     case badUserInput(field: String, String)

@@ -42,13 +42,13 @@ extension BookplateError {
     private static let constraints: [String: BookplateError] = [
         "shelves_name": .conflict(
             "A shelf with this name already exists. Choose another name.", field: "name"),
-        "shelves_pkey": .conflict("A shelf with this ID already exists.", field: "id"),
+        "shelves_pkey": ChosenID.isTaken,
         "books_edition_id": .conflict("This book is already in the library.", field: "isbn"),
         "books_isbn13": .conflict(
             "A book with this ISBN is already in the library.", field: "isbn"),
-        "shelf_books_user_id_shelf_id_fkey": .notFound("There is no such shelf."),
-        "shelf_books_user_id_book_id_fkey": .notFound("There is no such book."),
-        "reviews_user_id_book_id_fkey": .notFound("There is no such book."),
+        "shelf_books_user_id_shelf_id_fkey": .notFound(Shelf.noSuchShelf),
+        "shelf_books_user_id_book_id_fkey": .notFound(Book.noSuchBook),
+        "reviews_user_id_book_id_fkey": .notFound(Book.noSuchBook),
         "shelves_name_check": .badUserInput(
             field: "name",
             "A name must have 1 to 100 characters, and no spaces at the start or end."),
@@ -77,14 +77,14 @@ extension BookplateError {
         "books_current_page_check": .badUserInput(
             field: "currentPage", "Send a whole number of at least 0."),
         "reviews_half_stars_check": .badUserInput(
-            field: "rating", "A rating must be from 1 to 5."),
+            field: "stars", "Stars must be a multiple of 0.5 from 0.5 to 5."),
         "reviews_content_check": .badUserInput(
             field: "rating", "A review needs a rating or a text."),
         "reviews_text_check": .badUserInput(
             field: "text", "Text may have at most 100,000 characters."),
         "reads_open": .conflict(
             "This book already has an open read. Finish it first.", field: "outcome"),
-        "reads_user_id_book_id_fkey": .notFound("There is no such book."),
+        "reads_user_id_book_id_fkey": .notFound(Book.noSuchBook),
         "reads_dates_check": ReadInput.datesReversed,
         "reads_open_check": ReadInput.openWithEnd,
         "reads_note_check": noteTooLong,
@@ -111,6 +111,6 @@ extension BookplateError {
             field: "comment", "Comment may have at most 10,000 characters."),
         "notes_chapter_check": .badUserInput(
             field: "chapter", "Chapter may have at most 500 characters."),
-        "covers_user_id_book_id_fkey": .notFound("There is no such book in the library."),
+        "covers_user_id_book_id_fkey": .notFound(Book.noSuchBook),
     ]
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Bookplate
 
 @Suite struct FeedTests {
-    /// 60 books: 20 of Fantasy, 20 of Crime, 16 of two genres, and 4 without a genre.
+    /// 60 books: 20 of Fantasy, 20 of Horror, 16 of two genres, and 4 without a genre.
     static let app = Shared {
         try await TestApp.start(
             catalog: (1...60).map { number in

@@ -37,7 +37,7 @@ SELECT s.id, s.name, s.position
 FROM shelves s
 WHERE s.user_id = $1 AND s.id = ANY($2);
 
-SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.status, b.updated_at
+SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.status, b.current_page, b.updated_at
 FROM books b
 WHERE b.user_id = $1 AND b.id = ANY($2);
 
@@ -53,10 +53,27 @@ SELECT n.id
 FROM notes n
 WHERE n.user_id = $1 AND n.id = ANY($2);
 
-SELECT r.id
+SELECT r.id, (r.half_stars + 1) / 2, r.text, r.book_id
 FROM reviews r
 WHERE r.user_id = $1 AND r.is_visible AND r.id = ANY($2);
 
 SELECT g.id
 FROM reading_goals g
 WHERE g.user_id = $1 AND g.id = ANY($2);
+
+-- round trip 3
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT sb.book_id, s.id
+FROM shelf_books sb
+JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
+WHERE sb.user_id = $1 AND sb.book_id = ANY($2)
+ORDER BY s.position, s.id;
+
+SELECT r.book_id, r.id, (r.half_stars + 1) / 2, r.text
+FROM reviews r
+WHERE r.user_id = $1 AND r.book_id = ANY($2);
+
+SELECT b.id
+FROM books b
+WHERE b.user_id = $1 AND b.id = ANY($2);

@@ -34,7 +34,10 @@ final class DocumentTexts {
         let bytes = Array(query.utf8)
         let found = hash != nil || policy.mode != .open ? lowercaseHex(sha256(bytes)) : nil
         if let hash, hash != found {
-            throw .request(.badInput("The document does not have the sha256Hash of the request."))
+            throw .request(
+                .badInput(
+                    "`sha256Hash` is not the SHA-256 hash of `query`. Hash exactly the text that you send."
+                ))
         }
         var text = DocumentText(bytes: bytes, newHash: hash)
         guard policy.mode != .open, let found else { return text }

@@ -103,7 +103,7 @@ struct BookCreation {
     /// The ISBN by which a job completes the book's metadata; nil if no job is needed.
     var isbnToComplete: ISBN? { title != nil && cardID == nil ? isbn : nil }
 
-    /// The result of `insert`.
+    /// The result of the insert statement.
     enum Outcome {
         /// The book exists. This request, or an earlier attempt at the same request, has created it.
         case book(UUID)
@@ -114,7 +114,7 @@ struct BookCreation {
         case lostRace
     }
 
-    /// - Parameter rows: The only row that `insert` has returned.
+    /// - Parameter rows: The row that the insert statement has returned; empty if a concurrent transaction was faster.
     func outcome(_ rows: [InsertResult]) -> Outcome {
         guard let result = rows.first else { return .lostRace }
         if result.createdID != nil || result.existingID != nil { return .book(id) }

@@ -57,7 +57,7 @@ extension Book {
         case .restored: return try book.only(results.last, orElse: noSuchDeletedBook)
         case .conflict(let other):
             throw .conflict(
-                "Another book in the library has the same ISBN or is the same edition.",
+                "Another book in the library has the same ISBN or is the same edition. Delete that book first.",
                 id: other.description)
         case .notFound: throw .notFound(noSuchDeletedBook)
         case nil: throw .internalError
