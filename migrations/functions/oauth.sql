@@ -1,4 +1,4 @@
--- requires: access_tokens, accounts, audit
+-- requires: access_tokens, accounts, audit, moves
 -- OAuth: requests of apps of other developers, the decisions of readers, and the tokens of the apps.
 --
 -- An app that asks for tokens is not a caller with a session, so these functions run with the rights of the owner, and find their
@@ -237,6 +237,7 @@ BEGIN
     locked_user := request.user_id;
     IF locked_user IS NOT NULL THEN
         PERFORM lock_user(locked_user);
+        PERFORM refuse_leaving_user(locked_user);
     END IF;
     SELECT r.* INTO request
     FROM oauth_requests r
@@ -309,6 +310,7 @@ BEGIN
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
     FOR UPDATE;
     IF NOT FOUND THEN
+        PERFORM refuse_leaving_user(owner);
         outcome := 'UNKNOWN';
         RETURN;
     END IF;
@@ -353,6 +355,8 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
     PERFORM lock_user(owner);
+    -- The grant would come back with the parcel.
+    PERFORM refuse_leaving_user(owner);
     DELETE FROM oauth_grants g
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client;
 END
@@ -360,11 +364,16 @@ $$;
 
 -- Revokes an access token of a client.
 CREATE OR REPLACE FUNCTION revoke_oauth_token(client uuid, given_hash bytea) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+BEGIN
     DELETE FROM access_tokens t
     USING oauth_grants g
-    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client
+    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client;
+    IF NOT FOUND THEN
+        PERFORM refuse_leaving_token(given_hash);
+    END IF;
+END
 $$;
 
 -- MARK: Clients
@@ -376,6 +385,7 @@ LANGUAGE sql STABLE
 AS $$
     SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
         OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
+        OR is_client_in_parcel(client)
 $$;
 
 -- Adds an app that registers itself. Returns false if the tenant does not allow that, or has `clients_max` such apps. The oldest
@@ -485,6 +495,9 @@ AS $$
 DECLARE
     changed oauth_grants;
 BEGIN
+    IF is_moving_account() THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP = 'DELETE' THEN
         changed := OLD;
     ELSE
