@@ -34,17 +34,6 @@ CREATE TYPE public.access_scope AS ENUM (
     'ACCOUNT'
 );
 
--- Name: account_move_state; Type: TYPE; Schema: public; Owner: -
-
-CREATE TYPE public.account_move_state AS ENUM (
-    'CLOSING',
-    'LEAVING',
-    'LEFT',
-    'ARRIVING',
-    'ARRIVED',
-    'CANCELLED'
-);
-
 -- Name: author_role; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.author_role AS ENUM (
@@ -459,7 +448,6 @@ BEGIN
     ORDER BY u.id
     FOR UPDATE;
     adopt_guest.user_id := user_of_identity();
-    -- Otherwise the guest's library would be left behind.
     PERFORM
     FROM users u
     WHERE u.id = guest AND u.tenant_id = app_tenant_id() AND u.is_guest
@@ -601,22 +589,6 @@ BEGIN
 END
 $$;
 
--- Name: are_moved_covers_kept(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.are_moved_covers_kept(owner uuid) RETURNS boolean
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT EXISTS (
-        SELECT
-        FROM account_moves m
-        WHERE m.user_id = owner AND false
-            AND (
-                m.state IN ('CLOSING', 'LEAVING', 'ARRIVING')
-                OR (m.state = 'LEFT' AND m.ended_at > now() - interval '1 day')
-            )
-    )
-$$;
-
 -- Name: audio_length(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.audio_length(owner uuid, book uuid) RETURNS integer
@@ -649,8 +621,8 @@ BEGIN
         PERFORM pg_notify('session_ended', credential ->> 'id');
     END IF;
     SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;
-    -- The tokens of a deleted account disappear with it, which is one event, and so is the move of an account.
-    IF tenant IS NULL OR is_moving_account() OR credential ->> 'grant_id' IS NOT NULL THEN
+    -- The tokens of a deleted account disappear with it, which is one event.
+    IF tenant IS NULL OR credential ->> 'grant_id' IS NOT NULL THEN
         RETURN NULL;
     END IF;
     IF TG_ARGV[0] = 'TOKEN_CREATED' THEN
@@ -710,9 +682,6 @@ CREATE FUNCTION public.audit_oauth_grant() RETURNS trigger
 DECLARE
     changed oauth_grants;
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     IF TG_OP = 'DELETE' THEN
         changed := OLD;
     ELSE
@@ -818,8 +787,7 @@ BEGIN
     PERFORM lock_user(guest);
     SELECT u.tenant_id INTO tenant
     FROM users u
-    WHERE u.id = guest
-        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day';
+    WHERE u.id = guest AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day';
     PERFORM
         set_config('app.user_id', CASE WHEN tenant IS NULL THEN '' ELSE guest::text END, true),
         set_config('app.tenant_id', coalesce(tenant::text, ''), true);
@@ -876,18 +844,6 @@ CREATE FUNCTION public.begin_object_write(version text, seconds integer) RETURNS
     SET expires_at = greatest(object_writes.expires_at, excluded.expires_at)
 $$;
 
--- Name: begin_parcel_copy(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.begin_parcel_copy(owner uuid, move uuid, origin uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    PERFORM check_arriving(owner, move, origin);
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move;
-END
-$$;
-
 -- Name: begin_request(uuid, uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.begin_request(user_id uuid, tenant_id uuid, session_id uuid, read_only boolean) RETURNS void
@@ -918,7 +874,6 @@ BEGIN
         AND s.revoked_at IS NULL
         AND s.expires_at > now();
     IF NOT FOUND THEN
-        PERFORM refuse_leaving_user(begin_request.user_id);
         RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -950,7 +905,6 @@ BEGIN
         AND coalesce(t.expires_at > now(), true)
         AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = begin_token_request.tenant_id));
     IF NOT FOUND THEN
-        PERFORM refuse_leaving_user(begin_token_request.user_id);
         RAISE EXCEPTION 'the access token was revoked or has expired' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -1064,26 +1018,6 @@ BEGIN
     last := last_committed_change(owner);
     kept := set_config('app.last_committed_change', owner || ' ' || last, true);
     RETURN last;
-END
-$$;
-
--- Name: cancel_arrival(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.cancel_arrival(owner uuid, move uuid, origin uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    -- The row is missing if a backup from before the move was restored.
-    INSERT INTO account_moves AS m (move_id, user_id, state, other_installation, ended_at)
-    VALUES (move, owner, 'CANCELLED', origin, now())
-    ON CONFLICT (move_id) DO UPDATE
-    SET state = 'CANCELLED', ended_at = coalesce(m.ended_at, now())
-    WHERE m.state IN ('ARRIVING', 'CANCELLED');
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account has arrived: continue the move, and then move the account back' USING ERRCODE = 'BP409';
-    END IF;
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move;
 END
 $$;
 
@@ -1453,51 +1387,6 @@ BEGIN
 END
 $$;
 
--- Name: check_arrival(uuid, uuid, uuid, text, text[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.check_arrival(owner uuid, move uuid, tenant uuid, tenant_slug text, subjects text[]) RETURNS void
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    IF EXISTS (SELECT FROM users u WHERE u.id = owner) THEN
-        RAISE EXCEPTION 'the other database already has the account %', owner USING ERRCODE = 'BP409';
-    ELSIF EXISTS (
-        SELECT
-        FROM account_moves m
-        WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING', 'ARRIVING') AND m.move_id <> move
-    ) THEN
-        RAISE EXCEPTION 'the other database has another move of the account that is in progress: finish or undo it first'
-            USING ERRCODE = 'BP409';
-    ELSIF false AND EXISTS (SELECT FROM account_tombstones t WHERE t.user_hash = sha256(uuid_send(owner))) THEN
-        RAISE EXCEPTION 'the account was deleted in the other database: it cannot be moved there' USING ERRCODE = 'BP409';
-    ELSIF EXISTS (SELECT FROM tenants t WHERE t.slug = tenant_slug AND t.id <> tenant) THEN
-        RAISE EXCEPTION 'the other database has another tenant with the slug %: rename one of the tenants', tenant_slug
-            USING ERRCODE = 'BP409';
-    ELSIF EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = ANY(subjects)) THEN
-        RAISE EXCEPTION
-            'the other database has another account with the same identity: its owner must delete it there, or unlink the identity'
-            USING ERRCODE = 'BP409';
-    END IF;
-END
-$$;
-
--- Name: check_arriving(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.check_arriving(owner uuid, move uuid, origin uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    PERFORM
-    FROM account_moves m
-    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'ARRIVING' AND m.other_installation = origin
-    FOR UPDATE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the other database does not expect the move %: it was undone, or has ended', move
-            USING ERRCODE = 'BP409';
-    END IF;
-END
-$$;
-
 -- Name: claim_edition_without_cover(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.claim_edition_without_cover(isbn13 text) RETURNS TABLE(id uuid, isbn13 text, cover_links text[])
@@ -1607,49 +1496,6 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     SET session_hash = NULL
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
-
--- Name: close_account(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.close_account(owner uuid, move uuid, destination uuid) RETURNS void
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $_$
-DECLARE
-    tenant uuid;
-BEGIN
-    PERFORM lock_user(owner);
-    SELECT u.tenant_id INTO tenant
-    FROM users u
-    WHERE u.id = owner
-    FOR UPDATE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'there is no account %', owner USING ERRCODE = 'BP404';
-    END IF;
-    IF EXISTS (
-        SELECT
-        FROM account_moves m
-        WHERE m.user_id = owner AND (m.state IN ('CLOSING', 'LEAVING', 'ARRIVING') OR m.move_id = move)
-    ) THEN
-        RAISE EXCEPTION 'another move of the account is in progress: finish or undo it first' USING ERRCODE = 'BP409';
-    END IF;
-    PERFORM refuse_moving_covers(owner);
-    INSERT INTO account_moves (move_id, user_id, tenant_id, state, other_installation, identity_hashes)
-    VALUES (move, owner, tenant, 'CLOSING', destination, identity_hashes(owner));
-    PERFORM pack_rows(move, owner, c.name, '{}', 't.user_id = $2') FROM credential_tables() AS c (name);
-    PERFORM set_config('app.moving', 'on', true);
-    DELETE FROM access_tokens t
-    WHERE t.user_id = owner;
-    DELETE FROM oauth_grants g
-    WHERE g.user_id = owner;
-    DELETE FROM sessions s
-    WHERE s.user_id = owner;
-    PERFORM set_config('app.moving', '', true);
-END
-$_$;
 
 -- Name: collect_signals(integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1791,96 +1637,6 @@ BEGIN
 END
 $$;
 
--- Name: webhook_positions; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.webhook_positions (
-    user_id uuid NOT NULL,
-    change_seq bigint NOT NULL,
-    event_id bigint NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
-
-ALTER TABLE ONLY public.webhook_positions FORCE ROW LEVEL SECURITY;
-
--- Name: collect_user_events(public.webhook_positions, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.collect_user_events(mark public.webhook_positions, entries_max integer) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    entry_count int;
-    last_change bigint;
-    last_event bigint;
-    receivers uuid[];
-    webhook uuid;
-BEGIN
-    WITH entries AS (
-        (
-            SELECT
-                max(c.at) OVER (ORDER BY c.seq) AS position,
-                c.at,
-                change_event_type(c.typename, c.kind) AS type,
-                c.id AS object_id,
-                c.seq AS change_seq,
-                NULL::bigint AS event_id
-            FROM changes c
-            WHERE c.user_id = mark.user_id AND c.seq > mark.change_seq
-            ORDER BY c.seq
-            LIMIT entries_max
-        )
-        UNION ALL
-        (
-            SELECT
-                max(e.created_at) OVER (ORDER BY e.id),
-                e.created_at,
-                cover_event_type(e.payload ->> 'status'),
-                (e.payload ->> 'book_id')::uuid,
-                NULL,
-                e.id
-            FROM events e
-            WHERE e.user_id = mark.user_id AND e.id > mark.event_id AND e.kind = 'cover_changed'
-            ORDER BY e.id
-            LIMIT entries_max
-        )
-    ), taken AS MATERIALIZED (
-        SELECT e.*
-        FROM entries e
-        ORDER BY e.position, e.change_seq, e.event_id
-        LIMIT entries_max
-    ), added AS (
-        INSERT INTO webhook_deliveries (user_id, webhook_id, type, object_id, change_seq, event_at, expires_at)
-        SELECT mark.user_id, w.id, t.type, t.object_id, t.change_seq, t.at, t.at + webhook_lifetime()
-        FROM taken t
-        CROSS JOIN users u
-        JOIN webhooks w ON w.tenant_id = u.tenant_id
-        WHERE u.id = mark.user_id
-            AND t.type IS NOT NULL
-            AND w.created_at <= t.at
-            AND has_event_type(w.event_types, t.type)
-            AND NOT is_webhook_queue_full(w.id, mark.user_id)
-        ORDER BY t.position, t.change_seq, t.event_id
-        RETURNING webhook_id
-    )
-    SELECT
-        count(*), max(t.change_seq), max(t.event_id),
-        (SELECT array_agg(DISTINCT a.webhook_id) FROM added a)
-    INTO entry_count, last_change, last_event, receivers
-    FROM taken t;
-    FOREACH webhook IN ARRAY coalesce(receivers, '{}') LOOP
-        PERFORM schedule_webhook_delivery(webhook, mark.user_id);
-    END LOOP;
-    IF entry_count < entries_max THEN
-        DELETE FROM webhook_positions p
-        WHERE p.user_id = mark.user_id;
-    ELSE
-        UPDATE webhook_positions p
-        SET change_seq = greatest(p.change_seq, last_change),
-            event_id = greatest(p.event_id, last_event)
-        WHERE p.user_id = mark.user_id;
-    END IF;
-END
-$$;
-
 -- Name: collect_webhook_events(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) RETURNS integer
@@ -1889,7 +1645,12 @@ CREATE FUNCTION public.collect_webhook_events(users_max integer, entries_max int
     AS $$
 DECLARE
     collected int := 0;
+    entry_count int;
+    last_change bigint;
+    last_event bigint;
     mark webhook_positions;
+    receivers uuid[];
+    webhook uuid;
 BEGIN
     FOR mark IN
         SELECT p.*
@@ -1900,7 +1661,70 @@ BEGIN
         -- The locks of lock_user and lock_webhook_queue. Neither is waited for, so there are no deadlocks.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(mark.user_id::text, 0))
             OR NOT pg_try_advisory_xact_lock(hashtextextended('webhook ' || mark.user_id, 0));
-        PERFORM collect_user_events(mark, entries_max);
+        WITH entries AS (
+            (
+                SELECT
+                    max(c.at) OVER (ORDER BY c.seq) AS position,
+                    c.at,
+                    change_event_type(c.typename, c.kind) AS type,
+                    c.id AS object_id,
+                    c.seq AS change_seq,
+                    NULL::bigint AS event_id
+                FROM changes c
+                WHERE c.user_id = mark.user_id AND c.seq > mark.change_seq
+                ORDER BY c.seq
+                LIMIT entries_max
+            )
+            UNION ALL
+            (
+                SELECT
+                    max(e.created_at) OVER (ORDER BY e.id),
+                    e.created_at,
+                    cover_event_type(e.payload ->> 'status'),
+                    (e.payload ->> 'book_id')::uuid,
+                    NULL,
+                    e.id
+                FROM events e
+                WHERE e.user_id = mark.user_id AND e.id > mark.event_id AND e.kind = 'cover_changed'
+                ORDER BY e.id
+                LIMIT entries_max
+            )
+        ), taken AS MATERIALIZED (
+            SELECT e.*
+            FROM entries e
+            ORDER BY e.position, e.change_seq, e.event_id
+            LIMIT entries_max
+        ), added AS (
+            INSERT INTO webhook_deliveries (user_id, webhook_id, type, object_id, change_seq, event_at, expires_at)
+            SELECT mark.user_id, w.id, t.type, t.object_id, t.change_seq, t.at, t.at + webhook_lifetime()
+            FROM taken t
+            CROSS JOIN users u
+            JOIN webhooks w ON w.tenant_id = u.tenant_id
+            WHERE u.id = mark.user_id
+                AND t.type IS NOT NULL
+                AND w.created_at <= t.at
+                AND has_event_type(w.event_types, t.type)
+                AND NOT is_webhook_queue_full(w.id, mark.user_id)
+            ORDER BY t.position, t.change_seq, t.event_id
+            RETURNING webhook_id
+        )
+        SELECT
+            count(*), max(t.change_seq), max(t.event_id),
+            (SELECT array_agg(DISTINCT a.webhook_id) FROM added a)
+        INTO entry_count, last_change, last_event, receivers
+        FROM taken t;
+        FOREACH webhook IN ARRAY coalesce(receivers, '{}') LOOP
+            PERFORM schedule_webhook_delivery(webhook, mark.user_id);
+        END LOOP;
+        IF entry_count < entries_max THEN
+            DELETE FROM webhook_positions p
+            WHERE p.user_id = mark.user_id;
+        ELSE
+            UPDATE webhook_positions p
+            SET change_seq = greatest(p.change_seq, last_change),
+                event_id = greatest(p.event_id, last_event)
+            WHERE p.user_id = mark.user_id;
+        END IF;
         collected := collected + 1;
     END LOOP;
     RETURN collected;
@@ -1930,24 +1754,6 @@ BEGIN
     RETURN NEW;
 END
 $$;
-
--- Name: count_account(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.count_account(owner uuid) RETURNS bigint
-    LANGUAGE plpgsql STABLE
-    AS $_$
-DECLARE
-    moved record;
-    counted bigint;
-    total bigint := 0;
-BEGIN
-    FOR moved IN SELECT t.name, t.key FROM moved_tables() t WHERE t.name <> 'changes' LOOP
-        EXECUTE format('SELECT count(*) FROM %I t WHERE t.%I = $1', moved.name, moved.key) INTO counted USING owner;
-        total := total + counted;
-    END LOOP;
-    RETURN total;
-END
-$_$;
 
 -- Name: covers; Type: TABLE; Schema: public; Owner: -
 
@@ -2360,14 +2166,6 @@ BEGIN
 END
 $$;
 
--- Name: credential_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.credential_tables() RETURNS SETOF text
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT unnest(ARRAY['sessions', 'oauth_grants', 'access_tokens'])
-$$;
-
 -- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time_zone text) RETURNS timestamp with time zone
@@ -2523,10 +2321,6 @@ CREATE FUNCTION public.delete_changes() RETURNS trigger
 BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
-    PERFORM end_move_of_deleted_user(OLD.id);
     IF EXISTS (SELECT FROM webhooks) THEN
         PERFORM end_webhook_user(OLD.tenant_id, OLD.id);
     END IF;
@@ -2713,30 +2507,6 @@ CREATE FUNCTION public.drop_deleted_covers(owner uuid, bytes_needed bigint) RETU
     WHERE d.user_id = owner AND d.id = oldest.book_id AND oldest.freed_before < bytes_needed
 $$;
 
--- Name: drop_grants_without_client(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.drop_grants_without_client(move uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    RETURN;
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move
-        AND p.table_name IN ('oauth_grants', 'oauth_requests')
-        AND NOT EXISTS (SELECT FROM oauth_clients c WHERE c.id = (p.row ->> 'client_id')::uuid);
-    WITH grants AS MATERIALIZED (
-        SELECT p.row ->> 'id' AS id
-        FROM account_parcels p
-        WHERE p.move_id = move AND p.table_name = 'oauth_grants'
-    )
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move
-        AND p.table_name = 'access_tokens'
-        AND p.row ->> 'grant_id' IS NOT NULL
-        AND p.row ->> 'grant_id' NOT IN (SELECT g.id FROM grants g);
-END
-$$;
-
 -- Name: due_webhook_deliveries(uuid, uuid[], integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer) RETURNS TABLE(user_id uuid, id uuid, type text, object_id uuid, change_seq bigint, event_at timestamp with time zone)
@@ -2840,19 +2610,6 @@ BEGIN
 END
 $$;
 
--- Name: end_move_of_deleted_user(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.end_move_of_deleted_user(owner uuid) RETURNS void
-    LANGUAGE sql
-    AS $$
-    DELETE FROM account_parcels p
-    USING account_moves m
-    WHERE false AND m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING') AND p.move_id = m.move_id;
-    UPDATE account_moves m
-    SET state = 'CANCELLED', identity_hashes = '{}', ended_at = now()
-    WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING')
-$$;
-
 -- Name: end_oauth_grant(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) RETURNS void
@@ -2861,8 +2618,6 @@ CREATE FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) R
     AS $$
 BEGIN
     PERFORM lock_user(owner);
-    -- The grant would come back with the parcel.
-    PERFORM refuse_leaving_user(owner);
     DELETE FROM oauth_grants g
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client;
 END
@@ -3159,7 +2914,6 @@ BEGIN
     locked_user := request.user_id;
     IF locked_user IS NOT NULL THEN
         PERFORM lock_user(locked_user);
-        PERFORM refuse_leaving_user(locked_user);
     END IF;
     SELECT r.* INTO request
     FROM oauth_requests r
@@ -3208,22 +2962,6 @@ BEGIN
         user_id := request.user_id;
         scopes := request.scopes::text[];
     END IF;
-END
-$$;
-
--- Name: expect_account(uuid, uuid, uuid, uuid, text, text[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.expect_account(owner uuid, move uuid, origin uuid, tenant uuid, tenant_slug text, subjects text[]) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    -- A sweep of the store sees either the row, or its removals are committed before it.
-    PERFORM lock_user(owner);
-    PERFORM check_arrival(owner, move, tenant, tenant_slug, subjects);
-    INSERT INTO account_moves (move_id, user_id, tenant_id, state, other_installation)
-    VALUES (move, owner, tenant, 'ARRIVING', origin)
-    ON CONFLICT (move_id) DO NOTHING;
-    PERFORM check_arriving(owner, move, origin);
 END
 $$;
 
@@ -3281,22 +3019,15 @@ $$;
 -- Name: find_access_token(bytea); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.find_access_token(given_hash bytea) RETURNS TABLE(user_id uuid, tenant_id uuid, id uuid, scopes public.access_scope[], documents text[], expires_at timestamp with time zone)
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-#variable_conflict use_column
-BEGIN
-    RETURN QUERY
-        SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
-        FROM access_tokens t
-        JOIN users u ON u.id = t.user_id
-        WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
-            AND coalesce(t.expires_at > now(), true)
-            AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id));
-    IF NOT FOUND THEN
-        PERFORM refuse_leaving_token(given_hash);
-    END IF;
-END
+    SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
+    FROM access_tokens t
+    JOIN users u ON u.id = t.user_id
+    WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
+        AND coalesce(t.expires_at > now(), true)
+        AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id))
 $$;
 
 -- Name: find_readers_to_collect(boolean); Type: FUNCTION; Schema: public; Owner: -
@@ -3418,23 +3149,6 @@ CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_ev
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');
     SELECT pg_notify('jobs', 'feed.deck');
-$$;
-
--- Name: finish_leaving(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.finish_leaving(owner uuid, move uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    UPDATE account_moves m
-    SET state = 'LEFT', ended_at = now()
-    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'LEAVING';
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account % is not leaving', owner USING ERRCODE = 'BP409';
-    END IF;
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move;
-END
 $$;
 
 -- Name: finish_moving_cover(uuid, uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
@@ -3663,14 +3377,6 @@ CREATE FUNCTION public.has_event_type(event_types text[], type text) RETURNS boo
     LANGUAGE sql IMMUTABLE
     AS $$
     SELECT event_types && ARRAY['*', split_part(type, '.', 1) || '.*', type]
-$$;
-
--- Name: identity_hashes(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.identity_hashes(owner uuid) RETURNS bytea[]
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT ARRAY(SELECT sha256(convert_to(i.subject, 'UTF8')) FROM identities i WHERE i.user_id = owner)
 $$;
 
 -- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -4737,7 +4443,6 @@ CREATE FUNCTION public.inactive_guests(days integer, guests_max integer) RETURNS
     WHERE u.is_guest
         AND u.created_at < now() - greatest(1, days) * interval '1 day'
         AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
-        -- The parcel of a closed guest contains its sessions, so it seems to be inactive.
     ORDER BY u.created_at
     LIMIT guests_max
 $$;
@@ -4900,19 +4605,6 @@ CREATE FUNCTION public.is_chosen_cover(source public.cover_source) RETURNS boole
     SELECT source IN ('MANUAL_UPLOAD', 'URL')
 $$;
 
--- Name: is_client_in_parcel(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.is_client_in_parcel(client uuid) RETURNS boolean
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT EXISTS (
-        SELECT
-        FROM account_moves m
-        JOIN account_parcels p ON p.move_id = m.move_id AND p.table_name IN ('oauth_grants', 'oauth_requests')
-        WHERE false AND (p.row ->> 'client_id')::uuid = client
-    )
-$$;
-
 -- Name: is_from_apple(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_from_apple(subject text) RETURNS boolean
@@ -4933,31 +4625,12 @@ CREATE FUNCTION public.is_in_order(started text, finished text) RETURNS boolean
     )
 $$;
 
--- Name: is_leaving_account(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.is_leaving_account(owner uuid) RETURNS boolean
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT EXISTS (SELECT FROM account_moves m WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING'))
-$$;
-
 -- Name: is_listened(public.read_format, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_listened(format public.read_format, length_seconds integer) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     SELECT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)
-$$;
-
--- Name: is_moving_account(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.is_moving_account() RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    RETURN coalesce(current_setting('app.moving', true) = 'on', false);
-END
 $$;
 
 -- Name: is_oauth_client_used(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -4967,7 +4640,6 @@ CREATE FUNCTION public.is_oauth_client_used(client uuid) RETURNS boolean
     AS $$
     SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
         OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
-        OR is_client_in_parcel(client)
 $$;
 
 -- Name: is_other_object(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -5014,7 +4686,7 @@ CREATE FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version tex
         WHERE c.user_id = is_stored_version.user_id
             AND c.book_id = is_stored_version.book_id
             AND c.version = is_stored_version.version
-    ) OR are_moved_covers_kept(is_stored_version.user_id)
+    )
 $$;
 
 -- Name: is_webhook_queue_full(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -5053,37 +4725,6 @@ CREATE FUNCTION public.keep_as_notes(owner uuid, book uuid, kept text) RETURNS v
     INSERT INTO notes (user_id, id, book_id, comment)
     SELECT owner, gen_random_uuid(), book, substr(kept, 10000 * part + 1, 10000)
     FROM generate_series(0, (char_length(kept) - 1) / 10000) part
-$$;
-
--- Name: keep_client_in_parcel(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.keep_client_in_parcel() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF is_client_in_parcel(OLD.id) THEN
-        RAISE EXCEPTION 'the app has access to an account that is being moved: finish or undo the move first'
-            USING ERRCODE = 'BP409';
-    END IF;
-    RETURN OLD;
-END
-$$;
-
--- Name: keep_tenant_of_move(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.keep_tenant_of_move() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF EXISTS (
-        SELECT FROM account_moves m WHERE m.tenant_id = OLD.id AND m.state IN ('CLOSING', 'LEAVING', 'ARRIVING')
-    ) THEN
-        RAISE EXCEPTION 'an account of the tenant is being moved: finish or undo the move first' USING ERRCODE = 'BP409';
-    END IF;
-    RETURN OLD;
-END
 $$;
 
 -- Name: last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -5147,7 +4788,6 @@ BEGIN
     IF FOUND
         AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
         AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
-        -- The library exists already.
     THEN
         RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
     END IF;
@@ -5996,9 +5636,6 @@ CREATE FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], vers
 BEGIN
     -- Waits for the user's running transactions, whose rows the query below then sees. Later ones see its result.
     PERFORM lock_user(mark_versions_removed.user_id);
-    IF are_moved_covers_kept(mark_versions_removed.user_id) THEN
-        RETURN;
-    END IF;
     RETURN QUERY
         WITH unnamed AS MATERIALIZED (
             SELECT given.book_id, given.version
@@ -6890,34 +6527,6 @@ BEGIN
 END
 $$;
 
--- Name: moved_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.moved_tables() RETURNS TABLE(number bigint, name text, key text, written_columns text[])
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT
-        t.number,
-        t.name,
-        CASE t.name WHEN 'users' THEN 'id' ELSE 'user_id' END,
-        CASE t.name
-            WHEN 'books' THEN ARRAY['author', 'author_ids', 'series_id', 'search_text', 'title_card_version']
-            WHEN 'events' THEN ARRAY['id']
-            ELSE '{}'
-        END || ARRAY(
-            SELECT a.attname::text
-            FROM pg_attribute a
-            WHERE a.attrelid = t.name::regclass AND a.attgenerated <> ''
-        )
-    FROM unnest(
-        ARRAY[
-            'users', 'identities', 'sessions', 'apple_grants', 'oauth_grants', 'access_tokens', 'oauth_requests', 'shelves',
-            'books', 'covers', 'shelf_books', 'reviews', 'reads', 'progress_entries', 'reading_days', 'reading_goals',
-            'reading_tombstones', 'notes', 'deleted_books', 'ereader_documents', 'ereader_positions', 'swipes', 'imports',
-            'import_failures', 'removed_covers', 'jobs', 'books_to_link', 'changes', 'events'
-        ]
-    ) WITH ORDINALITY AS t (name, number)
-$$;
-
 -- Name: moving_covers_of(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.moving_covers_of(guest uuid, covers_max integer) RETURNS TABLE(user_id uuid, book_id uuid, guest_book_id uuid, version text)
@@ -7086,7 +6695,6 @@ CREATE FUNCTION public.open_session(session_id uuid, refresh_hash bytea, token_h
 DECLARE
     recent bigint;
 BEGIN
-    PERFORM refuse_leaving_user(app_user_id());
     INSERT INTO identity_token_uses (token_hash, expires_at)
     VALUES (open_session.token_hash, token_expires_at)
     ON CONFLICT DO NOTHING;
@@ -7166,146 +6774,6 @@ CREATE FUNCTION public.owned_works_of_series(reader uuid, series uuid) RETURNS T
     GROUP BY o.work
 $$;
 
--- Name: pack_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.pack_account(owner uuid, move uuid) RETURNS bigint
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $_$
-DECLARE
-    tenant uuid;
-    moved record;
-    mark webhook_positions;
-    has_rows boolean;
-    row_count bigint;
-BEGIN
-    PERFORM lock_user(owner);
-    PERFORM lock_webhook_queue(owner);
-    PERFORM
-    FROM users u
-    WHERE u.id = owner
-    FOR UPDATE;
-    UPDATE account_moves m
-    SET state = 'LEAVING', identity_hashes = identity_hashes(owner)
-    FROM users u
-    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'CLOSING' AND u.id = owner
-    RETURNING m.tenant_id INTO tenant;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account % is not closed', owner;
-    END IF;
-    -- A guest may have been merged since the account was closed.
-    PERFORM refuse_moving_covers(owner);
-
-    -- A worker that runs a job of the account loses it, as if it were shutting down.
-    UPDATE jobs j
-    SET state = 'READY',
-        attempts = greatest(0, j.attempts - 1),
-        run_at = now(),
-        worker = NULL,
-        lease_until = NULL
-    WHERE j.user_id = owner AND j.state = 'RUNNING';
-    -- The log does not move, so its entries become events for webhooks now.
-    LOOP
-        SELECT p.* INTO mark
-        FROM webhook_positions p
-        WHERE p.user_id = owner
-        FOR UPDATE;
-        EXIT WHEN NOT FOUND;
-        PERFORM collect_user_events(mark, 1000);
-    END LOOP;
-
-    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
-        PERFORM pack_rows(
-            move, owner, moved.name, moved.written_columns, format('t.%I = $2', moved.key),
-            CASE moved.name WHEN 'events' THEN 't.id' ELSE 'NULL' END
-        );
-    END LOOP;
-    SELECT count(*) INTO row_count
-    FROM account_parcels p
-    WHERE p.move_id = move AND p.table_name <> 'changes';
-    INSERT INTO account_parcels (move_id, table_name, number, row)
-    SELECT move, 'last_change', 1, to_jsonb(c)
-    FROM changes c
-    WHERE c.user_id = owner
-    ORDER BY c.seq DESC
-    LIMIT 1;
-
-    PERFORM pack_rows(move, owner, 'tenants', '{}', format('t.id = %L', tenant));
-    PERFORM pack_rows(move, owner, 'identity_providers', '{}', format('t.tenant_id = %L', tenant));
-    PERFORM pack_rows(
-        move, owner, 'oauth_clients', '{}',
-        't.id IN (
-            SELECT (p.row ->> ''client_id'')::uuid
-            FROM account_parcels p
-            WHERE p.move_id = $1 AND p.table_name IN (''oauth_grants'', ''oauth_requests'')
-        )'
-    );
-    PERFORM pack_rows(
-        move, owner, 'editions', uncopied_edition_columns(),
-        't.id IN (
-            SELECT b.edition_id FROM books b WHERE b.user_id = $2
-            UNION
-            SELECT s.edition_id FROM swipes s WHERE s.user_id = $2
-        )'
-    );
-    PERFORM pack_rows(
-        move, owner, names.name, '{}',
-        't.edition_id IN (
-            SELECT (p.row ->> ''id'')::uuid FROM account_parcels p WHERE p.move_id = $1 AND p.table_name = ''editions''
-        )'
-    )
-    FROM unnest(ARRAY['edition_sources', 'edition_work_keys']) AS names (name);
-
-    PERFORM set_config('app.moving', 'on', true);
-    DELETE FROM users u
-    WHERE u.id = owner;
-    PERFORM set_config('app.moving', '', true);
-    FOR moved IN
-        SELECT t.name, t.key FROM moved_tables() t
-        UNION ALL
-        SELECT r.name, 'user_id' FROM rebuilt_tables() AS r (name)
-    LOOP
-        EXECUTE format('SELECT EXISTS (SELECT FROM %I t WHERE t.%I = $1)', moved.name, moved.key) INTO has_rows USING owner;
-        IF has_rows THEN
-            RAISE EXCEPTION 'rows of the account are left in the table %', moved.name;
-        END IF;
-    END LOOP;
-    PERFORM record_audit_event(
-        'ACCOUNT_LEFT', tenant, owner, NULL,
-        (
-            SELECT jsonb_build_object('move', move, 'installation', m.other_installation)
-            FROM account_moves m
-            WHERE m.user_id = owner AND m.move_id = move
-        )
-    );
-    RETURN row_count;
-END
-$_$;
-
--- Name: pack_rows(uuid, uuid, text, text[], text, text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.pack_rows(move uuid, owner uuid, source text, without text[], condition text, ordering text DEFAULT 'NULL'::text) RETURNS void
-    LANGUAGE plpgsql
-    AS $_$
-BEGIN
-    EXECUTE format(
-        'INSERT INTO account_parcels (move_id, table_name, number, row)
-        SELECT $1, %1$L, f.last + row_number() OVER (ORDER BY %3$s), to_jsonb(t) - $3
-        FROM %1$I t
-        CROSS JOIN (
-            SELECT coalesce(max(p.number), 0) AS last FROM account_parcels p WHERE p.move_id = $1 AND p.table_name = %1$L
-        ) f
-        WHERE %2$s',
-        source, condition, ordering
-    )
-    USING move, owner, without;
-END
-$_$;
-
 -- Name: page_in_edition(integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.page_in_edition(page integer, page_count integer, other_count integer) RETURNS integer
@@ -7315,24 +6783,6 @@ CREATE FUNCTION public.page_in_edition(page integer, page_count integer, other_c
         WHEN page_count > 0 AND other_count > 0 THEN least(round(page::float8 / page_count * other_count)::int, other_count)
         ELSE page
     END
-$$;
-
--- Name: parcel_columns(uuid, text, text[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.parcel_columns(move uuid, of_table text, without text[]) RETURNS text[]
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT ARRAY(
-        SELECT a.attname::text
-        FROM pg_attribute a
-        JOIN (SELECT p.row FROM account_parcels p WHERE p.move_id = move AND p.table_name = of_table LIMIT 1) f
-            ON f.row ? a.attname::text
-        WHERE a.attrelid = of_table::regclass
-            AND a.attnum > 0
-            AND NOT a.attisdropped
-            AND NOT a.attname = ANY(without)
-        ORDER BY a.attnum
-    )
 $$;
 
 -- Name: pending_events(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -7878,58 +7328,6 @@ CREATE FUNCTION public.reassign_genres() RETURNS bigint
     SELECT count(*) FROM changed
 $$;
 
--- Name: rebuilt_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.rebuilt_tables() RETURNS SETOF text
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT unnest(ARRAY['collected_signals', 'feed_decks', 'moving_covers', 'readers_to_collect', 'webhook_positions'])
-$$;
-
--- Name: receive_account(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.receive_account(owner uuid, move uuid, origin uuid) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    row_count bigint;
-    tenant tenants;
-    is_new_tenant boolean;
-BEGIN
-    PERFORM lock_user(owner);
-    SELECT t.* INTO tenant
-    FROM account_parcels p
-    CROSS JOIN LATERAL jsonb_populate_record(NULL::tenants, p.row) t
-    WHERE p.move_id = move AND p.table_name = 'tenants';
-    PERFORM check_arrival(
-        owner, move, tenant.id, tenant.slug,
-        ARRAY(SELECT p.row ->> 'subject' FROM account_parcels p WHERE p.move_id = move AND p.table_name = 'identities')
-    );
-    is_new_tenant := NOT EXISTS (SELECT FROM tenants t WHERE t.id = tenant.id);
-    IF is_new_tenant THEN
-        PERFORM unpack_rows(move, 'tenants', '{}', 'true');
-        PERFORM unpack_rows(move, 'identity_providers', '{}', 'true');
-    END IF;
-    PERFORM unpack_rows(move, 'oauth_clients', '{}', 'true');
-    PERFORM unpack_editions(move, true);
-    row_count := unpack_account(owner, move);
-    PERFORM start_change_log(owner, move);
-    UPDATE account_moves m
-    SET state = 'ARRIVED', ended_at = now()
-    WHERE m.user_id = owner AND m.move_id = move;
-    -- The account has come back.
-    UPDATE account_moves m
-    SET identity_hashes = '{}'
-    WHERE m.user_id = owner AND m.state = 'LEFT';
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move;
-    PERFORM record_audit_event(
-        'ACCOUNT_ARRIVED', tenant.id, owner, NULL, jsonb_build_object('move', move, 'installation', origin)
-    );
-    RETURN row_count;
-END
-$$;
-
 -- Name: recent_voice(integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.recent_voice(voice integer, at timestamp with time zone) RETURNS numeric
@@ -8080,9 +7478,6 @@ CREATE FUNCTION public.record_identity() RETURNS trigger
     SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     INSERT INTO identities (user_id, tenant_id, subject, created_at)
     VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
     RETURN NULL;
@@ -8397,7 +7792,6 @@ BEGIN
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
     FOR UPDATE;
     IF NOT FOUND THEN
-        PERFORM refuse_leaving_user(owner);
         outcome := 'UNKNOWN';
         RETURN;
     END IF;
@@ -8528,166 +7922,12 @@ BEGIN
 END
 $$;
 
--- Name: refuse_credential(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_credential() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF is_moving_account() THEN
-        RETURN NEW;
-    END IF;
-    -- Waits for a transaction that closes the account. The foreign key locks the same row.
-    PERFORM
-    FROM users u
-    WHERE u.id = NEW.user_id
-    FOR KEY SHARE;
-    RETURN NEW;
-END
-$$;
-
--- Name: refuse_leaving_identity(uuid, text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_leaving_identity(tenant uuid, subject text) RETURNS void
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF EXISTS (
-        SELECT
-        FROM account_moves m
-        WHERE m.identity_hashes @> ARRAY[sha256(convert_to(subject, 'UTF8'))]
-            AND m.tenant_id = tenant
-            AND false
-    ) THEN
-        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
-    END IF;
-END
-$$;
-
--- Name: refuse_leaving_token(bytea); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_leaving_token(given_hash bytea) RETURNS void
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF EXISTS (
-        SELECT
-        FROM account_moves m
-        JOIN account_parcels p ON p.move_id = m.move_id AND p.table_name = 'access_tokens'
-        WHERE m.state IN ('CLOSING', 'LEAVING')
-            AND given_hash IN ((p.row ->> 'token_hash')::bytea, (p.row ->> 'kosync_hash')::bytea)
-    ) THEN
-        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
-    END IF;
-END
-$$;
-
--- Name: refuse_leaving_tokens(uuid[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_leaving_tokens(ids uuid[]) RETURNS void
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    IF EXISTS (
-        SELECT
-        FROM account_moves m
-        JOIN account_parcels p ON p.move_id = m.move_id AND p.table_name = 'access_tokens'
-        WHERE m.state IN ('CLOSING', 'LEAVING') AND (p.row ->> 'id')::uuid = ANY(ids)
-    ) THEN
-        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
-    END IF;
-END
-$$;
-
--- Name: refuse_leaving_user(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_leaving_user(owner uuid) RETURNS void
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF is_leaving_account(owner) THEN
-        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
-    END IF;
-END
-$$;
-
--- Name: refuse_moved_account(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moved_account() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF NOT is_moving_account() THEN
-        PERFORM refuse_moved_user(NEW.id);
-    END IF;
-    RETURN NEW;
-END
-$$;
-
--- Name: refuse_moved_identity(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moved_identity() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF is_moving_account() THEN
-        RETURN NEW;
-    END IF;
-    PERFORM refuse_leaving_identity(NEW.tenant_id, NEW.subject);
-    IF EXISTS (
-        SELECT
-        FROM account_moves m
-        WHERE m.identity_hashes @> ARRAY[sha256(convert_to(NEW.subject, 'UTF8'))]
-            AND m.tenant_id = NEW.tenant_id
-            AND m.state = 'LEFT'
-    ) THEN
-        RAISE EXCEPTION 'This account was moved to another server. Sign in there.' USING ERRCODE = 'BP409';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
--- Name: refuse_moved_user(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moved_user(owner uuid) RETURNS void
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    PERFORM refuse_leaving_user(owner);
-    IF NOT EXISTS (SELECT FROM users u WHERE u.id = owner)
-        AND EXISTS (SELECT FROM account_moves m WHERE m.user_id = owner AND m.state = 'LEFT')
-    THEN
-        RAISE EXCEPTION 'This account was moved to another server. Sign in there.' USING ERRCODE = 'BP409';
-    END IF;
-END
-$$;
-
--- Name: refuse_moving_covers(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moving_covers(owner uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    IF EXISTS (SELECT FROM moving_covers c WHERE c.user_id = owner) THEN
-        RAISE EXCEPTION 'the covers of a merged guest are being copied: try again in a minute' USING ERRCODE = 'BP409';
-    END IF;
-END
-$$;
-
 -- Name: refuse_session(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.refuse_session() RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    PERFORM refuse_leaving_user(app_user_id());
     RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
 END
 $$;
@@ -8790,14 +8030,6 @@ CREATE FUNCTION public.release_jobs(ids uuid[], fences integer[]) RETURNS void
     FROM unnest(ids, fences) AS held (id, fence)
     WHERE j.id = held.id AND j.fence = held.fence AND j.state = 'RUNNING';
     SELECT pg_notify('jobs', '')
-$$;
-
--- Name: remaining_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.remaining_tables() RETURNS SETOF text
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT unnest(ARRAY['account_moves', 'webhook_deliveries'])
 $$;
 
 -- Name: renew_jobs(uuid[], integer[], integer); Type: FUNCTION; Schema: public; Owner: -
@@ -9067,61 +8299,15 @@ BEGIN
 END
 $$;
 
--- Name: return_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.return_account(owner uuid, move uuid) RETURNS void
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $$
-DECLARE
-    is_packed boolean;
-BEGIN
-    PERFORM lock_user(owner);
-    SELECT m.state = 'LEAVING' INTO is_packed
-    FROM account_moves m
-    WHERE m.user_id = owner AND m.move_id = move AND m.state IN ('CLOSING', 'LEAVING')
-    FOR UPDATE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account % is not leaving', owner USING ERRCODE = 'BP409';
-    END IF;
-    UPDATE account_moves m
-    SET state = 'CANCELLED', identity_hashes = '{}', ended_at = now()
-    WHERE m.user_id = owner AND m.move_id = move;
-    IF is_packed THEN
-        PERFORM unpack_editions(move, false);
-        PERFORM unpack_account(owner, move);
-        PERFORM record_audit_event('ACCOUNT_RETURNED', u.tenant_id, owner, NULL, jsonb_build_object('move', move))
-        FROM users u
-        WHERE u.id = owner;
-    ELSE
-        PERFORM drop_grants_without_client(move);
-        PERFORM set_config('app.moving', 'on', true);
-        PERFORM unpack_rows(move, c.name, '{}', 'true') FROM credential_tables() AS c (name);
-        PERFORM set_config('app.moving', '', true);
-    END IF;
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move;
-END
-$$;
-
 -- Name: revoke_oauth_token(uuid, bytea); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.revoke_oauth_token(client uuid, given_hash bytea) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-BEGIN
     DELETE FROM access_tokens t
     USING oauth_grants g
-    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client;
-    IF NOT FOUND THEN
-        PERFORM refuse_leaving_token(given_hash);
-    END IF;
-END
+    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client
 $$;
 
 -- Name: rows_with(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -10275,18 +9461,6 @@ BEGIN
 END
 $$;
 
--- Name: start_change_log(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.start_change_log(owner uuid, move uuid) RETURNS void
-    LANGUAGE sql
-    AS $$
-    INSERT INTO changes (user_id, seq, kind, typename, id, at)
-    SELECT owner, c.seq, c.kind, c.typename, c.id, c.at
-    FROM account_parcels p
-    CROSS JOIN LATERAL jsonb_populate_record(NULL::changes, p.row) c
-    WHERE p.move_id = move AND p.table_name = 'last_change'
-$$;
-
 -- Name: start_oauth_request(uuid, uuid, uuid, text, public.access_scope[], integer, text, text, text, bytea, bytea); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) RETURNS boolean
@@ -10684,21 +9858,6 @@ BEGIN
 END
 $_$;
 
--- Name: uncopied_edition_columns(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.uncopied_edition_columns() RETURNS text[]
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT ARRAY[
-            'number', 'cover_version', 'cover_width', 'cover_height', 'cover_dominant_color', 'cover_blur_hash', 'cover_due_at',
-            'cover_failures'
-        ] || ARRAY(
-            SELECT a.attname::text
-            FROM pg_attribute a
-            WHERE a.attrelid = 'editions'::regclass AND a.attgenerated <> ''
-        )
-$$;
-
 -- Name: undo_swipe(uuid, uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.undo_swipe(reader uuid, card uuid, at timestamp with time zone, fetches_covers boolean) RETURNS TABLE(book_id uuid, title text, author text, genre text)
@@ -10876,225 +10035,6 @@ BEGIN
     END IF;
 END
 $$;
-
--- Name: unpack_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unpack_account(owner uuid, move uuid) RETURNS bigint
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $_$
-DECLARE
-    moved record;
-    columns text[];
-    uncompared text[];
-    difference jsonb;
-    row_count bigint;
-BEGIN
-    PERFORM drop_grants_without_client(move);
-    PERFORM set_config('app.moving', 'on', true), set_config('app.bulk', 'on', true);
-    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
-        -- Triggers of earlier tables have added rows.
-        EXECUTE format('DELETE FROM %I t WHERE t.%I = $1', moved.name, moved.key) USING owner;
-        PERFORM unpack_rows(move, moved.name, moved.written_columns, 'true');
-    END LOOP;
-    -- Triggers have added it, but the source has collected all events.
-    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
-        columns := parcel_columns(move, moved.name, moved.written_columns);
-        uncompared := ARRAY(
-            SELECT a.attname::text
-            FROM pg_attribute a
-            WHERE a.attrelid = moved.name::regclass AND a.attnum > 0 AND NOT a.attname = ANY(columns)
-            UNION
-            SELECT k.name
-            FROM (SELECT p.row FROM account_parcels p WHERE p.move_id = move AND p.table_name = moved.name LIMIT 1) f
-            CROSS JOIN jsonb_object_keys(f.row) AS k (name)
-            WHERE NOT k.name = ANY(columns)
-        );
-        EXECUTE format(
-            'WITH stored AS MATERIALIZED (
-                SELECT to_jsonb(t) - $3 AS row FROM %1$I t WHERE t.%2$I = $1
-            ), packed AS MATERIALIZED (
-                SELECT p.row - $3 AS row FROM account_parcels p WHERE p.move_id = $2 AND p.table_name = %1$L
-            )
-            (SELECT s.row FROM stored s EXCEPT ALL SELECT p.row FROM packed p)
-            UNION ALL
-            (SELECT p.row FROM packed p EXCEPT ALL SELECT s.row FROM stored s)
-            LIMIT 1',
-            moved.name, moved.key
-        )
-        INTO difference
-        USING owner, move, uncompared;
-        IF difference IS NOT NULL THEN
-            RAISE EXCEPTION 'a row of the table % cannot be copied without a change', moved.name
-                USING DETAIL = (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(difference) AS k);
-        END IF;
-    END LOOP;
-    PERFORM set_config('app.moving', '', true), set_config('app.bulk', '', true);
-    IF NOT EXISTS (SELECT FROM users u WHERE u.id = owner) THEN
-        RAISE EXCEPTION 'the parcel contains no account';
-    END IF;
-    INSERT INTO readers_to_collect (user_id)
-    VALUES (owner)
-    ON CONFLICT DO NOTHING;
-    SELECT count(*) INTO row_count
-    FROM account_parcels p
-    WHERE p.move_id = move AND p.table_name IN (SELECT t.name FROM moved_tables() t WHERE t.name <> 'changes');
-    RETURN row_count;
-END
-$_$;
-
--- Name: unpack_editions(uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unpack_editions(move uuid, adds boolean) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    WITH given AS MATERIALIZED (
-        SELECT p.number, (p.row ->> 'id')::uuid AS id, p.row ->> 'isbn13' AS isbn13
-        FROM account_parcels p
-        WHERE p.move_id = move AND p.table_name = 'editions'
-    ), given_sources AS MATERIALIZED (
-        SELECT (p.row ->> 'edition_id')::uuid AS edition_id, p.row ->> 'source' AS source, p.row ->> 'key' AS key
-        FROM account_parcels p
-        WHERE p.move_id = move AND p.table_name = 'edition_sources'
-    ), found_by_source AS MATERIALIZED (
-        SELECT DISTINCT ON (g.id) g.id, e.id AS found_id
-        FROM given g
-        JOIN given_sources s ON s.edition_id = g.id
-        JOIN edition_sources k ON k.source = s.source AND k.key = s.key
-        JOIN editions e ON e.id = k.edition_id
-        WHERE e.isbn13 IS NULL OR g.isbn13 IS NULL
-        ORDER BY g.id, k.source
-    ), found AS MATERIALIZED (
-        SELECT
-            g.number,
-            coalesce(
-                (SELECT e.id FROM editions e WHERE e.id = g.id),
-                (SELECT r.survivor_id FROM removed_editions r JOIN editions e ON e.id = r.survivor_id WHERE r.id = g.id),
-                (SELECT e.id FROM editions e WHERE e.isbn13 = g.isbn13),
-                f.found_id
-            ) AS found_id
-        FROM given g
-        LEFT JOIN found_by_source f ON f.id = g.id
-    )
-    UPDATE account_parcels p
-    SET row = p.row || jsonb_build_object('found_id', coalesce(f.found_id, CASE WHEN adds THEN (p.row ->> 'id')::uuid END))
-    FROM found f
-    WHERE p.move_id = move AND p.table_name = 'editions' AND p.number = f.number;
-
-    IF adds THEN
-        WITH found AS MATERIALIZED (
-            SELECT p.row ->> 'id' AS id
-            FROM account_parcels p
-            JOIN editions e ON e.id = (p.row ->> 'found_id')::uuid
-            WHERE p.move_id = move AND p.table_name = 'editions'
-        )
-        DELETE FROM account_parcels p
-        USING found f
-        WHERE p.move_id = move
-            AND p.table_name IN ('edition_sources', 'edition_work_keys')
-            AND p.row ->> 'edition_id' = f.id;
-        PERFORM unpack_rows(
-            move, 'editions', uncopied_edition_columns(),
-            'p.row ->> ''found_id'' = p.row ->> ''id'' AND NOT EXISTS (SELECT FROM editions e WHERE e.id = t.id)'
-        );
-        PERFORM unpack_rows(move, 'edition_sources', '{}', 'true');
-        PERFORM save_work_keys(
-            array_agg((p.row ->> 'edition_id')::uuid), array_agg(p.row ->> 'source'), array_agg(p.row ->> 'key')
-        )
-        FROM account_parcels p
-        WHERE p.move_id = move AND p.table_name = 'edition_work_keys'
-        HAVING count(*) > 0;
-    END IF;
-
-    -- Two editions can be one in this catalog, but a library has it once, and the feed one swipe: the latest.
-    WITH found AS MATERIALIZED (
-        SELECT p.row ->> 'id' AS id, p.row ->> 'found_id' AS found_id
-        FROM account_parcels p
-        WHERE p.move_id = move AND p.table_name = 'editions'
-    ), mapped AS MATERIALIZED (
-        SELECT
-            p.number,
-            f.found_id,
-            row_number() OVER (
-                PARTITION BY f.found_id
-                ORDER BY (p.row ->> 'undone_at') IS NOT NULL, (p.row ->> 'swiped_at')::timestamptz DESC, p.number
-            ) AS index
-        FROM account_parcels p
-        JOIN found f ON f.id = p.row ->> 'edition_id'
-        WHERE p.move_id = move AND p.table_name = 'swipes'
-    ), removed AS (
-        DELETE FROM account_parcels p
-        USING mapped m
-        WHERE p.move_id = move AND p.table_name = 'swipes' AND p.number = m.number AND m.found_id IS NULL
-    )
-    UPDATE account_parcels p
-    SET row = p.row || jsonb_build_object('edition_id', m.found_id)
-    FROM mapped m
-    WHERE p.move_id = move
-        AND p.table_name = 'swipes'
-        AND p.number = m.number
-        AND m.index = 1
-        AND p.row ->> 'edition_id' <> m.found_id;
-    WITH found AS MATERIALIZED (
-        SELECT p.row ->> 'id' AS id, p.row ->> 'found_id' AS found_id
-        FROM account_parcels p
-        WHERE p.move_id = move AND p.table_name = 'editions'
-    ), mapped AS MATERIALIZED (
-        SELECT
-            p.number,
-            CASE
-                WHEN row_number() OVER (
-                    PARTITION BY f.found_id ORDER BY f.found_id <> f.id, p.row ->> 'added_at', p.number
-                ) = 1 THEN f.found_id
-            END AS edition_id
-        FROM account_parcels p
-        JOIN found f ON f.id = p.row ->> 'edition_id'
-        WHERE p.move_id = move AND p.table_name = 'books'
-    )
-    UPDATE account_parcels p
-    SET row = p.row || jsonb_build_object('edition_id', m.edition_id)
-    FROM mapped m
-    WHERE p.move_id = move
-        AND p.table_name = 'books'
-        AND p.number = m.number
-        AND p.row ->> 'edition_id' IS DISTINCT FROM m.edition_id;
-END
-$$;
-
--- Name: unpack_rows(uuid, text, text[], text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unpack_rows(move uuid, target text, without text[], condition text) RETURNS void
-    LANGUAGE plpgsql
-    AS $_$
-DECLARE
-    columns text;
-    values text;
-BEGIN
-    SELECT string_agg(quote_ident(c.name), ', '), string_agg('t.' || quote_ident(c.name), ', ')
-    INTO columns, values
-    FROM unnest(parcel_columns(move, target, without)) AS c (name);
-    IF columns IS NULL THEN
-        RETURN;
-    END IF;
-    EXECUTE format(
-        'INSERT INTO %1$I (%2$s)
-        OVERRIDING SYSTEM VALUE
-        SELECT %3$s
-        FROM account_parcels p
-        CROSS JOIN LATERAL jsonb_populate_record(NULL::%1$I, p.row) t
-        WHERE p.move_id = $1 AND p.table_name = %1$L AND (%4$s)
-        ORDER BY p.number
-        ON CONFLICT DO NOTHING',
-        target, columns, values, condition
-    )
-    USING move;
-END
-$_$;
 
 -- Name: unused_id(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
@@ -11317,34 +10257,6 @@ CREATE TABLE public.access_tokens (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.access_tokens FORCE ROW LEVEL SECURITY;
-
--- Name: account_moves; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.account_moves (
-    move_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    tenant_id uuid,
-    state public.account_move_state NOT NULL,
-    other_installation uuid NOT NULL,
-    identity_hashes bytea[] DEFAULT '{}'::bytea[] NOT NULL,
-    started_at timestamp with time zone DEFAULT now() NOT NULL,
-    ended_at timestamp with time zone
-)
-WITH (autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='500');
-
-ALTER TABLE ONLY public.account_moves FORCE ROW LEVEL SECURITY;
-
--- Name: account_parcels; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.account_parcels (
-    move_id uuid NOT NULL,
-    table_name text NOT NULL COLLATE pg_catalog."C",
-    number bigint NOT NULL,
-    "row" jsonb NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
-
-ALTER TABLE ONLY public.account_parcels FORCE ROW LEVEL SECURITY;
 
 -- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
 
@@ -12598,6 +11510,17 @@ ALTER TABLE public.webhook_deliveries ALTER COLUMN number ADD GENERATED ALWAYS A
     CACHE 1
 );
 
+-- Name: webhook_positions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.webhook_positions (
+    user_id uuid NOT NULL,
+    change_seq bigint NOT NULL,
+    event_id bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
+
+ALTER TABLE ONLY public.webhook_positions FORCE ROW LEVEL SECURITY;
+
 -- Name: webhooks; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.webhooks (
@@ -12662,16 +11585,6 @@ WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_thr
 
 ALTER TABLE ONLY public.access_tokens
     ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (user_id, id);
-
--- Name: account_moves account_moves_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.account_moves
-    ADD CONSTRAINT account_moves_pkey PRIMARY KEY (move_id);
-
--- Name: account_parcels account_parcels_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.account_parcels
-    ADD CONSTRAINT account_parcels_pkey PRIMARY KEY (move_id, table_name, number);
 
 -- Name: account_tombstones account_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -13115,18 +12028,6 @@ CREATE INDEX access_tokens_kosync_hash ON public.access_tokens USING btree (kosy
 
 CREATE INDEX access_tokens_token_hash ON public.access_tokens USING btree (token_hash);
 
--- Name: account_moves_identities; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX account_moves_identities ON public.account_moves USING gin (identity_hashes) WHERE (state = ANY (ARRAY['CLOSING'::public.account_move_state, 'LEAVING'::public.account_move_state, 'LEFT'::public.account_move_state]));
-
--- Name: account_moves_unfinished; Type: INDEX; Schema: public; Owner: -
-
-CREATE UNIQUE INDEX account_moves_unfinished ON public.account_moves USING btree (user_id) WHERE (state = ANY (ARRAY['CLOSING'::public.account_move_state, 'LEAVING'::public.account_move_state, 'ARRIVING'::public.account_move_state]));
-
--- Name: account_moves_users; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX account_moves_users ON public.account_moves USING btree (user_id);
-
 -- Name: account_tombstones_session; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX account_tombstones_session ON public.account_tombstones USING btree (deleted_at) WHERE (session_hash IS NOT NULL);
@@ -13563,14 +12464,6 @@ CREATE TRIGGER index_deleted_editions AFTER DELETE ON public.editions REFERENCIN
 
 CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_new_editions();
 
--- Name: oauth_clients keep_client_in_parcel; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER keep_client_in_parcel BEFORE DELETE ON public.oauth_clients FOR EACH ROW EXECUTE FUNCTION public.keep_client_in_parcel();
-
--- Name: tenants keep_tenant_of_move; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER keep_tenant_of_move BEFORE DELETE ON public.tenants FOR EACH ROW EXECUTE FUNCTION public.keep_tenant_of_move();
-
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
@@ -13670,26 +12563,6 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OL
 -- Name: users recount_reading_days; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
-
--- Name: access_tokens refuse_credential; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER refuse_credential BEFORE INSERT ON public.access_tokens FOR EACH ROW EXECUTE FUNCTION public.refuse_credential();
-
--- Name: oauth_grants refuse_credential; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER refuse_credential BEFORE INSERT ON public.oauth_grants FOR EACH ROW EXECUTE FUNCTION public.refuse_credential();
-
--- Name: sessions refuse_credential; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER refuse_credential BEFORE INSERT ON public.sessions FOR EACH ROW EXECUTE FUNCTION public.refuse_credential();
-
--- Name: users refuse_moved_account; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER refuse_moved_account BEFORE INSERT ON public.users FOR EACH ROW EXECUTE FUNCTION public.refuse_moved_account();
-
--- Name: identities refuse_moved_identity; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER refuse_moved_identity BEFORE INSERT ON public.identities FOR EACH ROW EXECUTE FUNCTION public.refuse_moved_identity();
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
@@ -13992,25 +12865,9 @@ ALTER TABLE ONLY public.work_decision_editions
 
 ALTER TABLE public.access_tokens ENABLE ROW LEVEL SECURITY;
 
--- Name: account_moves; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.account_moves ENABLE ROW LEVEL SECURITY;
-
--- Name: account_parcels; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.account_parcels ENABLE ROW LEVEL SECURITY;
-
 -- Name: access_tokens administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.access_tokens TO bookplate_owner USING (true) WITH CHECK (true);
-
--- Name: account_moves administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.account_moves TO bookplate_owner USING (true) WITH CHECK (true);
-
--- Name: account_parcels administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.account_parcels TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: apple_grants administration; Type: POLICY; Schema: public; Owner: -
 
@@ -14526,10 +13383,6 @@ REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kin
 
 REVOKE ALL ON FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
 
--- Name: FUNCTION are_moved_covers_kept(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.are_moved_covers_kept(owner uuid) FROM PUBLIC;
-
 -- Name: FUNCTION audit_credential(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.audit_credential() FROM PUBLIC;
@@ -14561,14 +13414,6 @@ GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean
 REVOKE ALL ON FUNCTION public.begin_object_write(version text, seconds integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.begin_object_write(version text, seconds integer) TO bookplate_app;
 
--- Name: FUNCTION begin_parcel_copy(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.begin_parcel_copy(owner uuid, move uuid, origin uuid) FROM PUBLIC;
-
--- Name: FUNCTION cancel_arrival(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.cancel_arrival(owner uuid, move uuid, origin uuid) FROM PUBLIC;
-
 -- Name: FUNCTION cancel_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.cancel_oauth_request(request uuid) FROM PUBLIC;
@@ -14578,14 +13423,6 @@ GRANT ALL ON FUNCTION public.cancel_oauth_request(request uuid) TO bookplate_app
 
 REVOKE ALL ON FUNCTION public.chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea) TO bookplate_app;
-
--- Name: FUNCTION check_arrival(owner uuid, move uuid, tenant uuid, tenant_slug text, subjects text[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.check_arrival(owner uuid, move uuid, tenant uuid, tenant_slug text, subjects text[]) FROM PUBLIC;
-
--- Name: FUNCTION check_arriving(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.check_arriving(owner uuid, move uuid, origin uuid) FROM PUBLIC;
 
 -- Name: FUNCTION claim_edition_without_cover(isbn13 text); Type: ACL; Schema: public; Owner: -
 
@@ -14607,10 +13444,6 @@ GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], work
 REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
 
--- Name: FUNCTION close_account(owner uuid, move uuid, destination uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.close_account(owner uuid, move uuid, destination uuid) FROM PUBLIC;
-
 -- Name: FUNCTION collect_signals(readers_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.collect_signals(readers_max integer) FROM PUBLIC;
@@ -14628,18 +13461,10 @@ REVOKE ALL ON FUNCTION public.collect_signals_of_moved_works() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.collect_signals_of_works() FROM PUBLIC;
 
--- Name: FUNCTION collect_user_events(mark public.webhook_positions, entries_max integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.collect_user_events(mark public.webhook_positions, entries_max integer) FROM PUBLIC;
-
 -- Name: FUNCTION collect_webhook_events(users_max integer, entries_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) TO bookplate_app;
-
--- Name: FUNCTION count_account(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.count_account(owner uuid) FROM PUBLIC;
 
 -- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
 
@@ -14681,10 +13506,6 @@ REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, times timestamp wit
 REVOKE ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) TO bookplate_app;
 
--- Name: FUNCTION credential_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.credential_tables() FROM PUBLIC;
-
 -- Name: FUNCTION decide_oauth_request(request uuid, allowed public.access_scope[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.decide_oauth_request(request uuid, allowed public.access_scope[]) FROM PUBLIC;
@@ -14723,18 +13544,10 @@ GRANT ALL ON FUNCTION public.delete_sweep_checkpoint() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) TO bookplate_app;
 
--- Name: FUNCTION drop_grants_without_client(move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.drop_grants_without_client(move uuid) FROM PUBLIC;
-
 -- Name: FUNCTION due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer) TO bookplate_app;
-
--- Name: FUNCTION end_move_of_deleted_user(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.end_move_of_deleted_user(owner uuid) FROM PUBLIC;
 
 -- Name: FUNCTION end_oauth_grant(client uuid, owner uuid, of_grant uuid); Type: ACL; Schema: public; Owner: -
 
@@ -14792,10 +13605,6 @@ GRANT ALL ON FUNCTION public.enqueue_webhooks(kind text, attempts_max integer) T
 REVOKE ALL ON FUNCTION public.exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]) TO bookplate_app;
 
--- Name: FUNCTION expect_account(owner uuid, move uuid, origin uuid, tenant uuid, tenant_slug text, subjects text[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.expect_account(owner uuid, move uuid, origin uuid, tenant uuid, tenant_slug text, subjects text[]) FROM PUBLIC;
-
 -- Name: FUNCTION expired_removed_covers(count integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.expired_removed_covers(count integer) FROM PUBLIC;
@@ -14826,18 +13635,10 @@ GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app
 REVOKE ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) TO bookplate_app;
 
--- Name: FUNCTION finish_leaving(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.finish_leaving(owner uuid, move uuid) FROM PUBLIC;
-
 -- Name: FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) TO bookplate_app;
-
--- Name: FUNCTION identity_hashes(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.identity_hashes(owner uuid) FROM PUBLIC;
 
 -- Name: FUNCTION import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer); Type: ACL; Schema: public; Owner: -
 
@@ -14860,26 +13661,10 @@ REVOKE ALL ON FUNCTION public.index_deleted_editions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.index_new_editions() FROM PUBLIC;
 
--- Name: FUNCTION is_client_in_parcel(client uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.is_client_in_parcel(client uuid) FROM PUBLIC;
-
--- Name: FUNCTION is_leaving_account(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.is_leaving_account(owner uuid) FROM PUBLIC;
-
 -- Name: FUNCTION is_stored_version(user_id uuid, book_id uuid, version text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) TO bookplate_app;
-
--- Name: FUNCTION keep_client_in_parcel(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.keep_client_in_parcel() FROM PUBLIC;
-
--- Name: FUNCTION keep_tenant_of_move(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.keep_tenant_of_move() FROM PUBLIC;
 
 -- Name: FUNCTION library_positions(users uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -15023,10 +13808,6 @@ REVOKE ALL ON FUNCTION public.merge_texts(guest uuid, account uuid, merged_books
 
 REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
 
--- Name: FUNCTION moved_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.moved_tables() FROM PUBLIC;
-
 -- Name: FUNCTION moving_covers_of(guest uuid, covers_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) FROM PUBLIC;
@@ -15046,18 +13827,6 @@ GRANT ALL ON FUNCTION public.oauth_request_of_browser(request uuid) TO bookplate
 
 REVOKE ALL ON FUNCTION public.oauth_request_of_reader(code text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.oauth_request_of_reader(code text) TO bookplate_app;
-
--- Name: FUNCTION pack_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.pack_account(owner uuid, move uuid) FROM PUBLIC;
-
--- Name: FUNCTION pack_rows(move uuid, owner uuid, source text, without text[], condition text, ordering text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.pack_rows(move uuid, owner uuid, source text, without text[], condition text, ordering text) FROM PUBLIC;
-
--- Name: FUNCTION parcel_columns(move uuid, of_table text, without text[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.parcel_columns(move uuid, of_table text, without text[]) FROM PUBLIC;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -15147,14 +13916,6 @@ GRANT ALL ON FUNCTION public.purge_deleted_books(rows_max integer) TO bookplate_
 
 REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
 
--- Name: FUNCTION rebuilt_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.rebuilt_tables() FROM PUBLIC;
-
--- Name: FUNCTION receive_account(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.receive_account(owner uuid, move uuid, origin uuid) FROM PUBLIC;
-
 -- Name: FUNCTION record_apple_revocation(user_id uuid, session_id uuid, revoked boolean); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) FROM PUBLIC;
@@ -15236,45 +13997,6 @@ REVOKE ALL ON FUNCTION public.refresh_popularity() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.refresh_search_words() FROM PUBLIC;
 
--- Name: FUNCTION refuse_credential(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_credential() FROM PUBLIC;
-
--- Name: FUNCTION refuse_leaving_identity(tenant uuid, subject text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_leaving_identity(tenant uuid, subject text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.refuse_leaving_identity(tenant uuid, subject text) TO bookplate_app;
-
--- Name: FUNCTION refuse_leaving_token(given_hash bytea); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_leaving_token(given_hash bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.refuse_leaving_token(given_hash bytea) TO bookplate_app;
-
--- Name: FUNCTION refuse_leaving_tokens(ids uuid[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_leaving_tokens(ids uuid[]) FROM PUBLIC;
-
--- Name: FUNCTION refuse_leaving_user(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_leaving_user(owner uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.refuse_leaving_user(owner uuid) TO bookplate_app;
-
--- Name: FUNCTION refuse_moved_account(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moved_account() FROM PUBLIC;
-
--- Name: FUNCTION refuse_moved_identity(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moved_identity() FROM PUBLIC;
-
--- Name: FUNCTION refuse_moved_user(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moved_user(owner uuid) FROM PUBLIC;
-
--- Name: FUNCTION refuse_moving_covers(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moving_covers(owner uuid) FROM PUBLIC;
-
 -- Name: FUNCTION register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer) FROM PUBLIC;
@@ -15289,10 +14011,6 @@ GRANT ALL ON FUNCTION public.release_events(holder uuid) TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) TO bookplate_app;
-
--- Name: FUNCTION remaining_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.remaining_tables() FROM PUBLIC;
 
 -- Name: FUNCTION renew_jobs(ids uuid[], fences integer[], lease_ms integer); Type: ACL; Schema: public; Owner: -
 
@@ -15317,10 +14035,6 @@ GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested inte
 -- Name: FUNCTION retry_webhook_deliveries(webhook uuid, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.retry_webhook_deliveries(webhook uuid, ids uuid[]) FROM PUBLIC;
-
--- Name: FUNCTION return_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.return_account(owner uuid, move uuid) FROM PUBLIC;
 
 -- Name: FUNCTION revoke_oauth_token(client uuid, given_hash bytea); Type: ACL; Schema: public; Owner: -
 
@@ -15398,10 +14112,6 @@ GRANT ALL ON FUNCTION public.source_usage_today() TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.split_works(cards uuid[]) FROM PUBLIC;
 
--- Name: FUNCTION start_change_log(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.start_change_log(owner uuid, move uuid) FROM PUBLIC;
-
 -- Name: FUNCTION start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) FROM PUBLIC;
@@ -15426,25 +14136,9 @@ GRANT ALL ON FUNCTION public.sweep_checkpoint() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) TO bookplate_app;
 
--- Name: FUNCTION uncopied_edition_columns(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.uncopied_edition_columns() FROM PUBLIC;
-
 -- Name: FUNCTION undo_work_decision(decision bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.undo_work_decision(decision bigint) FROM PUBLIC;
-
--- Name: FUNCTION unpack_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.unpack_account(owner uuid, move uuid) FROM PUBLIC;
-
--- Name: FUNCTION unpack_editions(move uuid, adds boolean); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.unpack_editions(move uuid, adds boolean) FROM PUBLIC;
-
--- Name: FUNCTION unpack_rows(move uuid, target text, without text[], condition text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.unpack_rows(move uuid, target text, without text[], condition text) FROM PUBLIC;
 
 -- Name: FUNCTION usable_webhook(id uuid); Type: ACL; Schema: public; Owner: -
 

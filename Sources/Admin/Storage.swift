@@ -23,16 +23,7 @@ struct Storage: ParsableCommand {
     static func open(
         _ storage: Configuration.Storage, _ name: String, _ configuration: Configuration
     ) throws -> any ObjectStore {
-        try open(storage, name, databaseURL: try configuration.database.adminRequired())
-    }
-
-    /// Opens a store.
-    ///
-    /// - Parameter databaseURL: The address of the database whose rows refer to the objects, for the owner's role.
-    static func open(
-        _ storage: Configuration.Storage, _ name: String, databaseURL: String
-    ) throws -> any ObjectStore {
-        let leases = DatabaseLeases(adminURL: databaseURL)
+        let leases = DatabaseLeases(adminURL: try configuration.database.adminRequired())
         do throws(ObjectError) {
             return try storage.open(leases: leases)
         } catch {

@@ -16,11 +16,6 @@ import Testing
         "collect_webhook_events webhook_positions", "count_webhooks webhook_deliveries",
         "enqueue_webhooks webhook_deliveries", "import_readers identities",
         "is_oauth_client_used oauth_grants", "settle_webhook_delivery webhook_deliveries",
-        // Tokens, identities, clients, and tenants decide which accounts they concern.
-        "check_arrival identities", "is_client_in_parcel account_moves",
-        "keep_tenant_of_move account_moves", "refuse_leaving_identity account_moves",
-        "refuse_leaving_token account_moves", "refuse_leaving_tokens account_moves",
-        "refuse_moved_identity account_moves",
     ]
 
     /// The tables with a column `user_id`, except those of background work, and views of such tables.

@@ -11,7 +11,6 @@
 -- BP411  The identity token was used before.
 -- BP412  The notification was processed before.
 -- BP429  Too many sign-ins. The detail is the number of seconds to wait.
--- BP503  The account is being moved to another database. The request can be sent again.
 
 -- MARK: The caller
 
@@ -86,7 +85,6 @@ BEGIN
         AND s.revoked_at IS NULL
         AND s.expires_at > now();
     IF NOT FOUND THEN
-        PERFORM refuse_leaving_user(begin_request.user_id);
         RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -97,7 +95,6 @@ CREATE OR REPLACE FUNCTION refuse_session() RETURNS boolean
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    PERFORM refuse_leaving_user(app_user_id());
     RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
 END
 $$;
@@ -118,7 +115,6 @@ AS $$
 DECLARE
     recent bigint;
 BEGIN
-    PERFORM refuse_leaving_user(app_user_id());
     INSERT INTO identity_token_uses (token_hash, expires_at)
     VALUES (open_session.token_hash, token_expires_at)
     ON CONFLICT DO NOTHING;

@@ -1,4 +1,4 @@
--- requires: access_tokens, accounts, audit, moves
+-- requires: access_tokens, accounts, audit
 -- OAuth: requests of apps of other developers, the decisions of readers, and the tokens of the apps.
 --
 -- An app that asks for tokens is not a caller with a session, so these functions run with the rights of the owner, and find their
@@ -237,7 +237,6 @@ BEGIN
     locked_user := request.user_id;
     IF locked_user IS NOT NULL THEN
         PERFORM lock_user(locked_user);
-        PERFORM refuse_leaving_user(locked_user);
     END IF;
     SELECT r.* INTO request
     FROM oauth_requests r
@@ -310,7 +309,6 @@ BEGIN
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
     FOR UPDATE;
     IF NOT FOUND THEN
-        PERFORM refuse_leaving_user(owner);
         outcome := 'UNKNOWN';
         RETURN;
     END IF;
@@ -355,8 +353,6 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
     PERFORM lock_user(owner);
-    -- The grant would come back with the parcel.
-    PERFORM refuse_leaving_user(owner);
     DELETE FROM oauth_grants g
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client;
 END
@@ -364,16 +360,11 @@ $$;
 
 -- Revokes an access token of a client.
 CREATE OR REPLACE FUNCTION revoke_oauth_token(client uuid, given_hash bytea) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-BEGIN
     DELETE FROM access_tokens t
     USING oauth_grants g
-    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client;
-    IF NOT FOUND THEN
-        PERFORM refuse_leaving_token(given_hash);
-    END IF;
-END
+    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client
 $$;
 
 -- MARK: Clients
@@ -385,7 +376,6 @@ LANGUAGE sql STABLE
 AS $$
     SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
         OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
-        OR is_client_in_parcel(client)
 $$;
 
 -- Adds an app that registers itself. Returns false if the tenant does not allow that, or has `clients_max` such apps. The oldest
@@ -495,9 +485,6 @@ AS $$
 DECLARE
     changed oauth_grants;
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     IF TG_OP = 'DELETE' THEN
         changed := OLD;
     ELSE

@@ -29,9 +29,6 @@ struct Failure: Error {
         case StorageError.database(let error): self.init(error)
         case StorageError.cancelled: self = .interrupted
         case let error as StorageError: self.init(error.message)
-        case AccountMoveError.database(let error): self.init(error)
-        case AccountMoveError.interrupted: self = .interrupted
-        case let error as AccountMoveError: self.init(error.message)
         default: return nil
         }
     }
@@ -40,10 +37,6 @@ struct Failure: Error {
         switch error {
         case .connectFailed(let reason), .connectionLost(let reason):
             self.init("the database cannot be reached: \(reason)", .unavailable)
-        // The functions of the schema raise these errors, with a message for the operator.
-        case .server(let server)
-        where ["BP404", "BP409", "BP503"].contains(server.sqlState.rawValue):
-            self.init(server.message)
         case .server(let server):
             self.init("the database reported an error: \(server.message)")
         case .timeout, .cancelled, .poolExhausted, .closed, .tooLarge, .rowsTooLarge,

@@ -44,7 +44,6 @@ struct DatabaseChecks {
             if isMigrated {
                 results.append(try tenants(connection))
                 results += try webhooks(connection)
-                results += try moves(connection)
             }
             let invalid = try DatabaseCheck.invalidIndexes(connection)
             if !invalid.isEmpty {
@@ -75,17 +74,6 @@ struct DatabaseChecks {
             results.append(
                 .wrong(check, reason, "check \(variable) and the log of the database server"))
         }
-    }
-
-    /// An account that is being moved cannot be used.
-    private func moves(_ connection: AdminConnection) throws(PostgresError) -> [CheckResult] {
-        let accounts = try AccountMove.unfinished(connection)
-        guard let account = accounts.first else { return [] }
-        return [
-            .warning(
-                "moves", "\(accounts.count) accounts are being moved, such as \(account)",
-                "run the `account move` of each again to finish it, or with --undo to end it")
-        ]
     }
 
     private func version(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Bookplate
 import GraphQL
 import Postgres
 
@@ -54,7 +53,6 @@ extension Migrate {
             migrator.lockRetriesMax = lockRetries
             migrator.allowsEarlierFunctions = allowEarlierFunctions
             if dryRun { return try runDry(migrator) }
-            try refuseUnfinishedMoves()
             let applied = try Progress.showing("applying the migrations") {
                 try up(migrator)
             }
@@ -69,15 +67,6 @@ extension Migrate {
                         ? "up to date"
                         : "\(applied.migrations.count + applied.functions.count) applied, up to date"
                 ])
-        }
-
-        /// The parcel of an account that is being moved has the columns of the current schema.
-        private func refuseUnfinishedMoves() throws {
-            let accounts = try AccountMove.unfinished(try connect(try loadConfiguration()))
-            guard let account = accounts.first else { return }
-            throw Failure(
-                "\(accounts.count) accounts are being moved, such as \(account): finish each move with `bookplate-admin account move`, or end it with --undo, before you migrate the database"
-            )
         }
 
         private func up(_ migrator: Migrator) throws -> Migrator.Applied {

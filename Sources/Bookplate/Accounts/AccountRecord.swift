@@ -37,32 +37,10 @@ package struct AccountRecord: Sendable, Equatable {
         _ id: UUID, _ connection: AdminConnection
     ) throws(AdministrationError) -> AccountRecord {
         guard let account = try read(id: id, containing: nil, connection).first else {
-            throw try missing(id, connection)
+            throw .refused("there is no account \(id)")
         }
         return account
     }
-
-    /// Returns the error for an account without a row: it may be on its way to another database, or have arrived there.
-    static func missing(
-        _ id: UUID, _ connection: AdminConnection
-    ) throws(AdministrationError) -> AdministrationError {
-        let texts: [String] = try mappingError(AdministrationError.init) {
-            () throws(PostgresError) in
-            try connection.query(selectMove, .of(id)).decode()
-        }
-        return .refused(texts.first ?? "there is no account \(id)")
-    }
-
-    private static let selectMove = """
-        SELECT CASE state
-            WHEN 'LEAVING' THEN 'the account ' || user_id || ' is being moved to another database: continue the move, or undo it'
-            ELSE 'the account ' || user_id || ' was moved to the database with the installation ID ' || other_installation
-        END
-        FROM account_moves
-        WHERE user_id = $1 AND state IN ('LEAVING', 'LEFT')
-        ORDER BY state = 'LEAVING' DESC, ended_at DESC
-        LIMIT 1
-        """
 
     private static func read(
         id: UUID?, containing text: String?, _ connection: AdminConnection

@@ -19,8 +19,7 @@ package enum BookplateError: Error, Equatable {
     /// The change log no longer contains the client's cursor. `cursor` is where to continue after fetching everything.
     case resetRequired(cursor: String)
     case upstreamUnavailable(String)
-    /// The database cannot be reached, did not respond, too many requests wait for it, or the account is being moved to another
-    /// database.
+    /// The database cannot be reached, did not respond, or too many requests wait for it.
     case serviceUnavailable(retryAfterSeconds: Int, outcome: Outcome = .notDone)
     /// The request's task was cancelled: its client closed the connection, or cancelled the operation. See
     /// `RequestContext.fieldError` for a task that was cancelled because it took too long.
@@ -73,7 +72,7 @@ package enum BookplateError: Error, Equatable {
             "The change log does not continue from this cursor. Fetch the whole library again, then continue from extensions.cursor."
         case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
         case .serviceUnavailable(let seconds, .notDone):
-            "The server cannot reach the data now. Nothing was changed. Try again in \(seconds) s."
+            "The server cannot reach its database. Nothing was changed. Try again in \(seconds) s."
         case .serviceUnavailable(let seconds, .unknown):
             "The database connection was lost. The change may have been made. Send it again in \(seconds) s, with the same id."
         case .cancelled: "The request was cancelled before its response was complete."

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_127_142_000
+package let schemaVersion: Int64 = 20_261_123_204_500
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "4b14987ea45a3ee9cc9c506b3dfc97c39dbb165dc2962b817d84f732de1c67e1"
+    "abf47a57571730c85689d2f2b3d84698aaf3f7ca15392e58a8d48a28af506be2"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -70,10 +70,6 @@ package final class Services: Sendable {
             }
             return known
         }
-        if case .server(let server) = error, server.sqlState.rawValue == "BP503" {
-            return .serviceUnavailable(
-                retryAfterSeconds: 2, outcome: hasWritten ? .unknown : .notDone)
-        }
         switch error {
         case .cancelled: return .cancelled
         // The pool logs them, not each request.

@@ -31,7 +31,7 @@ extension GraphQLError {
 
     /// The only error of a stream whose session cannot be checked because the database is unavailable.
     static let unavailable = GraphQLError(
-        "The server cannot reach the data now. Nothing was changed. Try again in 1 s.",
+        "The session cannot be checked at the moment. Nothing was changed. Try again in 1 s.",
         extensions: [
             .init("code", .string("SERVICE_UNAVAILABLE")), .init("retryAfter", .int(1)),
             .init("outcome", .string("NOT_DONE")),

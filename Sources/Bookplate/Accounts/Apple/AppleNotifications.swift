@@ -67,11 +67,10 @@ package enum AppleNotifications {
         identity.append(text: notification.subject)
         pipeline.append(setIdentity, identity)
         let user = pipeline.append(setUser)
-        pipeline.append(lockUser)
-        pipeline.append(refuseLeavingIdentity)
         var deletionKeys: AccountDeletion.Keys?
         switch notification.event {
         case .consentRevoked:
+            pipeline.append(lockUser)
             pipeline.append(revokeSessions)
             pipeline.append(AuthorizedApp.deleteRequests)
             pipeline.append(deleteAppGrants)
@@ -132,11 +131,6 @@ package enum AppleNotifications {
             set_config('app.tenant_id', $1::text, true),
             set_config('app.subject', $2, true)
         """)
-
-    /// Fails if the account is leaving the database, so that Apple sends the notification again. It comes after the lock, because
-    /// the account may have been closed until then. An account that has left is unknown.
-    private static let refuseLeavingIdentity = Statement(
-        "SELECT refuse_leaving_identity(app_tenant_id(), app_subject())")
 
     /// Sets the user for row-level security. Returns no row if the user is unknown.
     private static let setUser = TypedStatement<String>(

@@ -78,12 +78,7 @@ extension Sessions {
             pipeline.append(rotate, parameters)
             return state
         }
-        guard let state = states.first else {
-            try await request.anonymous { pipeline in
-                pipeline.append(refuseLeavingUser, .of(ticket.userID))
-            }
-            throw .unauthenticated
-        }
+        guard let state = states.first else { throw .unauthenticated }
         if state.refreshHash == ticket.hash {
             let session = session(successor, isNewUser: false, request)
             if let viewer = request.viewer, state.needsDeck {
@@ -115,9 +110,6 @@ extension Sessions {
         }
         throw .unauthenticated
     }
-
-    /// Fails if the account is being moved to another database, which then has its sessions.
-    private static let refuseLeavingUser = Statement("SELECT refuse_leaving_user($1)")
 
     private struct SessionState: RowDecodable {
         /// The hash of the current refresh token's secret.

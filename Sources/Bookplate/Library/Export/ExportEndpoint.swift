@@ -37,6 +37,8 @@ package final class ExportEndpoint {
         guard Self.runningCount.add(1, ordering: .relaxed).newValue <= Self.concurrencyMax else {
             throw .rateLimited(retryAfterSeconds: 10)
         }
+        let request = RequestContext(
+            viewer: link.viewer, database: database, services: services, requestID: requestID)
         let user = link.viewer.userID
         let archive: ExportArchive
         do throws(ZipError) {
@@ -45,10 +47,6 @@ package final class ExportEndpoint {
             throw internalError(error, requestID)
         }
         while let step = await archive.next() {
-            // A context checks the session once. An account that is moved or deleted meanwhile must not seem to be empty.
-            let request = RequestContext(
-                viewer: link.viewer, database: database, services: services,
-                requestID: requestID)
             let input = try await input(for: step, of: user, in: request)
             do throws(ZipError) {
                 try await archive.append(input)
