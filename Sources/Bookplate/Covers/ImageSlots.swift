@@ -24,7 +24,7 @@ final class ImageSlots<Key: Hashable & Sendable>: Sendable {
 
     /// Receives an image.
     ///
-    /// - Parameter key: Whom it is for; nil if that is not known, so that only the total is limited.
+    /// - Parameter key: The reader or address whose limit applies; nil if only the total limit applies.
     /// - Throws: `.rateLimited` if too many are being received, or an error of `work`.
     func run<Value>(
         for key: Key?, _ work: () async throws(BookplateError) -> Value
@@ -58,7 +58,7 @@ extension ImageSlots<UUID> {
 }
 
 extension ImageSlots<RateKey> {
-    /// The images of a private bucket, which are sent to everybody with their URLs. A page of an app shows a hundred at most.
+    /// The images of a private bucket, which anyone with their URLs can request. An app shows at most a hundred on a page.
     static func bucketReads() -> ImageSlots {
         ImageSlots(ofKeyMax: 100, totalMax: 400, retryAfterSeconds: 1)
     }

@@ -7,7 +7,7 @@
 ///     `@stream`. A fragment on an abstract type is counted once for each possible type.
 ///   - fieldsMax: the maximum number of planned fields. A field of an abstract type is counted once
 ///     for each possible type.
-///   - errorCodes: the codes of the errors of the plan's executions. Those that planning throws have none yet.
+///   - errorCodes: the codes of errors during executions of the plan. The errors that planning throws have no codes.
 /// - Throws: an error of the kind `limitExceeded` if the plan exceeds a limit, or `invalidInput` if
 ///   the schema has no root type for the operation or the condition of an evaluated directive is null.
 func planOperation(
