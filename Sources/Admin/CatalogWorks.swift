@@ -33,7 +33,7 @@ extension Catalog {
             }
             guard let merge = attempt.result else {
                 // Merging a work with itself changes nothing, and has no result if the work does not exist.
-                let missing = try [one, two].filter {
+                let missing = try (one == two ? [one] : [one, two]).filter {
                     try WorkDecisions(connection).merge($0, $0) == nil
                 }
                 let ids = missing.map(\.description).joined(separator: " or ")

@@ -258,14 +258,16 @@ package final class RequestContext: RowContext {
 
     /// Runs statements that need no caller, such as those of a sign-in.
     ///
-    /// - Parameter fill: Appends the statements and returns the key of the only result to read.
+    /// - Parameters:
+    ///   - isReadOnly: Whether the statements change nothing, and confirm nothing that a request has changed.
+    ///   - fill: Appends the statements and returns the key of the only result to read.
     /// - Returns: The decoded rows of that result.
     func anonymous<Row>(
-        _ fill: (inout Pipeline) -> ResultKey<Row>
+        isReadOnly: Bool = false, _ fill: (inout Pipeline) -> ResultKey<Row>
     ) async throws(BookplateError) -> [Row] {
-        var pipeline = Pipeline(statistics: statistics)
+        var pipeline = Pipeline(isReadOnly: isReadOnly, statistics: statistics)
         let key = fill(&pipeline)
-        pipeline.append(Self.waitForStandby)
+        if !isReadOnly { pipeline.append(Self.waitForStandby) }
         return PipelineResults(try await run(pipeline))[key]
     }
 

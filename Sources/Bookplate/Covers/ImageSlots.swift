@@ -2,7 +2,7 @@ import Postgres
 import Synchronization
 
 /// Limits how many images are received from other servers at a time, in total and for each reader or address, because each is
-/// held in memory.
+/// held in memory while it arrives.
 final class ImageSlots<Key: Hashable & Sendable>: Sendable {
     let ofKeyMax: Int
     let totalMax: Int

@@ -74,7 +74,9 @@ extension OAuthEndpoint {
         let context = makeContext(request)
         let stored: [Stored]
         do throws(BookplateError) {
-            stored = try await context.anonymous { $0.append(Stored.find, .of(id)) }
+            stored = try await context.anonymous(isReadOnly: true) {
+                $0.append(Stored.find, .of(id))
+            }
         } catch {
             throw OAuthError(error)
         }

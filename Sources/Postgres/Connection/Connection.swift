@@ -258,7 +258,8 @@ extension Connection {
     ///
     /// The warning arrives after the results of the commit's pipeline and before its sync.
     private func receiveNotices(of connection: OpaquePointer) {
-        // libpq calls it only while this object, which closes the connection, reads its input.
+        // Notices of the server arrive only while this object, which closes the connection, reads its input. Those of libpq itself,
+        // which a result can also cause later, have no such field.
         let connectionObject = Unmanaged.passUnretained(self).toOpaque()
         PQsetNoticeReceiver(
             connection,

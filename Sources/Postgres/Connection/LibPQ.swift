@@ -78,13 +78,15 @@ extension OpenedConnection {
     }
 
     /// JIT compilation costs more than it saves for short statements and delays the first execution. The statements are written
-    /// for one generic plan, because replanning takes longer than it saves. The first column is the TCP port of the database's client.
+    /// for one generic plan, because replanning takes longer than it saves. A warning says that a commit did not wait for a
+    /// synchronous standby. The first column is the TCP port of the database's client.
     private static func sessionSettings(_ configuration: PostgresConfiguration) -> String {
         """
         SELECT coalesce(inet_client_port()::text, ''),
             set_config('statement_timeout', '\(configuration.statementTimeout.milliseconds)', false),
             set_config('idle_in_transaction_session_timeout',
                 '\(configuration.idleInTransactionTimeout.milliseconds)', false),
+            set_config('client_min_messages', 'warning', false),
             set_config('jit', 'off', false),
             set_config('plan_cache_mode', 'force_generic_plan', false)
         """

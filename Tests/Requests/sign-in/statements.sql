@@ -23,9 +23,6 @@ SELECT t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.gu
 FROM tenants t
 ORDER BY t.created_at, t.id;
 
-SELECT pg_logical_emit_message(true, 'bookplate', '')
-WHERE current_setting('synchronous_standby_names') <> '';
-
 -- round trip 2
 SELECT set_config('app.user_id', '', true), set_config('app.tenant_id', $1::text, true), set_config('app.subject', $2, true);
 

@@ -101,8 +101,10 @@ package enum AppleNotifications {
             }
             return .accepted
         } catch {
-            // The notification was processed earlier.
-            if error.sqlState?.rawValue == "BP412" { return .accepted }
+            // The notification was processed earlier, perhaps by a transaction that the synchronous standby does not have.
+            if error.sqlState?.rawValue == "BP412" {
+                return (try? await request.anonymous { _ in }) == nil ? .unavailable : .accepted
+            }
             _ = services.bookplateError(error, request.requestID)
             return .unavailable
         }

@@ -37,7 +37,9 @@ package final class Tenants: Sendable {
     func all(for request: RequestContext) async throws(BookplateError) -> [Tenant] {
         let (tenants, expiresAt) = cache.withLock { ($0.tenants, $0.expiresAt) }
         if let expiresAt, ContinuousClock.now < expiresAt { return tenants }
-        let current: [Tenant] = try await request.anonymous { $0.append(Self.select) }
+        let current: [Tenant] = try await request.anonymous(isReadOnly: true) {
+            $0.append(Self.select)
+        }
         store(current)
         return current
     }

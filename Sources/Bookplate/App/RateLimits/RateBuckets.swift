@@ -1,4 +1,5 @@
-/// The size of a token bucket in units. An empty bucket is full again after one minute.
+/// The size of a token bucket in units. An empty bucket is full again after one minute, and one that several
+/// servers have overdrawn after at most ten.
 struct Rate: Sendable, Equatable {
     let unitsPerMinute: Int
 
@@ -16,7 +17,7 @@ struct Rate: Sendable, Equatable {
 ///
 /// For each bucket only the time is stored at which it will be full again (the generic cell rate algorithm, GCRA). A full
 /// bucket is equivalent to an unused one and can be removed, so memory is bounded by the number of keys that are used
-/// within one minute. At `keysMax`, the fullest buckets are removed first.
+/// within one minute, or ten. At `keysMax`, the fullest buckets are removed first.
 ///
 /// Servers share the buckets of heavy callers: each one reports what it has taken, and learns what all have taken. A bucket is
 /// reported when a server has taken a twentieth of it since its last report, so light callers cost nothing. Several servers
@@ -56,7 +57,7 @@ struct RateBuckets<Key: Hashable & Sendable>: Sendable {
     var count: Int { fullAt.count }
 
     /// Returns the outcome of taking units. `commit` takes them. Requests for more units than the size of the bucket take the
-    /// whole bucket, so that they are allowed after one minute.
+    /// whole bucket, so that they are allowed after one minute, or up to ten if several servers have overdrawn it.
     func outcome(_ units: Int, of key: Key, _ rate: Rate, now: Int64) -> Outcome {
         let full = max(fullAt[key] ?? now, now)
         let cost = Int64(min(max(units, 0), rate.unitsPerMinute)) * rate.nanosecondsPerUnit

@@ -173,12 +173,18 @@ package struct StorageCopy {
         guard let path = files.first?.path else { return .unchanged }
         return try await mappingError(StorageError.store) { () async throws(ObjectError) in
             var variants: [ObjectVariant: [UInt8]] = [:]
-            for file in files {
-                if try await target.byteCount(file.path) == file.byteCount { continue }
+            for variant in ObjectVariant.allCases {
+                guard let file = ObjectPath(path.key, version: path.version, variant) else {
+                    continue
+                }
+                var byteCount = files.first { $0.path.variant == variant }?.byteCount
+                // Perhaps it was written after the page was read.
+                if byteCount == nil { byteCount = try await source.byteCount(file) }
+                guard let byteCount, try await target.byteCount(file) != byteCount else { continue }
                 do throws(ObjectError) {
                     // The cover may have been replaced, and its files removed, since the page was read.
-                    guard let bytes = try await source.read(file.path) else { return .unchanged }
-                    variants[file.path.variant] = bytes
+                    guard let bytes = try await source.read(file) else { return .unchanged }
+                    variants[variant] = bytes
                 } catch {
                     guard error.isOfOneFile else { throw error }
                     return .unreadable
