@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"query":"{ a }",\#(extensions(hash))}"#, "does not have the sha256Hash"),
+        (#"{"query":"{ a }",\#(extensions(hash))}"#, "is not the SHA-256 hash of `query`"),
         ("{\(extensions("abc"))}", "64 hexadecimal digits"),
         ("{\(extensions(hash, version: 2))}", "Only version 1"),
         (#"{"extensions":{"persistedQuery":7}}"#, "Only version 1"),
