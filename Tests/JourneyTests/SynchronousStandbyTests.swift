@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Synchronization
 import TestSupport
 import Testing
 
@@ -23,6 +24,35 @@ import Testing
                 try connection.execute(
                     "ALTER SYSTEM SET synchronous_standby_names = '\(isRequired ? "*" : "")'")
                 try connection.execute("SELECT pg_reload_conf()")
+            }
+        }
+
+        /// Waits until a commit waits for the standby, and ends its wait. The processes of the database learn of the requirement one
+        /// after the other.
+        func waitUntilCommitsWait() async throws {
+            try await waitUntil("commits wait for the standby") {
+                let hasEnded = Atomic(false)
+                let probe = Task {
+                    try await administer {
+                        try $0.execute("SELECT pg_logical_emit_message(true, 'probe', '')")
+                    }
+                    hasEnded.store(true, ordering: .releasing)
+                }
+                while !hasEnded.load(ordering: .acquiring) {
+                    let cancelled = try await administer {
+                        try $0.query(
+                            """
+                            SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+                            WHERE wait_event = 'SyncRep' AND usename = current_user AND query LIKE '%probe%'
+                            """
+                        ).decode(Bool.self)
+                    }
+                    if !cancelled.isEmpty {
+                        _ = await probe.result
+                        return true
+                    }
+                }
+                return false
             }
         }
 
@@ -65,6 +95,7 @@ import Testing
         let user = try #require(me["data"]?["me"]?["id"])
         try await standby.crashReplica()
         try await fixture.requireStandby(true)
+        try await fixture.waitUntilCommitsWait()
         let send: @Sendable () async throws -> Value = {
             switch call {
             case .createShelf:
