@@ -27,7 +27,7 @@ public struct ArgumentValues: Sendable, Equatable {
 /// - Parameters:
 ///   - given: the arguments in the document.
 ///   - variables: the coerced variables of the request.
-/// - Throws: the first error, of the kind `invalidInput` and the location of the argument's
+/// - Throws: the first error, of the kind `invalidInput` and with the location of the argument's
 ///   value. The error for a missing argument has no location.
 ///
 /// Spec: https://spec.graphql.org/September2025/#CoerceArgumentValues()

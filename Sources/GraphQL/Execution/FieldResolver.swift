@@ -44,8 +44,8 @@ public enum LeafResult {
 public final class FieldError: Error, Sendable {
     /// A complete sentence for people.
     public let message: String
-    /// What is wrong; nil for an error in the words of a resolver, or about a value that a resolver returned. It decides on the
-    /// code that ``ErrorCodes`` give the error.
+    /// The kind of an error of the engine, from which ``ErrorCodes`` choose its code. Nil for an error that a resolver reports, or
+    /// that is about a value that a resolver returned.
     public let kind: GraphQLError.Kind?
     /// The members of `extensions` in the response. By convention, `code` is first.
     public let extensions: [Value.Member]

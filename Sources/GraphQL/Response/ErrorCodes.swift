@@ -1,6 +1,6 @@
 extension GraphQLError {
-    /// What is wrong with a request, or with the program that executes it. Programs can distinguish the errors of the engine by
-    /// it. Clients see the code that the program has chosen for it with ``ErrorCodes``.
+    /// A kind of error that the engine reports: a fault of a request, or of the program that executes it. Clients see the code
+    /// that the program has chosen for the kind with ``ErrorCodes``.
     public enum Kind: Sendable, CaseIterable {
         /// The document is not GraphQL.
         case invalidSyntax

@@ -258,8 +258,8 @@ extension Connection {
     ///
     /// The warning arrives after the results of the commit's pipeline and before its sync.
     private func receiveNotices(of connection: OpaquePointer) {
-        // Notices of the server arrive only while this object, which closes the connection, reads its input. Those of libpq itself,
-        // which a result can also cause later, have no such field.
+        // The pointer is used only for notices of the server. They arrive while this object, which closes the connection, reads its
+        // input. libpq can also report problems of its own later, but these do not name a function of the server.
         let connectionObject = Unmanaged.passUnretained(self).toOpaque()
         PQsetNoticeReceiver(
             connection,

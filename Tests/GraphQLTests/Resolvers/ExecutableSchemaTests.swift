@@ -134,8 +134,8 @@ import Testing
     private struct Stranger<Value: Sendable>: Medium { var value: Value }
     private enum Choice { case book(Book) }
 
-    /// Values of a protocol or a superclass may have the Swift type of a possible type. Those of a struct, an enum, or a tuple
-    /// never have another type.
+    /// Values of a protocol or a superclass may have the Swift type of a possible type. A struct, an enum, or a
+    /// tuple cannot have it.
     @Test func reportsSwiftTypeThatIsNotAPossibleType() {
         let messages = Self.messages(
             """

@@ -101,7 +101,7 @@ private actor ExportArchive {
     private let export: LibraryExport
 
     init(of userID: UUID, part: ExportPart?) throws(ZipError) {
-        // mkstemp replaces the six X. The name is removed at once, so the file is deleted even if the process crashes.
+        // mkstemp replaces the six letters X at the end. The name is removed at once, so the file is deleted even if the process crashes.
         var template = Array("/var/tmp/bookplate-export-XXXXXX".utf8CString)
         let file = mkstemp(&template)
         guard file >= 0 else { throw .failed("cannot create a temporary file: errno \(errno)") }
