@@ -18,10 +18,11 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // Only tests use it.
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
         .target(name: "Version"),
@@ -31,7 +32,7 @@ let package = Package(
             name: "GraphQL",
             // Rounding is in libm, which modules that import the C library link by themselves.
             linkerSettings: [.linkedLibrary("m")]),
-        .executableTarget(name: "GraphQLTool", dependencies: ["GraphQL", "Version"]),
+        .executableTarget(name: "GraphQLTool", dependencies: ["Basics", "GraphQL", "Version"]),
         // The program of the plugin GraphQLTypes.
         .executableTarget(name: "GraphQLTypesTool", dependencies: ["GraphQLTypeGeneration"]),
         .target(name: "GraphQLTypeGeneration", dependencies: ["GraphQL"]),
@@ -124,8 +125,9 @@ let package = Package(
             name: "Bookplate",
             dependencies: [
                 "GraphQLServing",
-                "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "Gzip", "HTTPFetch",
-                "Identity", "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres", "Ranking",
+                "Basics", "BookSources", "EventLoops", "GraphQL", "GraphQLPostgres", "Gzip",
+                "HTTPFetch", "Identity", "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres",
+                "Ranking",
                 "Telemetry", "Zip",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -140,13 +142,11 @@ let package = Package(
         .target(
             name: "GraphQLNIO",
             dependencies: [
-                "Basics", "EventLoops", "GraphQL", "GraphQLServing", "Gzip", "ObjectStorage",
-                "Telemetry",
+                "Basics", "EventLoops", "GraphQL", "GraphQLServing", "Gzip", "Telemetry",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
-                .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
@@ -276,7 +276,7 @@ let package = Package(
         .testTarget(
             name: "AdminTests",
             dependencies: [
-                "Admin", "EmbeddedMigrations", "GraphQL",
+                "Admin", "EmbeddedMigrations", "GraphQL", "Postgres",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
@@ -293,7 +293,22 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
-        .target(name: "SocketClient", path: "Tests/SocketClient"),
+        // The entry points for other programs. Its modules are few, so that scripts/check can build them with sanitizers.
+        .testTarget(
+            name: "GraphQLNIOTests",
+            dependencies: [
+                "GraphQL", "GraphQLNIO", "GraphQLServing", "SocketClient",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
+        .target(
+            name: "SocketClient",
+            dependencies: [.product(name: "NIOPosix", package: "swift-nio")],
+            path: "Tests/SocketClient"),
         .target(name: "MosquittoBroker", path: "Tests/MosquittoBroker"),
         .testTarget(
             name: "MQTTTests",

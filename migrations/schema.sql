@@ -34,6 +34,17 @@ CREATE TYPE public.access_scope AS ENUM (
     'ACCOUNT'
 );
 
+-- Name: account_move_state; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.account_move_state AS ENUM (
+    'CLOSING',
+    'LEAVING',
+    'LEFT',
+    'ARRIVING',
+    'ARRIVED',
+    'CANCELLED'
+);
+
 -- Name: author_role; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.author_role AS ENUM (
@@ -307,6 +318,22 @@ CREATE TYPE public.work_decision_kind AS ENUM (
     'SPLIT'
 );
 
+-- Name: account_hashes(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.account_hashes(owner uuid) RETURNS bytea[]
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT ARRAY(
+        SELECT identity_hash(i.tenant_id, i.subject) FROM identities i WHERE i.user_id = owner
+        UNION
+        SELECT unnest(ARRAY[t.token_hash, t.kosync_hash]) FROM access_tokens t WHERE t.user_id = owner
+        UNION
+        SELECT unnest(ARRAY[r.code_hash, r.device_hash]) FROM oauth_requests r WHERE r.user_id = owner
+        EXCEPT
+        SELECT NULL
+    )
+$$;
+
 -- Name: add_oauth_token(uuid, uuid, public.access_scope[], uuid, bytea, text, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.add_oauth_token(owner uuid, of_grant uuid, allowed public.access_scope[], new_token uuid, new_hash bytea, new_last_characters text, lifetime_seconds integer) RETURNS void
@@ -386,7 +413,7 @@ BEGIN
         OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = read)
     THEN
         outcome := 'TAKEN';
-    ELSIF (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = book) >= 200 THEN
+    ELSIF (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = book) >= reads_of_book_max() THEN
         outcome := 'FULL';
     ELSIF added = 'READING' THEN
         SELECT r.id INTO other_id
@@ -409,7 +436,7 @@ BEGIN
             (given ->> 'lengthSeconds')::int,
             given ->> 'note'
         );
-        PERFORM follow_read(owner, read, NULL);
+        PERFORM update_book_of_read(owner, read, NULL);
     END IF;
 END
 $$;
@@ -448,6 +475,9 @@ BEGIN
     ORDER BY u.id
     FOR UPDATE;
     adopt_guest.user_id := user_of_identity();
+    -- Otherwise the guest's library would be left behind.
+    PERFORM refuse_moved_user(guest);
+    PERFORM refuse_moved_user(adopt_guest.user_id);
     PERFORM
     FROM users u
     WHERE u.id = guest AND u.tenant_id = app_tenant_id() AND u.is_guest
@@ -477,6 +507,27 @@ BEGIN
 END
 $$;
 
+-- Name: adopt_oauth_request(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.adopt_oauth_request(request jsonb, client jsonb) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO oauth_clients
+    SELECT c.*
+    FROM jsonb_populate_record(NULL::oauth_clients, client) c
+    WHERE c.tenant_id = app_tenant_id()
+    ON CONFLICT DO NOTHING;
+    INSERT INTO oauth_requests
+    SELECT r.*
+    FROM jsonb_populate_record(
+        NULL::oauth_requests,
+        request || '{"user_id": null, "is_allowed": null, "grant_id": null, "code_hash": null, "code_expires_at": null}'
+    ) r
+    WHERE r.tenant_id = app_tenant_id()
+    ON CONFLICT DO NOTHING
+$$;
+
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.app_subject() RETURNS text
@@ -501,9 +552,9 @@ CREATE FUNCTION public.app_user_id() RETURNS uuid
     SELECT nullif(current_setting('app.user_id', true), '')::uuid
 $$;
 
--- Name: append_change(uuid, public.change_kind, text, uuid); Type: FUNCTION; Schema: public; Owner: -
+-- Name: append_change(uuid, public.change_kind, text, uuid, xid); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid) RETURNS void
+CREATE FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid, old_xmin xid DEFAULT NULL::xid) RETURNS void
     LANGUAGE plpgsql
     AS $$
 DECLARE
@@ -540,8 +591,18 @@ BEGIN
             AND c.at >= now()
             AND (c.id = object OR c.seq = last_seq - 7);
         IF FOUND THEN
-            ignored := append_changes(owner, change, append_change.typename, ARRAY[object]);
-            RETURN;
+            -- A row that a subtransaction wrote has the id of the subtransaction.
+            IF old_xmin = pg_current_xact_id()::xid
+                AND current_setting('app.writes_unlogged_books', true) IS DISTINCT FROM 'on'
+            THEN
+                RETURN;
+            END IF;
+            -- The age is positive if the id is lower than that of this transaction, whose subtransactions have higher ids. A higher id
+            -- can also belong to another transaction.
+            IF old_xmin IS NULL OR age(old_xmin) <= 0 OR current_setting('app.logs_unwritten_books', true) = 'on' THEN
+                ignored := append_changes(owner, change, append_change.typename, ARRAY[object]);
+                RETURN;
+            END IF;
         END IF;
     END IF;
     IF has_webhooks THEN
@@ -589,6 +650,22 @@ BEGIN
 END
 $$;
 
+-- Name: are_moved_covers_kept(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.are_moved_covers_kept(owner uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT EXISTS (
+        SELECT
+        FROM account_moves m
+        WHERE m.user_id = owner
+            AND (
+                m.state IN ('CLOSING', 'LEAVING', 'ARRIVING')
+                OR (m.state = 'LEFT' AND EXISTS (SELECT FROM account_parcels p WHERE p.move_id = m.move_id))
+            )
+    )
+$$;
+
 -- Name: audio_length(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.audio_length(owner uuid, book uuid) RETURNS integer
@@ -621,8 +698,8 @@ BEGIN
         PERFORM pg_notify('session_ended', credential ->> 'id');
     END IF;
     SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;
-    -- The tokens of a deleted account disappear with it, which is one event.
-    IF tenant IS NULL OR credential ->> 'grant_id' IS NOT NULL THEN
+    -- The tokens of a deleted account disappear with it, which is one event, and so is the move of an account.
+    IF tenant IS NULL OR is_moving_account() OR credential ->> 'grant_id' IS NOT NULL THEN
         RETURN NULL;
     END IF;
     IF TG_ARGV[0] = 'TOKEN_CREATED' THEN
@@ -657,6 +734,26 @@ CREATE TABLE public.audit_events (
 
 ALTER TABLE ONLY public.audit_events FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE audit_events; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.audit_events IS 'Events of security and administration. They contain no personal data, and stay when the account is deleted.';
+
+-- Name: COLUMN audit_events.credential_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.audit_events.credential_id IS 'The session or access token to which the event refers.';
+
+-- Name: COLUMN audit_events.operator; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.audit_events.operator IS 'The user of the operating system who ran the command. Null for events of readers.';
+
+-- Name: COLUMN audit_events."position"; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.audit_events."position" IS 'The position in the hash chain, from 1; null until a job adds the event to the chain.';
+
+-- Name: COLUMN audit_events.hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.audit_events.hash IS 'SHA-256 of the hash of the previous event and this event.';
+
 -- Name: audit_hash(bytea, public.audit_events); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.audit_hash(previous bytea, event public.audit_events) RETURNS bytea
@@ -682,6 +779,9 @@ CREATE FUNCTION public.audit_oauth_grant() RETURNS trigger
 DECLARE
     changed oauth_grants;
 BEGIN
+    IF is_moving_account() THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP = 'DELETE' THEN
         changed := OLD;
     ELSE
@@ -787,7 +887,9 @@ BEGIN
     PERFORM lock_user(guest);
     SELECT u.tenant_id INTO tenant
     FROM users u
-    WHERE u.id = guest AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day';
+    WHERE u.id = guest
+        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
+        AND NOT is_leaving_account(u.id);
     PERFORM
         set_config('app.user_id', CASE WHEN tenant IS NULL THEN '' ELSE guest::text END, true),
         set_config('app.tenant_id', coalesce(tenant::text, ''), true);
@@ -844,6 +946,18 @@ CREATE FUNCTION public.begin_object_write(version text, seconds integer) RETURNS
     SET expires_at = greatest(object_writes.expires_at, excluded.expires_at)
 $$;
 
+-- Name: begin_parcel_copy(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.begin_parcel_copy(owner uuid, move uuid, origin uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM check_arriving(owner, move, origin);
+    DELETE FROM account_parcels p
+    WHERE p.move_id = move;
+END
+$$;
+
 -- Name: begin_request(uuid, uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.begin_request(user_id uuid, tenant_id uuid, session_id uuid, read_only boolean) RETURNS void
@@ -874,6 +988,7 @@ BEGIN
         AND s.revoked_at IS NULL
         AND s.expires_at > now();
     IF NOT FOUND THEN
+        PERFORM refuse_moved_user(begin_request.user_id);
         RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -905,6 +1020,7 @@ BEGIN
         AND coalesce(t.expires_at > now(), true)
         AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = begin_token_request.tenant_id));
     IF NOT FOUND THEN
+        PERFORM refuse_moved_user(begin_token_request.user_id);
         RAISE EXCEPTION 'the access token was revoked or has expired' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -984,25 +1100,6 @@ CREATE FUNCTION public.book_progression(owner uuid, book uuid) RETURNS TABLE(mod
     WHERE b.user_id = owner AND b.id = book
 $$;
 
--- Name: bury(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.bury(owner uuid, deleted uuid) RETURNS void
-    LANGUAGE sql
-    AS $$
-    DELETE FROM reading_tombstones t
-    WHERE t.user_id = owner
-        AND t.id IN (
-            SELECT o.id
-            FROM reading_tombstones o
-            WHERE o.user_id = owner AND o.deleted_at < now() - interval '1 year'
-            LIMIT 20
-        );
-    INSERT INTO reading_tombstones (user_id, id)
-    VALUES (owner, deleted)
-    ON CONFLICT (user_id, id) DO UPDATE
-    SET deleted_at = now();
-$$;
-
 -- Name: cached_last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.cached_last_committed_change(owner uuid) RETURNS bigint
@@ -1018,6 +1115,26 @@ BEGIN
     last := last_committed_change(owner);
     kept := set_config('app.last_committed_change', owner || ' ' || last, true);
     RETURN last;
+END
+$$;
+
+-- Name: cancel_arrival(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.cancel_arrival(owner uuid, move uuid, origin uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- The row is missing if a backup from before the move was restored.
+    INSERT INTO account_moves AS m (move_id, user_id, state, number, other_installation, ended_at)
+    VALUES (move, owner, 'CANCELLED', 0, origin, now())
+    ON CONFLICT (move_id) DO UPDATE
+    SET state = 'CANCELLED', known_hashes = '{}', ended_at = coalesce(m.ended_at, now())
+    WHERE m.state IN ('ARRIVING', 'CANCELLED');
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the account has arrived: continue the move, and then move the account back' USING ERRCODE = 'BP409';
+    END IF;
+    DELETE FROM account_parcels p
+    WHERE p.move_id = move;
 END
 $$;
 
@@ -1044,6 +1161,17 @@ CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
         ORDER BY i.position
         LIMIT 6
     )
+$$;
+
+-- Name: catalog_copy_position(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.catalog_copy_position() RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT c.position
+    FROM checkpoints c
+    WHERE c.task = 'catalog.copy'
 $$;
 
 -- Name: chain_audit_events(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -1293,7 +1421,7 @@ BEGIN
             note = changed.note,
             updated_at = now()
         WHERE r.user_id = owner AND r.id = read;
-        PERFORM follow_read(owner, read, kept.outcome);
+        PERFORM update_book_of_read(owner, read, kept.outcome);
     END IF;
 END
 $$;
@@ -1307,6 +1435,7 @@ DECLARE
     open_read uuid;
     is_ended boolean;
     read_count int;
+    today text;
 BEGIN
     SELECT r.id INTO open_read
     FROM reads r
@@ -1319,13 +1448,13 @@ BEGIN
         SELECT count(*) INTO read_count
         FROM reads r
         WHERE r.user_id = owner AND r.book_id = book;
-        IF read_count < 200 THEN
+        IF read_count < reads_of_book_max() THEN
             INSERT INTO reads (user_id, id, book_id, started_on, outcome)
             VALUES (
                 owner,
                 gen_random_uuid(),
                 book,
-                (SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = owner),
+                reader_today(owner),
                 'READING'
             )
             RETURNING id INTO open_read;
@@ -1338,21 +1467,17 @@ BEGIN
         END IF;
     ELSIF new_status = 'READ' THEN
         IF old_status <> 'READ' THEN
+            today := reader_today(owner);
             INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
-            SELECT owner, gen_random_uuid(), book, reader.today, 'FINISHED'
+            SELECT owner, gen_random_uuid(), book, today, 'FINISHED'
             FROM (
-                SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') AS today
-                FROM users u
-                WHERE u.id = owner
-            ) reader
-            CROSS JOIN LATERAL (
                 SELECT
                     count(*) AS read_count,
-                    count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = reader.today) AS finished_today
+                    count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = today) AS finished_today
                 FROM reads r
                 WHERE r.user_id = owner AND r.book_id = book
             ) existing
-            WHERE existing.finished_today = 0 AND existing.read_count < 200;
+            WHERE existing.finished_today = 0 AND existing.read_count < reads_of_book_max();
             IF FOUND THEN
                 started_at := NULL;
                 finished_at := now();
@@ -1369,20 +1494,109 @@ BEGIN
                 ORDER BY p.at DESC, p.id DESC
                 LIMIT 1
             )
-            AND (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read) < 10000;
+            AND (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read)
+                < entries_of_read_max();
     END IF;
     -- The page is logged before the read ends.
     IF is_ended THEN
         UPDATE reads r
         SET outcome = (CASE new_status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END)::read_outcome,
             -- The read may have started tomorrow, in another time zone.
-            finished_on = greatest(
-                (SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = owner) COLLATE "C",
-                r.started_on
-            ),
+            finished_on = greatest(reader_today(owner) COLLATE "C", r.started_on),
             updated_at = now()
         WHERE r.user_id = owner AND r.id = open_read;
         finished_at := CASE WHEN new_status = 'READ' THEN now() END;
+    END IF;
+END
+$$;
+
+-- Name: changed_editions(xid8, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.changed_editions(after xid8, after_id uuid, editions_max integer) RETURNS TABLE(changed_in xid8, edition_id uuid, record jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    snapshot CONSTANT pg_snapshot := pg_current_snapshot();
+    uncopied CONSTANT text[] := uncopied_edition_columns();
+BEGIN
+    UPDATE catalog_changes c
+    SET changed_in = pg_current_xact_id()
+    WHERE c.edition_id IN (
+        SELECT o.edition_id
+        FROM catalog_changes o
+        WHERE o.changed_in >= pg_snapshot_xmax(snapshot)
+        LIMIT 50000
+        FOR UPDATE SKIP LOCKED
+    );
+    RETURN QUERY
+        SELECT
+            c.changed_in,
+            e.id,
+            jsonb_build_object(
+                'edition', to_jsonb(e) - uncopied,
+                'sources', (SELECT jsonb_agg(to_jsonb(s)) FROM edition_sources s WHERE s.edition_id = e.id),
+                'work_keys', (SELECT jsonb_agg(to_jsonb(k)) FROM edition_work_keys k WHERE k.edition_id = e.id)
+            )
+        FROM catalog_changes c
+        JOIN editions e ON e.id = c.edition_id
+        WHERE (c.changed_in, c.edition_id) > (
+                CASE WHEN changed_editions.after < pg_snapshot_xmax(snapshot) THEN changed_editions.after ELSE '0' END,
+                changed_editions.after_id
+            )
+            AND c.changed_in < pg_snapshot_xmin(snapshot)
+        ORDER BY c.changed_in, c.edition_id
+        LIMIT changed_editions.editions_max;
+END
+$$;
+
+-- Name: check_arrival(uuid, uuid, integer, uuid, text, text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.check_arrival(owner uuid, move uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM users u WHERE u.id = owner) THEN
+        RAISE EXCEPTION 'the other database already has the account %', owner USING ERRCODE = 'BP409';
+    ELSIF EXISTS (
+        SELECT
+        FROM account_moves m
+        WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING', 'ARRIVING') AND m.move_id <> move
+    ) THEN
+        RAISE EXCEPTION 'the other database has another move of the account that is in progress: finish or undo it first'
+            USING ERRCODE = 'BP409';
+    ELSIF EXISTS (
+        SELECT FROM account_moves m WHERE m.user_id = owner AND m.state IN ('LEFT', 'ARRIVED') AND m.number >= move_number
+    ) THEN
+        RAISE EXCEPTION 'the other database knows a later move of the account %, so this is an older copy of it', owner
+            USING ERRCODE = 'BP409';
+    ELSIF EXISTS (SELECT FROM account_tombstones t WHERE t.user_hash = sha256(uuid_send(owner))) THEN
+        RAISE EXCEPTION 'the account was deleted in the other database: it cannot be moved there' USING ERRCODE = 'BP409';
+    ELSIF EXISTS (SELECT FROM tenants t WHERE t.slug = tenant_slug AND t.id <> tenant) THEN
+        RAISE EXCEPTION 'the other database has another tenant with the slug %: rename one of the tenants', tenant_slug
+            USING ERRCODE = 'BP409';
+    ELSIF EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = ANY(subjects)) THEN
+        RAISE EXCEPTION
+            'the other database has another account with the same identity: its owner must delete it there, or unlink the identity'
+            USING ERRCODE = 'BP409';
+    END IF;
+END
+$$;
+
+-- Name: check_arriving(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.check_arriving(owner uuid, move uuid, origin uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM
+    FROM account_moves m
+    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'ARRIVING' AND m.other_installation = origin
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the other database does not expect the move %: it was undone, or has ended', move
+            USING ERRCODE = 'BP409';
     END IF;
 END
 $$;
@@ -1446,7 +1660,12 @@ CREATE FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker tex
 #variable_conflict use_column
 BEGIN
     UPDATE jobs j
-    SET state = CASE WHEN j.attempts >= j.attempts_max AND j.every IS NULL THEN 'DEAD' ELSE 'READY' END::job_state,
+    SET state = CASE
+            WHEN j.attempts >= j.attempts_max AND j.every IS NULL AND NOT j.again THEN 'DEAD'
+            ELSE 'READY'
+        END::job_state,
+        attempts = CASE WHEN j.again THEN 0 ELSE j.attempts END,
+        postponed_since = CASE WHEN j.attempts >= j.attempts_max AND j.again THEN NULL ELSE j.postponed_since END,
         last_error = 'The worker ' || coalesce(j.worker, '') || ' stopped before it finished the job.',
         worker = NULL,
         lease_until = NULL,
@@ -1496,6 +1715,49 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     SET session_hash = NULL
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
+
+-- Name: close_account(uuid, uuid, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.close_account(owner uuid, move uuid, destination uuid, move_number integer) RETURNS void
+    LANGUAGE plpgsql
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO'
+    SET "IntervalStyle" TO 'postgres'
+    SET extra_float_digits TO '1'
+    SET bytea_output TO 'hex'
+    AS $_$
+DECLARE
+    tenant uuid;
+BEGIN
+    PERFORM lock_user(owner);
+    SELECT u.tenant_id INTO tenant
+    FROM users u
+    WHERE u.id = owner
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no account %', owner USING ERRCODE = 'BP404';
+    END IF;
+    IF EXISTS (
+        SELECT
+        FROM account_moves m
+        WHERE m.user_id = owner AND (m.state IN ('CLOSING', 'LEAVING', 'ARRIVING') OR m.move_id = move)
+    ) THEN
+        RAISE EXCEPTION 'another move of the account is in progress: finish or undo it first' USING ERRCODE = 'BP409';
+    END IF;
+    PERFORM refuse_moving_covers(owner);
+    INSERT INTO account_moves (move_id, user_id, tenant_id, state, number, other_installation, known_hashes)
+    VALUES (move, owner, tenant, 'CLOSING', move_number, destination, account_hashes(owner));
+    PERFORM pack_rows(move, owner, c.name, '{}', 't.user_id = $2', locks => true) FROM credential_tables() AS c (name);
+    PERFORM set_config('app.moving', 'on', true);
+    DELETE FROM access_tokens t
+    WHERE t.user_id = owner;
+    DELETE FROM oauth_grants g
+    WHERE g.user_id = owner;
+    DELETE FROM sessions s
+    WHERE s.user_id = owner;
+    PERFORM set_config('app.moving', '', true);
+END
+$_$;
 
 -- Name: collect_signals(integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -1637,6 +1899,109 @@ BEGIN
 END
 $$;
 
+-- Name: webhook_positions; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.webhook_positions (
+    user_id uuid NOT NULL,
+    change_seq bigint NOT NULL,
+    event_id bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
+
+ALTER TABLE ONLY public.webhook_positions FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE webhook_positions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.webhook_positions IS 'Users with changes or events for which there are no deliveries yet.';
+
+-- Name: COLUMN webhook_positions.change_seq; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhook_positions.change_seq IS 'The newest entry of `changes` that was collected.';
+
+-- Name: COLUMN webhook_positions.event_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhook_positions.event_id IS 'The newest row of `events` that was collected.';
+
+-- Name: collect_user_events(public.webhook_positions, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.collect_user_events(mark public.webhook_positions, entries_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    entry_count int;
+    last_change bigint;
+    last_event bigint;
+    receivers uuid[];
+    webhook uuid;
+BEGIN
+    WITH entries AS (
+        (
+            SELECT
+                max(c.at) OVER (ORDER BY c.seq) AS position,
+                c.at,
+                change_event_type(c.typename, c.kind) AS type,
+                c.id AS object_id,
+                c.seq AS change_seq,
+                NULL::bigint AS event_id
+            FROM changes c
+            WHERE c.user_id = mark.user_id AND c.seq > mark.change_seq
+            ORDER BY c.seq
+            LIMIT entries_max
+        )
+        UNION ALL
+        (
+            SELECT
+                max(e.created_at) OVER (ORDER BY e.id),
+                e.created_at,
+                cover_event_type(e.payload ->> 'status'),
+                (e.payload ->> 'book_id')::uuid,
+                NULL,
+                e.id
+            FROM events e
+            WHERE e.user_id = mark.user_id AND e.id > mark.event_id AND e.kind = 'cover_changed'
+            ORDER BY e.id
+            LIMIT entries_max
+        )
+    ), taken AS MATERIALIZED (
+        SELECT e.*
+        FROM entries e
+        ORDER BY e.position, e.change_seq, e.event_id
+        LIMIT entries_max
+    ), open_webhooks AS MATERIALIZED (
+        -- The waiting deliveries are counted once for each webhook, and not for each entry.
+        SELECT w.id, w.created_at, w.event_types
+        FROM users u
+        JOIN webhooks w ON w.tenant_id = u.tenant_id
+        WHERE u.id = mark.user_id AND NOT is_webhook_queue_full(w.id, mark.user_id)
+    ), added AS (
+        INSERT INTO webhook_deliveries (user_id, webhook_id, type, object_id, change_seq, event_at, expires_at)
+        SELECT mark.user_id, w.id, t.type, t.object_id, t.change_seq, t.at, t.at + webhook_lifetime()
+        FROM taken t
+        CROSS JOIN open_webhooks w
+        WHERE t.type IS NOT NULL AND w.created_at <= t.at AND has_event_type(w.event_types, t.type)
+        ORDER BY t.position, t.change_seq, t.event_id
+        RETURNING webhook_id
+    )
+    SELECT
+        count(*), max(t.change_seq), max(t.event_id),
+        (SELECT array_agg(DISTINCT a.webhook_id) FROM added a)
+    INTO entry_count, last_change, last_event, receivers
+    FROM taken t;
+    FOREACH webhook IN ARRAY coalesce(receivers, '{}') LOOP
+        PERFORM schedule_webhook_delivery(webhook, mark.user_id);
+    END LOOP;
+    IF entry_count < entries_max THEN
+        DELETE FROM webhook_positions p
+        WHERE p.user_id = mark.user_id;
+    ELSE
+        UPDATE webhook_positions p
+        SET change_seq = greatest(p.change_seq, last_change),
+            event_id = greatest(p.event_id, last_event)
+        WHERE p.user_id = mark.user_id;
+    END IF;
+END
+$$;
+
 -- Name: collect_webhook_events(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) RETURNS integer
@@ -1645,12 +2010,7 @@ CREATE FUNCTION public.collect_webhook_events(users_max integer, entries_max int
     AS $$
 DECLARE
     collected int := 0;
-    entry_count int;
-    last_change bigint;
-    last_event bigint;
     mark webhook_positions;
-    receivers uuid[];
-    webhook uuid;
 BEGIN
     FOR mark IN
         SELECT p.*
@@ -1661,70 +2021,7 @@ BEGIN
         -- The locks of lock_user and lock_webhook_queue. Neither is waited for, so there are no deadlocks.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(mark.user_id::text, 0))
             OR NOT pg_try_advisory_xact_lock(hashtextextended('webhook ' || mark.user_id, 0));
-        WITH entries AS (
-            (
-                SELECT
-                    max(c.at) OVER (ORDER BY c.seq) AS position,
-                    c.at,
-                    change_event_type(c.typename, c.kind) AS type,
-                    c.id AS object_id,
-                    c.seq AS change_seq,
-                    NULL::bigint AS event_id
-                FROM changes c
-                WHERE c.user_id = mark.user_id AND c.seq > mark.change_seq
-                ORDER BY c.seq
-                LIMIT entries_max
-            )
-            UNION ALL
-            (
-                SELECT
-                    max(e.created_at) OVER (ORDER BY e.id),
-                    e.created_at,
-                    cover_event_type(e.payload ->> 'status'),
-                    (e.payload ->> 'book_id')::uuid,
-                    NULL,
-                    e.id
-                FROM events e
-                WHERE e.user_id = mark.user_id AND e.id > mark.event_id AND e.kind = 'cover_changed'
-                ORDER BY e.id
-                LIMIT entries_max
-            )
-        ), taken AS MATERIALIZED (
-            SELECT e.*
-            FROM entries e
-            ORDER BY e.position, e.change_seq, e.event_id
-            LIMIT entries_max
-        ), added AS (
-            INSERT INTO webhook_deliveries (user_id, webhook_id, type, object_id, change_seq, event_at, expires_at)
-            SELECT mark.user_id, w.id, t.type, t.object_id, t.change_seq, t.at, t.at + webhook_lifetime()
-            FROM taken t
-            CROSS JOIN users u
-            JOIN webhooks w ON w.tenant_id = u.tenant_id
-            WHERE u.id = mark.user_id
-                AND t.type IS NOT NULL
-                AND w.created_at <= t.at
-                AND has_event_type(w.event_types, t.type)
-                AND NOT is_webhook_queue_full(w.id, mark.user_id)
-            ORDER BY t.position, t.change_seq, t.event_id
-            RETURNING webhook_id
-        )
-        SELECT
-            count(*), max(t.change_seq), max(t.event_id),
-            (SELECT array_agg(DISTINCT a.webhook_id) FROM added a)
-        INTO entry_count, last_change, last_event, receivers
-        FROM taken t;
-        FOREACH webhook IN ARRAY coalesce(receivers, '{}') LOOP
-            PERFORM schedule_webhook_delivery(webhook, mark.user_id);
-        END LOOP;
-        IF entry_count < entries_max THEN
-            DELETE FROM webhook_positions p
-            WHERE p.user_id = mark.user_id;
-        ELSE
-            UPDATE webhook_positions p
-            SET change_seq = greatest(p.change_seq, last_change),
-                event_id = greatest(p.event_id, last_event)
-            WHERE p.user_id = mark.user_id;
-        END IF;
+        PERFORM collect_user_events(mark, entries_max);
         collected := collected + 1;
     END LOOP;
     RETURN collected;
@@ -1755,6 +2052,137 @@ BEGIN
 END
 $$;
 
+-- Name: copy_editions(jsonb[], text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.copy_editions(records jsonb[], new_position text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    -- The ids of the records in this catalog.
+    local_ids uuid[];
+BEGIN
+    PERFORM lock_catalog();
+    PERFORM set_config('lock_timeout', '500', true);
+    local_ids := find_local_editions(records);
+    INSERT INTO editions (
+        id, isbn13, title, subtitle, series, series_position, authors, author_roles, publisher, published_date, language,
+        page_count, genres, subjects, description, hook, average_rating, ratings_count, popularity, cover_links, created_at,
+        updated_at
+    )
+    SELECT
+        t.id, t.isbn13, t.title, t.subtitle, t.series, t.series_position, t.authors, t.author_roles, t.publisher,
+        t.published_date, t.language, t.page_count, t.genres, t.subjects, t.description, t.hook, t.average_rating,
+        t.ratings_count, t.popularity, t.cover_links, t.created_at, t.updated_at
+    FROM unnest(records, local_ids) AS r (record, local_id)
+    CROSS JOIN LATERAL jsonb_populate_record(NULL::editions, r.record -> 'edition') t
+    WHERE r.local_id IS NULL
+    ORDER BY t.id
+    ON CONFLICT DO NOTHING;
+    -- Also those that a request has added meanwhile.
+    local_ids := find_local_editions(records);
+    WITH given AS MATERIALIZED (
+        SELECT DISTINCT ON (r.local_id) r.local_id, t.*
+        FROM unnest(records, local_ids) WITH ORDINALITY AS r (record, local_id, number)
+        CROSS JOIN LATERAL jsonb_populate_record(NULL::editions, r.record -> 'edition') t
+        ORDER BY r.local_id, r.local_id <> t.id, r.number
+    ), merged AS MATERIALIZED (
+        SELECT
+            e.id,
+            coalesce(
+                e.isbn13,
+                CASE WHEN NOT EXISTS (SELECT FROM editions o WHERE o.isbn13 = g.isbn13) THEN g.isbn13 END
+            ) AS isbn13,
+            g.title,
+            coalesce(g.subtitle, e.subtitle) AS subtitle,
+            coalesce(g.series, e.series) AS series,
+            coalesce(g.series_position, e.series_position) AS series_position,
+            CASE WHEN g.authors = '{}' THEN e.authors ELSE g.authors END AS authors,
+            CASE WHEN g.authors = '{}' THEN e.author_roles ELSE g.author_roles END AS author_roles,
+            coalesce(g.publisher, e.publisher) AS publisher,
+            coalesce(g.published_date, e.published_date) AS published_date,
+            coalesce(g.language, e.language) AS language,
+            coalesce(g.page_count, e.page_count) AS page_count,
+            CASE WHEN g.subjects = '{}' THEN e.subjects ELSE g.subjects END AS subjects,
+            CASE WHEN g.subjects = '{}' THEN e.genres ELSE g.genres END AS genres,
+            coalesce(g.description, e.description) AS description,
+            CASE WHEN g.description IS NULL THEN e.hook ELSE g.hook END AS hook,
+            coalesce(g.average_rating, e.average_rating) AS average_rating,
+            greatest(g.ratings_count, e.ratings_count) AS ratings_count,
+            CASE WHEN g.cover_links = '{}' THEN e.cover_links ELSE g.cover_links END AS cover_links
+        FROM given g
+        JOIN editions e ON e.id = g.local_id
+        ORDER BY e.id
+        FOR UPDATE OF e
+    )
+    UPDATE editions e
+    SET isbn13 = m.isbn13,
+        title = m.title,
+        subtitle = m.subtitle,
+        series = m.series,
+        series_position = m.series_position,
+        authors = m.authors,
+        author_roles = m.author_roles,
+        publisher = m.publisher,
+        published_date = m.published_date,
+        language = m.language,
+        page_count = m.page_count,
+        subjects = m.subjects,
+        genres = m.genres,
+        description = m.description,
+        hook = m.hook,
+        average_rating = m.average_rating,
+        ratings_count = m.ratings_count,
+        cover_links = m.cover_links,
+        updated_at = now()
+    FROM merged m
+    WHERE e.id = m.id
+        AND (
+            e.isbn13, e.title, e.subtitle, e.series, e.series_position, e.authors, e.author_roles, e.publisher, e.published_date,
+            e.language, e.page_count, e.subjects, e.genres, e.description, e.hook, e.average_rating, e.ratings_count,
+            e.cover_links
+        ) IS DISTINCT FROM (
+            m.isbn13, m.title, m.subtitle, m.series, m.series_position, m.authors, m.author_roles, m.publisher, m.published_date,
+            m.language, m.page_count, m.subjects, m.genres, m.description, m.hook, m.average_rating, m.ratings_count,
+            m.cover_links
+        );
+    INSERT INTO edition_sources (source, key, edition_id)
+    SELECT s.source, s.key, r.local_id
+    FROM unnest(records, local_ids) AS r (record, local_id)
+    CROSS JOIN LATERAL jsonb_populate_recordset(NULL::edition_sources, nullif(r.record -> 'sources', 'null')) s
+    WHERE r.local_id IS NOT NULL
+    ORDER BY s.source, s.key
+    ON CONFLICT DO NOTHING;
+    PERFORM save_work_keys(array_agg(r.local_id), array_agg(k.source), array_agg(k.key))
+    FROM unnest(records, local_ids) AS r (record, local_id)
+    CROSS JOIN LATERAL jsonb_populate_recordset(NULL::edition_work_keys, nullif(r.record -> 'work_keys', 'null')) k
+    WHERE r.local_id IS NOT NULL
+    HAVING count(*) > 0;
+    INSERT INTO checkpoints (task, position)
+    VALUES ('catalog.copy', new_position)
+    ON CONFLICT (task) DO UPDATE
+    SET position = excluded.position, updated_at = now();
+END
+$$;
+
+-- Name: count_account(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.count_account(owner uuid) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $_$
+DECLARE
+    moved record;
+    counted bigint;
+    total bigint := 0;
+BEGIN
+    FOR moved IN SELECT t.name, t.key FROM moved_tables() t WHERE t.name <> 'changes' LOOP
+        EXECUTE format('SELECT count(*) FROM %I t WHERE t.%I = $1', moved.name, moved.key) INTO counted USING owner;
+        total := total + counted;
+    END LOOP;
+    RETURN total;
+END
+$_$;
+
 -- Name: covers; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.covers (
@@ -1780,6 +2208,42 @@ CREATE TABLE public.covers (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.covers FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE covers; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.covers IS 'The covers of books. The files are in the object store, written before the row and removed after it.';
+
+-- Name: COLUMN covers.tenant_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.covers.tenant_id IS 'The tenant of the user, whose storage the cover uses.';
+
+-- Name: COLUMN covers.version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.covers.version IS 'Names the files. The first 16 digits depend only on the image.';
+
+-- Name: COLUMN covers.width; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.covers.width IS 'The width of the full size in pixels.';
+
+-- Name: COLUMN covers.height; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.covers.height IS 'The height of the full size in pixels.';
+
+-- Name: COLUMN covers.dominant_color; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.covers.dominant_color IS 'A color of CSS, such as #A1B2C3.';
+
+-- Name: COLUMN covers.blur_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.covers.blur_hash IS 'A placeholder in the format of https://blurha.sh.';
+
+-- Name: COLUMN covers.byte_counts; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.covers.byte_counts IS 'The sizes of three files: thumbnail, full size, large size.';
+
+-- Name: COLUMN covers.hashes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.covers.hashes IS 'The SHA-256 hashes of the same files.';
 
 -- Name: count_covers(public.covers[], integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -2060,10 +2524,10 @@ BEGIN
         FROM input i
         LEFT JOIN books b ON b.user_id = owner AND b.id = i.book_id
         LEFT JOIN notes k ON k.user_id = owner AND k.id = i.id
-    ), room AS MATERIALIZED (
+    ), capacities AS MATERIALIZED (
         SELECT
             c.book_id,
-            2000 - (SELECT count(*) FROM notes k WHERE k.user_id = owner AND k.book_id = c.book_id) AS of_book
+            2000 - (SELECT count(*) FROM notes k WHERE k.user_id = owner AND k.book_id = c.book_id) AS capacity
         FROM (SELECT DISTINCT c.book_id FROM checked c) c
     ), accepted AS MATERIALIZED (
         SELECT
@@ -2071,14 +2535,14 @@ BEGIN
             CASE
                 WHEN c.found IS NOT NULL OR c.is_stored THEN c.found
                 WHEN count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored)
-                    OVER (PARTITION BY c.book_id ORDER BY c.n) > r.of_book
+                    OVER (PARTITION BY c.book_id ORDER BY c.n) > r.capacity
                 THEN 'BOOK_FULL'
                 WHEN count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored) OVER (ORDER BY c.n)
                     > 100000 - (SELECT count(*) FROM notes k WHERE k.user_id = owner)
                 THEN 'LIBRARY_FULL'
             END AS problem
         FROM checked c
-        JOIN room r ON r.book_id = c.book_id
+        JOIN capacities r ON r.book_id = c.book_id
     ), stored AS (
         INSERT INTO notes (
             user_id, id, book_id, text, comment, chapter, color, page, percent, seconds, created_at
@@ -2134,6 +2598,54 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', au
 
 ALTER TABLE ONLY public.oauth_requests FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE oauth_requests; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.oauth_requests IS 'Requests of apps that wait for the decision of a reader, and those that were decided a short time ago.';
+
+-- Name: COLUMN oauth_requests.user_code; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.user_code IS 'Eight letters, which the reader enters in the app of the tenant.';
+
+-- Name: COLUMN oauth_requests.scopes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.scopes IS 'The requested scopes, and after the decision the allowed ones.';
+
+-- Name: COLUMN oauth_requests.redirect_uri; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.redirect_uri IS 'Only of the authorization code grant, like `state`, `code_challenge`, and `browser_hash`.';
+
+-- Name: COLUMN oauth_requests.code_challenge; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.code_challenge IS 'The challenge of PKCE, by the method S256.';
+
+-- Name: COLUMN oauth_requests.browser_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.browser_hash IS 'SHA-256 of the cookie that ties the request to a browser.';
+
+-- Name: COLUMN oauth_requests.device_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.device_hash IS 'SHA-256 of the device code. Only of the device grant, like `polled_at` and `interval_seconds`.';
+
+-- Name: COLUMN oauth_requests.polled_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.polled_at IS 'When the device last asked for the result.';
+
+-- Name: COLUMN oauth_requests.interval_seconds; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.interval_seconds IS 'The minimum time between two requests of the device.';
+
+-- Name: COLUMN oauth_requests.user_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.user_id IS 'The reader who has decided; null before the decision.';
+
+-- Name: COLUMN oauth_requests.code_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.code_hash IS 'SHA-256 of the authorization code; null if none was issued.';
+
+-- Name: COLUMN oauth_requests.grant_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.grant_id IS 'The grant that was created. The row is kept for a while after that, to recognize a code that is used twice.';
+
 -- Name: create_oauth_grant(public.oauth_requests, uuid, bytea, uuid, bytea, text, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.create_oauth_grant(request public.oauth_requests, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer) RETURNS void
@@ -2164,6 +2676,14 @@ BEGIN
     SET grant_id = new_grant, expires_at = now() + interval '1 day'
     WHERE r.id = request.id;
 END
+$$;
+
+-- Name: credential_tables(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.credential_tables() RETURNS SETOF text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT unnest(ARRAY['sessions', 'oauth_grants', 'access_tokens'])
 $$;
 
 -- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
@@ -2220,8 +2740,7 @@ CREATE FUNCTION public.decide_works(decided public.work_decision_kind, ids uuid[
 DECLARE
     decision bigint;
 BEGIN
-    -- An import takes the same lock.
-    PERFORM pg_advisory_xact_lock(20261122);
+    PERFORM lock_catalog();
     INSERT INTO work_decisions (kind)
     VALUES (decided)
     RETURNING id INTO decision;
@@ -2229,7 +2748,8 @@ BEGIN
     SELECT DISTINCT decision, id
     FROM unnest(ids) AS id;
     PERFORM match_works(ids);
-    UPDATE feed_state SET decks_valid_since = now();
+    -- Not now(), because this transaction may have waited for the lock.
+    UPDATE feed_state SET decks_valid_since = clock_timestamp();
     RETURN decision;
 END
 $$;
@@ -2260,8 +2780,16 @@ BEGIN
             owner,
             b.id,
             to_jsonb(b),
-            (SELECT to_jsonb(r) FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id),
-            (SELECT to_jsonb(c) FROM covers c WHERE c.user_id = owner AND c.book_id = b.id),
+            (
+                SELECT to_jsonb(r)
+                FROM reviews r
+                WHERE r.user_id = owner AND r.book_id = b.id
+            ),
+            (
+                SELECT to_jsonb(c)
+                FROM covers c
+                WHERE c.user_id = owner AND c.book_id = b.id
+            ),
             ARRAY(
                 SELECT s.shelf_id
                 FROM shelf_books s
@@ -2269,15 +2797,27 @@ BEGIN
                 WHERE s.user_id = owner AND s.book_id = b.id
                 ORDER BY h.name, h.id
             ),
-            (SELECT jsonb_agg(to_jsonb(r)) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id),
+            (
+                SELECT jsonb_agg(to_jsonb(r))
+                FROM reads r
+                WHERE r.user_id = owner AND r.book_id = b.id
+            ),
             (
                 SELECT jsonb_agg(to_jsonb(p))
                 FROM reads r
                 JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
                 WHERE r.user_id = owner AND r.book_id = b.id
             ),
-            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id),
-            (SELECT to_jsonb(p) FROM ereader_positions p WHERE p.user_id = owner AND p.book_id = b.id)
+            (
+                SELECT jsonb_agg(to_jsonb(n))
+                FROM notes n
+                WHERE n.user_id = owner AND n.book_id = b.id
+            ),
+            (
+                SELECT to_jsonb(p)
+                FROM ereader_positions p
+                WHERE p.user_id = owner AND p.book_id = b.id
+            )
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -2321,6 +2861,10 @@ CREATE FUNCTION public.delete_changes() RETURNS trigger
 BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
+    IF is_moving_account() THEN
+        RETURN NULL;
+    END IF;
+    PERFORM end_move_of_deleted_user(OLD.id);
     IF EXISTS (SELECT FROM webhooks) THEN
         PERFORM end_webhook_user(OLD.tenant_id, OLD.id);
     END IF;
@@ -2344,6 +2888,21 @@ CREATE FUNCTION public.delete_expired_object_writes() RETURNS bigint
     FROM deleted
 $$;
 
+-- Name: delete_moves_of_tenant(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_moves_of_tenant() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM refuse_tenant_of_move(OLD.id);
+    PERFORM forget_moves(m.user_id)
+    FROM account_moves m
+    WHERE m.tenant_id = OLD.id;
+    RETURN OLD;
+END
+$$;
+
 -- Name: delete_note(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.delete_note(owner uuid, note uuid) RETURNS uuid
@@ -2356,7 +2915,7 @@ BEGIN
     WHERE n.user_id = owner AND n.id = note
     RETURNING n.book_id INTO book;
     IF FOUND THEN
-        PERFORM bury(owner, note);
+        PERFORM record_deleted_id(owner, note);
     END IF;
     RETURN book;
 END
@@ -2374,7 +2933,7 @@ BEGIN
     WHERE p.user_id = owner AND p.id = entry
     RETURNING p.read_id INTO read;
     IF FOUND THEN
-        PERFORM bury(owner, entry);
+        PERFORM record_deleted_id(owner, entry);
         PERFORM refresh_read_books(
             owner,
             ARRAY(SELECT r.book_id FROM reads r WHERE r.user_id = owner AND r.id = read AND r.outcome = 'READING'),
@@ -2399,7 +2958,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    PERFORM bury(owner, read);
+    PERFORM record_deleted_id(owner, read);
     UPDATE books b
     SET status = CASE
             WHEN deleted.outcome <> 'READING' OR b.status NOT IN ('READING', 'PAUSED') THEN b.status
@@ -2435,7 +2994,7 @@ BEGIN
     DELETE FROM reading_goals g
     WHERE g.user_id = owner AND g.id = goal;
     IF FOUND THEN
-        PERFORM bury(owner, goal);
+        PERFORM record_deleted_id(owner, goal);
     END IF;
 END
 $$;
@@ -2462,6 +3021,18 @@ CREATE FUNCTION public.delete_sweep_checkpoint() RETURNS void
     AS $$
     DELETE FROM checkpoints c
     WHERE c.task = 'storage.sweep'
+$$;
+
+-- Name: delete_used_parcel(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.delete_used_parcel(owner uuid, move uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    DELETE FROM account_parcels p
+    WHERE p.move_id = move;
+    UPDATE account_moves m
+    SET known_hashes = '{}'
+    WHERE m.user_id = owner AND m.known_hashes <> '{}'
 $$;
 
 -- Name: deleted_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -2505,6 +3076,29 @@ CREATE FUNCTION public.drop_deleted_covers(owner uuid, bytes_needed bigint) RETU
         WHERE c.user_id = owner AND c.is_deleted
     ) oldest
     WHERE d.user_id = owner AND d.id = oldest.book_id AND oldest.freed_before < bytes_needed
+$$;
+
+-- Name: drop_grants_without_client(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.drop_grants_without_client(move uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM account_parcels p
+    WHERE p.move_id = move
+        AND p.table_name IN ('oauth_grants', 'oauth_requests')
+        AND NOT EXISTS (SELECT FROM oauth_clients c WHERE c.id = (p.row ->> 'client_id')::uuid);
+    WITH grants AS MATERIALIZED (
+        SELECT p.row ->> 'id' AS id
+        FROM account_parcels p
+        WHERE p.move_id = move AND p.table_name = 'oauth_grants'
+    )
+    DELETE FROM account_parcels p
+    WHERE p.move_id = move
+        AND p.table_name = 'access_tokens'
+        AND p.row ->> 'grant_id' IS NOT NULL
+        AND p.row ->> 'grant_id' NOT IN (SELECT g.id FROM grants g);
+END
 $$;
 
 -- Name: due_webhook_deliveries(uuid, uuid[], integer); Type: FUNCTION; Schema: public; Owner: -
@@ -2610,6 +3204,17 @@ BEGIN
 END
 $$;
 
+-- Name: end_move_of_deleted_user(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.end_move_of_deleted_user(owner uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    SELECT forget_moves(owner);
+    UPDATE account_moves m
+    SET state = 'CANCELLED', ended_at = now()
+    WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING')
+$$;
+
 -- Name: end_oauth_grant(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) RETURNS void
@@ -2618,6 +3223,8 @@ CREATE FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) R
     AS $$
 BEGIN
     PERFORM lock_user(owner);
+    -- The grant would come back with the parcel.
+    PERFORM refuse_moved_user(owner);
     DELETE FROM oauth_grants g
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client;
 END
@@ -2799,6 +3406,7 @@ BEGIN
     SET payload = excluded.payload,
         priority = least(j.priority, excluded.priority),
         run_at = least(j.run_at, excluded.run_at),
+        attempts = CASE j.state WHEN 'RUNNING' THEN j.attempts ELSE 0 END,
         again = (j.state = 'RUNNING'),
         updated_at = now()
     RETURNING j.id INTO job_id;
@@ -2836,28 +3444,23 @@ BEGIN
         OFFSET 0
     ) b
     ON CONFLICT DO NOTHING;
-    IF FOUND THEN
+    -- An import of the catalog enqueues the job at its end: another transaction that enqueues it would wait for the import.
+    IF FOUND AND current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
         PERFORM enqueue_link_job();
     END IF;
 END
 $$;
 
--- Name: enqueue_links_of_recent_books(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+-- Name: enqueue_links_of_recent_editions(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.enqueue_links_of_recent_books(since timestamp with time zone) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION public.enqueue_links_of_recent_editions(since timestamp with time zone) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-BEGIN
-    INSERT INTO books_to_link (user_id, book_id)
-    SELECT user_id, id
-    FROM books
-    WHERE edition_id IS NULL AND updated_at > since - interval '10 minutes'
-    ON CONFLICT DO NOTHING;
-    IF FOUND THEN
-        PERFORM enqueue_link_job();
-    END IF;
-END
+    SELECT enqueue_links(
+        ARRAY(SELECT work_key(title, authors) FROM editions WHERE updated_at >= since)
+            || ARRAY(SELECT isbn_key(isbn13) FROM editions WHERE updated_at >= since AND isbn13 IS NOT NULL)
+    )
 $$;
 
 -- Name: enqueue_webhooks(text, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -2891,6 +3494,14 @@ CREATE FUNCTION public.enqueue_webhooks(kind text, attempts_max integer) RETURNS
         )
 $$;
 
+-- Name: entries_of_read_max(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.entries_of_read_max() RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT 10000
+$$;
+
 -- Name: exchange_oauth_code(uuid, bytea, boolean, text, text, uuid, bytea, uuid, bytea, text, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]) RETURNS record
@@ -2909,11 +3520,13 @@ BEGIN
     WHERE r.client_id = client
         AND CASE WHEN is_device THEN r.device_hash = given_hash ELSE r.code_hash = given_hash END;
     IF NOT FOUND THEN
+        PERFORM refuse_moved_hash(given_hash);
         RETURN;
     END IF;
     locked_user := request.user_id;
     IF locked_user IS NOT NULL THEN
         PERFORM lock_user(locked_user);
+        PERFORM refuse_moved_user(locked_user);
     END IF;
     SELECT r.* INTO request
     FROM oauth_requests r
@@ -2965,6 +3578,30 @@ BEGIN
 END
 $$;
 
+-- Name: expect_account(uuid, uuid, uuid, integer, uuid, text, text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.expect_account(owner uuid, move uuid, origin uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- A sweep of the store sees either the row, or its removals are committed before it.
+    PERFORM lock_user(owner);
+    PERFORM check_arrival(owner, move, move_number, tenant, tenant_slug, subjects);
+    INSERT INTO account_moves AS m (move_id, user_id, tenant_id, state, number, other_installation, known_hashes)
+    VALUES (
+        move, owner, tenant, 'ARRIVING', move_number, origin,
+        ARRAY(SELECT identity_hash(tenant, s.subject) FROM unnest(subjects) AS s (subject))
+    )
+    ON CONFLICT (move_id) DO UPDATE
+    SET number = excluded.number, known_hashes = excluded.known_hashes
+    WHERE m.state = 'ARRIVING';
+    PERFORM check_arriving(owner, move, origin);
+    -- The account is in use in the source, so a copy of it is outdated.
+    DELETE FROM account_parcels p
+    WHERE p.move_id = move;
+END
+$$;
+
 -- Name: expired_removed_covers(integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.expired_removed_covers(count integer) RETURNS TABLE(user_id uuid, book_id uuid, version text)
@@ -2985,17 +3622,24 @@ CREATE FUNCTION public.fail_job(id uuid, fence integer, message text, delay_ms b
     AS $$
     UPDATE jobs j
     SET state = CASE
-            WHEN (delay_ms IS NULL OR j.attempts >= j.attempts_max) AND j.every IS NULL THEN 'DEAD'
+            WHEN (delay_ms IS NULL OR j.attempts >= j.attempts_max) AND j.every IS NULL AND NOT j.again THEN 'DEAD'
             ELSE 'READY'
         END::job_state,
         run_at = CASE
             WHEN delay_ms IS NOT NULL AND j.attempts < j.attempts_max THEN now() + delay_ms * interval '1 millisecond'
+            WHEN j.again THEN now()
             ELSE now() + coalesce(j.every, '0')
         END,
         attempts = CASE
+            WHEN j.again THEN 0
             WHEN j.every IS NOT NULL AND (delay_ms IS NULL OR j.attempts >= j.attempts_max) THEN 0
             ELSE j.attempts
         END,
+        postponed_since = CASE
+            WHEN j.again AND (delay_ms IS NULL OR j.attempts >= j.attempts_max) THEN NULL
+            ELSE j.postponed_since
+        END,
+        again = false,
         last_error = left(message, 1000),
         worker = NULL,
         lease_until = NULL,
@@ -3019,15 +3663,53 @@ $$;
 -- Name: find_access_token(bytea); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.find_access_token(given_hash bytea) RETURNS TABLE(user_id uuid, tenant_id uuid, id uuid, scopes public.access_scope[], documents text[], expires_at timestamp with time zone)
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
-    FROM access_tokens t
-    JOIN users u ON u.id = t.user_id
-    WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
-        AND coalesce(t.expires_at > now(), true)
-        AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id))
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+        SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
+        FROM access_tokens t
+        JOIN users u ON u.id = t.user_id
+        WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
+            AND coalesce(t.expires_at > now(), true)
+            AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id));
+    IF NOT FOUND THEN
+        PERFORM refuse_moved_hash(given_hash);
+    END IF;
+END
+$$;
+
+-- Name: find_local_editions(jsonb[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.find_local_editions(records jsonb[]) RETURNS uuid[]
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT array_agg(
+        coalesce(
+            (SELECT e.id FROM editions e WHERE e.id = (r.record #>> '{edition,id}')::uuid),
+            (
+                SELECT e.id
+                FROM removed_editions m
+                JOIN editions e ON e.id = m.survivor_id
+                WHERE m.id = (r.record #>> '{edition,id}')::uuid
+                    AND coalesce(e.isbn13 = r.record #>> '{edition,isbn13}', true)
+            ),
+            (SELECT e.id FROM editions e WHERE e.isbn13 = r.record #>> '{edition,isbn13}'),
+            (
+                SELECT e.id
+                FROM jsonb_populate_recordset(NULL::edition_sources, nullif(r.record -> 'sources', 'null')) s
+                JOIN edition_sources k ON k.source = s.source AND k.key = s.key
+                JOIN editions e ON e.id = k.edition_id
+                WHERE e.isbn13 IS NULL OR r.record #>> '{edition,isbn13}' IS NULL
+                ORDER BY k.source, k.key
+                LIMIT 1
+            )
+        )
+        ORDER BY r.number
+    )
+    FROM unnest(records) WITH ORDINALITY AS r (record, number)
 $$;
 
 -- Name: find_readers_to_collect(boolean); Type: FUNCTION; Schema: public; Owner: -
@@ -3039,7 +3721,7 @@ CREATE FUNCTION public.find_readers_to_collect(is_everyone boolean) RETURNS void
 DECLARE
     since timestamptz;
 BEGIN
-    PERFORM pg_advisory_xact_lock(20261122);
+    PERFORM lock_catalog();
     SELECT collected_at - interval '30 minutes' INTO since
     FROM feed_state;
     IF is_everyone OR since < now() - interval '20 hours' THEN
@@ -3115,7 +3797,7 @@ CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_ev
     FROM unnest(learned, finish_learning.changes) AS l (number, changes)
     WHERE w.number = l.number;
     UPDATE feed_state
-    SET decks_valid_since = now()
+    SET decks_valid_since = clock_timestamp()
     WHERE is_everything;
     WITH active AS MATERIALIZED (
         SELECT DISTINCT user_id
@@ -3146,9 +3828,26 @@ CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_ev
         FROM books b
         WHERE b.user_id = a.user_id AND b.edition_id IN (SELECT id FROM learned_editions)
     )
+    -- A fixed order prevents deadlocks with `link_waiting_books`.
+    ORDER BY a.user_id
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');
     SELECT pg_notify('jobs', 'feed.deck');
+$$;
+
+-- Name: finish_leaving(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.finish_leaving(owner uuid, move uuid, given_url text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE account_moves m
+    SET state = 'LEFT', ended_at = coalesce(m.ended_at, now()), new_url = coalesce(given_url, m.new_url)
+    WHERE m.user_id = owner AND m.move_id = move AND m.state IN ('LEAVING', 'LEFT');
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the account % is not leaving', owner USING ERRCODE = 'BP409';
+    END IF;
+END
 $$;
 
 -- Name: finish_moving_cover(uuid, uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
@@ -3246,44 +3945,53 @@ BEGIN
 END
 $_$;
 
--- Name: follow_read(uuid, uuid, public.read_outcome); Type: FUNCTION; Schema: public; Owner: -
+-- Name: forget_lost_account(uuid); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.follow_read(owner uuid, read uuid, before public.read_outcome) RETURNS void
+CREATE FUNCTION public.forget_lost_account(owner uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
-DECLARE
-    changed reads;
-    is_latest boolean;
 BEGIN
-    SELECT r.* INTO changed
-    FROM reads r
-    WHERE r.user_id = owner AND r.id = read;
-    is_latest := NOT EXISTS (
-        SELECT
-        FROM reads r
-        WHERE r.user_id = owner
-            AND r.book_id = changed.book_id
-            AND (r.sorted_on, r.created_at, r.id) > (changed.sorted_on, changed.created_at, changed.id)
-    );
-    IF changed.outcome IS DISTINCT FROM before AND (is_latest OR before = 'READING') THEN
-        UPDATE books b
-        SET status = (
-                CASE changed.outcome WHEN 'FINISHED' THEN 'READ' ELSE changed.outcome::text END
-            )::reading_status,
-            -- A book that is read again starts without a page.
-            current_page = CASE
-                WHEN before IS NULL AND changed.outcome = 'READING' AND EXISTS (
-                    SELECT
-                    FROM reads r
-                    WHERE r.user_id = owner AND r.book_id = changed.book_id AND r.id <> read
-                ) THEN NULL
-                ELSE b.current_page
-            END,
-            updated_at = now()
-        WHERE b.user_id = owner AND b.id = changed.book_id;
-    END IF;
-    PERFORM refresh_read_books(owner, ARRAY[changed.book_id], false);
+    -- A sweep of the store sees the files without a move only after the commit.
+    PERFORM lock_user(owner);
+    PERFORM forget_moves(owner);
+    PERFORM record_audit_event(
+        'ACCOUNT_FORGOTTEN', newest.tenant_id, owner, NULL,
+        jsonb_build_object('move', newest.move_id, 'installation', newest.other_installation)
+    )
+    FROM (
+        SELECT m.*
+        FROM account_moves m
+        WHERE m.user_id = owner AND m.state IN ('LEFT', 'ARRIVED')
+        ORDER BY m.number DESC
+        LIMIT 1
+    ) newest;
+    UPDATE account_moves m
+    SET state = 'CANCELLED'
+    WHERE m.user_id = owner AND m.state IN ('LEFT', 'ARRIVED');
 END
+$$;
+
+-- Name: forget_moves(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.forget_moves(owner uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    DELETE FROM account_parcels p
+    USING account_moves m
+    WHERE m.user_id = owner AND p.move_id = m.move_id;
+    UPDATE account_moves m
+    SET known_hashes = '{}'
+    WHERE m.user_id = owner AND m.known_hashes <> '{}'
+$$;
+
+-- Name: found_editions(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.found_editions(move uuid) RETURNS TABLE(id text, found_id text)
+    LANGUAGE sql STABLE ROWS 10000
+    AS $$
+    SELECT p.row ->> 'id', p.row ->> 'found_id'
+    FROM account_parcels p
+    WHERE p.move_id = move AND p.table_name = 'editions'
 $$;
 
 -- Name: genre_ids(text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -3379,6 +4087,14 @@ CREATE FUNCTION public.has_event_type(event_types text[], type text) RETURNS boo
     SELECT event_types && ARRAY['*', split_part(type, '.', 1) || '.*', type]
 $$;
 
+-- Name: identity_hash(uuid, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.identity_hash(tenant uuid, subject text) RETURNS bytea
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT sha256(convert_to(tenant || ' ' || subject, 'UTF8'))
+$$;
+
 -- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.import_book(book jsonb, known jsonb, OUT outcome text, OUT problem text, OUT book_id uuid, OUT card_id uuid, OUT shelf_ids uuid[]) RETURNS record
@@ -3411,21 +4127,30 @@ BEGIN
         RETURN;
     END IF;
     named_by := 'CARD';
-    SELECT e.id INTO card_id FROM editions e WHERE e.id = given."cardId";
+    SELECT e.id INTO card_id
+    FROM editions e
+    WHERE e.id = given."cardId";
     IF NOT FOUND THEN
         named_by := 'ISBN';
-        SELECT e.id INTO card_id FROM editions e WHERE e.isbn13 = given.isbn13;
+        SELECT e.id INTO card_id
+        FROM editions e
+        WHERE e.isbn13 = given.isbn13;
     END IF;
 
-    SELECT * INTO kept FROM books b WHERE b.user_id = owner AND b.id = given.id;
+    SELECT * INTO kept
+    FROM books b
+    WHERE b.user_id = owner AND b.id = given.id;
     IF NOT FOUND THEN
-        SELECT * INTO kept FROM books b WHERE b.user_id = owner AND b.isbn13 = given.isbn13;
+        SELECT * INTO kept
+        FROM books b
+        WHERE b.user_id = owner AND b.isbn13 = given.isbn13;
     END IF;
     IF NOT FOUND THEN
         -- A book with the edition only because of its title is another copy of the work if both have an ISBN.
         SELECT * INTO kept
         FROM books b
-        WHERE b.user_id = owner AND b.edition_id = card_id
+        WHERE b.user_id = owner
+            AND b.edition_id = card_id
             AND (b.linked_by <> 'TITLE' OR b.isbn13 IS NULL OR given.isbn13 IS NULL);
     END IF;
     IF NOT FOUND AND known ? lower(given.title) THEN
@@ -3602,7 +4327,7 @@ DECLARE
     owner uuid := app_user_id();
     ignored uuid[];
 BEGIN
-    WITH fresh AS MATERIALIZED (
+    WITH new_notes AS MATERIALIZED (
         SELECT
             i.*,
             row_number() OVER (PARTITION BY i."bookId" ORDER BY i."createdAt", i.id) AS book_position,
@@ -3619,7 +4344,7 @@ BEGIN
         SELECT
             owner, f.id, b.id, f.text, f.comment, f.chapter, f.color, f.page, f.percent, f.seconds,
             coalesce(f."createdAt", now()), coalesce(f."updatedAt", f."createdAt", now())
-        FROM fresh f
+        FROM new_notes f
         JOIN books b ON b.user_id = owner AND b.id = f."bookId"
         WHERE f.book_position
                 <= 2000 - (SELECT count(*) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
@@ -3631,7 +4356,7 @@ BEGIN
         RETURNING id
     )
     SELECT coalesce(array_agg(f.id), '{}') INTO ignored
-    FROM fresh f
+    FROM new_notes f
     WHERE f.id NOT IN (SELECT s.id FROM stored s);
     RETURN ignored;
 END
@@ -3689,7 +4414,7 @@ BEGIN
             FROM reads r
             WHERE r.user_id = owner AND r.id IN (SELECT e."readId" FROM entries e)
         ) r ON r.id = e."readId"
-        WHERE e.is_new AND r.entry_count + e.position <= 10000
+        WHERE e.is_new AND r.entry_count + e.position <= entries_of_read_max()
     ), stored AS (
         INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note, created_at, updated_at)
         SELECT
@@ -3905,6 +4630,8 @@ BEGIN
         PERFORM mark_webhook_position(w.id)
         FROM unnest(owners) AS w (id);
     END IF;
+    -- Books that were there before get entries below, although their rows are not written.
+    PERFORM set_config('app.logs_unwritten_books', 'on', true);
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
         n.user_id,
@@ -4063,7 +4790,7 @@ BEGIN
             WHERE b.user_id = owner
                 AND b.id = entry."bookId"
                 AND (entry.outcome <> 'READING' OR b.status NOT IN ('READ', 'DID_NOT_FINISH'))
-                AND (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id) < 200
+                AND (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id) < reads_of_book_max()
             ON CONFLICT DO NOTHING;
         END IF;
         IF FOUND THEN
@@ -4226,9 +4953,9 @@ BEGIN
         ELSIF entry ? 'profile' THEN
             -- The account keeps what it has.
             UPDATE users u
-            SET display_name = coalesce(u.display_name, fresh.display_name),
-                preferred_genres = CASE WHEN u.preferred_genres = '{}' THEN fresh.genres ELSE u.preferred_genres END,
-                time_zone = CASE WHEN u.time_zone = 'UTC' THEN fresh.time_zone ELSE u.time_zone END,
+            SET display_name = coalesce(u.display_name, given_profile.display_name),
+                preferred_genres = CASE WHEN u.preferred_genres = '{}' THEN given_profile.genres ELSE u.preferred_genres END,
+                time_zone = CASE WHEN u.time_zone = 'UTC' THEN given_profile.time_zone ELSE u.time_zone END,
                 updated_at = now()
             FROM (
                 SELECT
@@ -4243,12 +4970,12 @@ BEGIN
                         (SELECT z.name FROM pg_timezone_names z WHERE z.name = entry -> 'profile' ->> 'timeZone'),
                         'UTC'
                     ) AS time_zone
-            ) fresh
+            ) given_profile
             WHERE u.id = owner
                 AND (
-                    (u.display_name IS NULL AND fresh.display_name IS NOT NULL)
-                    OR (u.preferred_genres = '{}' AND fresh.genres <> '{}')
-                    OR (u.time_zone = 'UTC' AND fresh.time_zone <> 'UTC')
+                    (u.display_name IS NULL AND given_profile.display_name IS NOT NULL)
+                    OR (u.preferred_genres = '{}' AND given_profile.genres <> '{}')
+                    OR (u.time_zone = 'UTC' AND given_profile.time_zone <> 'UTC')
                 );
             PERFORM import_goals(entry -> 'profile' -> 'readingGoals');
         ELSIF entry ? 'progress' THEN
@@ -4432,19 +5159,29 @@ BEGIN
 END
 $$;
 
--- Name: inactive_guests(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+-- Name: inactive_guests(integer, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.inactive_guests(days integer, guests_max integer) RETURNS SETOF uuid
+CREATE FUNCTION public.inactive_guests(days integer, after_user uuid, users_max integer, OUT last_user uuid, OUT guests uuid[]) RETURNS record
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    SELECT u.id
-    FROM users u
-    WHERE u.is_guest
-        AND u.created_at < now() - greatest(1, days) * interval '1 day'
-        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
-    ORDER BY u.created_at
-    LIMIT guests_max
+    WITH examined AS MATERIALIZED (
+        SELECT u.id, u.is_guest AND u.created_at < now() - greatest(1, days) * interval '1 day' AS is_old_guest
+        FROM users u
+        WHERE u.id > coalesce(after_user, '00000000-0000-0000-0000-000000000000')
+        ORDER BY u.id
+        LIMIT users_max
+    )
+    SELECT
+        (SELECT e.id FROM examined e ORDER BY e.id DESC LIMIT 1),
+        ARRAY(
+            SELECT e.id
+            FROM examined e
+            WHERE e.is_old_guest
+                AND guest_last_active(e.id) < now() - greatest(1, days) * interval '1 day'
+                -- The parcel of a closed guest contains its sessions, so it seems to be inactive.
+                AND NOT is_leaving_account(e.id)
+        )
 $$;
 
 -- Name: index_changed_editions(); Type: FUNCTION; Schema: public; Owner: -
@@ -4480,6 +5217,11 @@ BEGIN
         IF ids <> '{}' THEN
             PERFORM list_genres_of_editions(ids);
         END IF;
+    END IF;
+    -- Statements that change only the popularity or the cover do not set the time.
+    ids := ARRAY(SELECT n.id FROM new_rows n JOIN old_rows o USING (id) WHERE n.updated_at <> o.updated_at);
+    IF ids <> '{}' THEN
+        PERFORM log_catalog_changes(ids);
     END IF;
     WITH changed AS MATERIALIZED (
         SELECT
@@ -4524,6 +5266,9 @@ CREATE FUNCTION public.index_deleted_editions() RETURNS trigger
 DECLARE
     keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM old_rows);
 BEGIN
+    DELETE FROM catalog_changes c
+    USING old_rows o
+    WHERE c.edition_id = o.id;
     INSERT INTO removed_editions (id, survivor_id)
     SELECT DISTINCT ON (o.id) o.id, r.edition_id
     FROM old_rows o
@@ -4565,6 +5310,7 @@ BEGIN
         ON CONFLICT DO NOTHING;
         PERFORM list_genres_of_editions(ARRAY(SELECT id FROM new_rows));
     END IF;
+    PERFORM log_catalog_changes(ARRAY(SELECT id FROM new_rows));
     PERFORM match_works(ARRAY(SELECT id FROM new_rows));
     PERFORM enqueue_links(
         ARRAY(SELECT work_key(title, authors) FROM new_rows)
@@ -4605,6 +5351,20 @@ CREATE FUNCTION public.is_chosen_cover(source public.cover_source) RETURNS boole
     SELECT source IN ('MANUAL_UPLOAD', 'URL')
 $$;
 
+-- Name: is_client_in_parcel(uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_client_in_parcel(client uuid, counts_left boolean) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT EXISTS (
+        SELECT
+        FROM account_moves m
+        JOIN account_parcels p ON p.move_id = m.move_id AND p.table_name IN ('oauth_grants', 'oauth_requests')
+        WHERE (m.state IN ('CLOSING', 'LEAVING', 'ARRIVING') OR (counts_left AND m.state = 'LEFT'))
+            AND (p.row ->> 'client_id')::uuid = client
+    )
+$$;
+
 -- Name: is_from_apple(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_from_apple(subject text) RETURNS boolean
@@ -4625,12 +5385,45 @@ CREATE FUNCTION public.is_in_order(started text, finished text) RETURNS boolean
     )
 $$;
 
+-- Name: is_leaving_account(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_leaving_account(owner uuid) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT EXISTS (SELECT FROM account_moves m WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING'))
+$$;
+
 -- Name: is_listened(public.read_format, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_listened(format public.read_format, length_seconds integer) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     SELECT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)
+$$;
+
+-- Name: is_moving_account(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_moving_account() RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    RETURN session_user <> 'bookplate_app' AND coalesce(current_setting('app.moving', true) = 'on', false);
+END
+$$;
+
+-- Name: is_moving_identity(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.is_moving_identity() RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT EXISTS (
+        SELECT
+        FROM account_moves m
+        WHERE m.known_hashes @> ARRAY[identity_hash(app_tenant_id(), app_subject())]
+            AND m.state IN ('CLOSING', 'LEAVING', 'ARRIVING')
+    )
 $$;
 
 -- Name: is_oauth_client_used(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -4640,6 +5433,7 @@ CREATE FUNCTION public.is_oauth_client_used(client uuid) RETURNS boolean
     AS $$
     SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
         OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
+        OR is_client_in_parcel(client, true)
 $$;
 
 -- Name: is_other_object(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -4686,7 +5480,7 @@ CREATE FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version tex
         WHERE c.user_id = is_stored_version.user_id
             AND c.book_id = is_stored_version.book_id
             AND c.version = is_stored_version.version
-    )
+    ) OR are_moved_covers_kept(is_stored_version.user_id)
 $$;
 
 -- Name: is_webhook_queue_full(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -4727,6 +5521,21 @@ CREATE FUNCTION public.keep_as_notes(owner uuid, book uuid, kept text) RETURNS v
     FROM generate_series(0, (char_length(kept) - 1) / 10000) part
 $$;
 
+-- Name: keep_client_in_parcel(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.keep_client_in_parcel() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF is_client_in_parcel(OLD.id, false) THEN
+        RAISE EXCEPTION 'the app has access to an account that is being moved: finish or undo the move first'
+            USING ERRCODE = 'BP409';
+    END IF;
+    RETURN OLD;
+END
+$$;
+
 -- Name: last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.last_committed_change(owner uuid) RETURNS bigint
@@ -4754,23 +5563,25 @@ $$;
 
 -- Name: library_positions(uuid[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.library_positions(users uuid[]) RETURNS TABLE(user_id uuid, place bigint)
+CREATE FUNCTION public.library_positions(users uuid[]) RETURNS TABLE(user_id uuid, "position" bigint, place bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    SELECT
-        given.id,
-        coalesce((SELECT max(c.seq) FROM changes c WHERE c.user_id = given.id), 0)
-            + coalesce((SELECT max(e.id) FROM events e WHERE e.user_id = given.id), 0)
-            + coalesce(
-                (
-                    SELECT (extract(epoch FROM max(i.updated_at)) * 1000000)::bigint
-                    FROM imports i
-                    WHERE i.user_id = given.id
-                ),
-                0
-            )
+    SELECT given.id, total.position, total.position
     FROM unnest(users) AS given (id)
+    CROSS JOIN LATERAL (
+        SELECT
+            coalesce((SELECT max(c.seq) FROM changes c WHERE c.user_id = given.id), 0)
+                + coalesce((SELECT max(e.id) FROM events e WHERE e.user_id = given.id), 0)
+                + coalesce(
+                    (
+                        SELECT (extract(epoch FROM max(i.updated_at)) * 1000000)::bigint
+                        FROM imports i
+                        WHERE i.user_id = given.id
+                    ),
+                    0
+                ) AS position
+    ) total
 $$;
 
 -- Name: limit_guest_books(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -4788,6 +5599,8 @@ BEGIN
     IF FOUND
         AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
         AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
+        -- The library exists already.
+        AND NOT public.is_moving_account()
     THEN
         RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
     END IF;
@@ -4912,13 +5725,20 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the identity token was used before' USING ERRCODE = 'BP411';
     END IF;
-    INSERT INTO identities (user_id, tenant_id, subject)
-    SELECT u.id, u.tenant_id, app_subject()
-    FROM users u
-    WHERE u.id = owner AND u.tenant_id = app_tenant_id();
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
-    END IF;
+    BEGIN
+        INSERT INTO identities (user_id, tenant_id, subject)
+        SELECT u.id, u.tenant_id, app_subject()
+        FROM users u
+        WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
+        END IF;
+    EXCEPTION
+        -- The other account was moved to another database, not the caller's.
+        WHEN SQLSTATE 'BP421' THEN
+            RAISE EXCEPTION 'This identity belongs to another account. Sign in with it to use that account.'
+                USING ERRCODE = 'BP409';
+    END;
     PERFORM record_audit_event('IDENTITY_LINKED', app_tenant_id(), owner, NULL, '{}');
     UPDATE users u
     SET is_guest = false
@@ -4965,6 +5785,8 @@ BEGIN
     FROM unnest(changed_readers) AS reader
     -- Others get a deck when they return: an import of readers does not build one for each.
     WHERE EXISTS (SELECT FROM sessions s WHERE s.user_id = reader AND s.rotated_at > now() - interval '30 days')
+    -- A fixed order prevents deadlocks with `finish_learning`.
+    ORDER BY reader
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET run_at = least(j.run_at, excluded.run_at), again = (j.state = 'RUNNING');
 END
@@ -5024,6 +5846,14 @@ BEGIN
     ON CONFLICT (genre_id, position) DO UPDATE
     SET ordinal = excluded.ordinal;
 END
+$$;
+
+-- Name: lock_catalog(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.lock_catalog() RETURNS void
+    LANGUAGE sql
+    AS $$
+    SELECT pg_advisory_xact_lock(20261122)
 $$;
 
 -- Name: lock_identity(); Type: FUNCTION; Schema: public; Owner: -
@@ -5086,15 +5916,17 @@ DECLARE
     review uuid;
 BEGIN
     IF current_setting('app.bulk', true) = 'on' THEN
+        ignored := set_config('app.writes_unlogged_books', 'on', true);
         RETURN NULL;
     END IF;
     -- Comparing the records takes longer than the rest, and the time usually decides.
     IF NEW.updated_at = OLD.updated_at THEN
         IF NEW IS NOT DISTINCT FROM OLD THEN
+            ignored := set_config('app.writes_unlogged_books', 'on', true);
             RETURN NULL;
         END IF;
     END IF;
-    ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
+    ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id, OLD.xmin);
     IF NEW.status = OLD.status AND NEW.cover_status = OLD.cover_status THEN
         RETURN NULL;
     END IF;
@@ -5124,6 +5956,21 @@ BEGIN
     END IF;
     RETURN NULL;
 END
+$$;
+
+-- Name: log_catalog_changes(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_catalog_changes(ids uuid[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO catalog_changes AS c (edition_id, changed_in)
+    SELECT DISTINCT i.id, pg_current_xact_id()
+    FROM unnest(ids) AS i (id)
+    ORDER BY i.id
+    ON CONFLICT (edition_id) DO UPDATE
+    SET changed_in = excluded.changed_in
+    WHERE c.changed_in <> excluded.changed_in
 $$;
 
 -- Name: log_changed_progress(); Type: FUNCTION; Schema: public; Owner: -
@@ -5167,6 +6014,7 @@ DECLARE
     ignored text;
 BEGIN
     IF current_setting('app.bulk', true) = 'on' THEN
+        ignored := set_config('app.writes_unlogged_books', 'on', true);
         RETURN NULL;
     END IF;
     ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
@@ -5239,6 +6087,7 @@ CREATE FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) RETURNS voi
     SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
+    PERFORM set_config('app.logs_unwritten_books', 'on', true);
     PERFORM append_changes(
         app_user_id(),
         'CREATED',
@@ -5251,6 +6100,18 @@ BEGIN
         )
     );
     PERFORM append_changes(app_user_id(), 'UPDATED', 'Book', books_of_reviews);
+END
+$$;
+
+-- Name: log_new_sources(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.log_new_sources() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM log_catalog_changes(ARRAY(SELECT n.edition_id FROM new_rows n));
+    RETURN NULL;
 END
 $$;
 
@@ -5403,10 +6264,11 @@ BEGIN
             END AS found
         FROM input i
         LEFT JOIN progress_entries p ON p.user_id = owner AND p.id = i.id
-    ), full_reads AS MATERIALIZED (
+    ), capacities AS MATERIALIZED (
         SELECT
             k.read_id,
-            10000 - (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = k.read_id) AS room
+            entries_of_read_max()
+                - (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = k.read_id) AS capacity
         FROM (SELECT DISTINCT c.read_id FROM checked c) k
     ), accepted AS MATERIALIZED (
         SELECT
@@ -5414,12 +6276,12 @@ BEGIN
             CASE
                 WHEN c.found IS NULL AND NOT c.is_stored
                     AND count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored)
-                        OVER (PARTITION BY c.read_id ORDER BY c.n) > f.room
+                        OVER (PARTITION BY c.read_id ORDER BY c.n) > k.capacity
                 THEN 'FULL'
                 ELSE c.found
             END AS problem
         FROM checked c
-        JOIN full_reads f ON f.read_id = c.read_id
+        JOIN capacities k ON k.read_id = c.read_id
     ), stored AS (
         INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note)
         SELECT owner, a.id, a.read_id, a.at, a.page, a.percent, a.seconds, a.note
@@ -5514,11 +6376,15 @@ BEGIN
         RETURN NULL;
     END IF;
     IF TG_OP = 'DELETE' THEN
-        ignored := append_change(OLD.user_id, 'DELETED', 'Review', OLD.id);
+        -- A hidden review was logged as deleted when it was hidden.
+        IF OLD.is_visible THEN
+            ignored := append_change(OLD.user_id, 'DELETED', 'Review', OLD.id);
+        END IF;
         PERFORM
         FROM books b
         WHERE b.user_id = OLD.user_id AND b.id = OLD.book_id;
         IF FOUND THEN
+            ignored := set_config('app.logs_unwritten_books', 'on', true);
             ignored := append_change(OLD.user_id, 'UPDATED', 'Book', OLD.book_id);
         END IF;
     ELSE
@@ -5530,9 +6396,10 @@ BEGIN
         ELSIF NEW.is_visible <> OLD.is_visible THEN
             -- `log_book` logs this.
             RETURN NULL;
-        ELSE
+        ELSIF NEW.is_visible THEN
             ignored := append_change(NEW.user_id, 'UPDATED', 'Review', NEW.id);
         END IF;
+        ignored := set_config('app.logs_unwritten_books', 'on', true);
         ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.book_id);
     END IF;
     RETURN NULL;
@@ -5574,6 +6441,7 @@ DECLARE
     owner uuid;
     ids uuid[];
 BEGIN
+    ignored := set_config('app.logs_unwritten_books', 'on', true);
     -- EXECUTE plans the query each time. Otherwise a session keeps the plan of a time when the libraries were small, which reads
     -- all books of the reader for each row.
     FOR owner, ids IN EXECUTE '
@@ -5636,6 +6504,9 @@ CREATE FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], vers
 BEGIN
     -- Waits for the user's running transactions, whose rows the query below then sees. Later ones see its result.
     PERFORM lock_user(mark_versions_removed.user_id);
+    IF are_moved_covers_kept(mark_versions_removed.user_id) THEN
+        RETURN;
+    END IF;
     RETURN QUERY
         WITH unnamed AS MATERIALIZED (
             SELECT given.book_id, given.version
@@ -6527,6 +7398,34 @@ BEGIN
 END
 $$;
 
+-- Name: moved_tables(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.moved_tables() RETURNS TABLE(number bigint, name text, key text, written_columns text[])
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT
+        t.number,
+        t.name,
+        CASE t.name WHEN 'users' THEN 'id' ELSE 'user_id' END,
+        CASE t.name
+            WHEN 'books' THEN ARRAY['author', 'author_ids', 'series_id', 'search_text', 'title_card_version']
+            WHEN 'events' THEN ARRAY['id']
+            ELSE '{}'
+        END || ARRAY(
+            SELECT a.attname::text
+            FROM pg_attribute a
+            WHERE a.attrelid = t.name::regclass AND a.attgenerated <> ''
+        )
+    FROM unnest(
+        ARRAY[
+            'users', 'identities', 'sessions', 'apple_grants', 'oauth_grants', 'access_tokens', 'oauth_requests', 'shelves',
+            'books', 'covers', 'shelf_books', 'reviews', 'reads', 'progress_entries', 'reading_days', 'reading_goals',
+            'reading_tombstones', 'notes', 'deleted_books', 'ereader_documents', 'ereader_positions', 'swipes', 'imports',
+            'import_failures', 'removed_covers', 'jobs', 'changes', 'events'
+        ]
+    ) WITH ORDINALITY AS t (name, number)
+$$;
+
 -- Name: moving_covers_of(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.moving_covers_of(guest uuid, covers_max integer) RETURNS TABLE(user_id uuid, book_id uuid, guest_book_id uuid, version text)
@@ -6582,9 +7481,9 @@ CREATE FUNCTION public.note_key_prefix(owner uuid) RETURNS text
     SELECT to_hex(hashtextextended(owner::text, 0))
 $$;
 
--- Name: note_place(integer, double precision, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
+-- Name: note_position(integer, double precision, integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.note_place(page integer, percent double precision, seconds integer, page_count integer, length_seconds integer) RETURNS double precision
+CREATE FUNCTION public.note_position(page integer, percent double precision, seconds integer, page_count integer, length_seconds integer) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     SELECT CASE
@@ -6695,6 +7594,7 @@ CREATE FUNCTION public.open_session(session_id uuid, refresh_hash bytea, token_h
 DECLARE
     recent bigint;
 BEGIN
+    PERFORM refuse_moved_user(app_user_id());
     INSERT INTO identity_token_uses (token_hash, expires_at)
     VALUES (open_session.token_hash, token_expires_at)
     ON CONFLICT DO NOTHING;
@@ -6774,15 +7674,174 @@ CREATE FUNCTION public.owned_works_of_series(reader uuid, series uuid) RETURNS T
     GROUP BY o.work
 $$;
 
+-- Name: pack_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.pack_account(owner uuid, move uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO'
+    SET "IntervalStyle" TO 'postgres'
+    SET extra_float_digits TO '1'
+    SET bytea_output TO 'hex'
+    AS $_$
+DECLARE
+    tenant uuid;
+    moved record;
+    mark webhook_positions;
+    has_rows boolean;
+    row_count bigint;
+BEGIN
+    PERFORM lock_user(owner);
+    PERFORM lock_webhook_queue(owner);
+    PERFORM
+    FROM users u
+    WHERE u.id = owner
+    FOR UPDATE;
+    UPDATE account_moves m
+    SET state = 'LEAVING', known_hashes = m.known_hashes || account_hashes(owner)
+    FROM users u
+    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'CLOSING' AND u.id = owner
+    RETURNING m.tenant_id INTO tenant;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the account % is not closed', owner;
+    END IF;
+    -- A guest may have been merged since the account was closed.
+    PERFORM refuse_moving_covers(owner);
+
+    -- A worker that runs a job of the account loses it, as if it were shutting down.
+    UPDATE jobs j
+    SET state = 'READY',
+        attempts = greatest(0, j.attempts - 1),
+        run_at = now(),
+        worker = NULL,
+        lease_until = NULL
+    WHERE j.user_id = owner AND j.state = 'RUNNING';
+    -- The log does not move, so its entries become events for webhooks now.
+    LOOP
+        SELECT p.* INTO mark
+        FROM webhook_positions p
+        WHERE p.user_id = owner
+        FOR UPDATE;
+        EXIT WHEN NOT FOUND;
+        PERFORM collect_user_events(mark, 1000);
+    END LOOP;
+
+    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
+        PERFORM pack_rows(
+            move, owner, moved.name, moved.written_columns, format('t.%I = $2', moved.key),
+            CASE moved.name WHEN 'events' THEN 't.id' ELSE 'NULL' END, locks => true
+        );
+    END LOOP;
+    SELECT count(*) INTO row_count
+    FROM account_parcels p
+    WHERE p.move_id = move AND p.table_name <> 'changes';
+    INSERT INTO account_parcels (move_id, table_name, number, row)
+    SELECT move, 'last_change', 1, to_jsonb(c)
+    FROM changes c
+    WHERE c.user_id = owner
+    ORDER BY c.seq DESC
+    LIMIT 1;
+
+    PERFORM pack_rows(move, owner, 'tenants', '{}', format('t.id = %L', tenant));
+    PERFORM pack_rows(move, owner, 'identity_providers', '{}', format('t.tenant_id = %L', tenant));
+    PERFORM pack_rows(
+        move, owner, 'oauth_clients', '{}',
+        't.id IN (
+            SELECT (p.row ->> ''client_id'')::uuid
+            FROM account_parcels p
+            WHERE p.move_id = $1 AND p.table_name IN (''oauth_grants'', ''oauth_requests'')
+        )'
+    );
+    PERFORM pack_rows(
+        move, owner, 'editions', uncopied_edition_columns(),
+        't.id IN (
+            SELECT b.edition_id FROM books b WHERE b.user_id = $2
+            UNION
+            SELECT s.edition_id FROM swipes s WHERE s.user_id = $2
+            UNION
+            SELECT (d.book ->> ''edition_id'')::uuid FROM deleted_books d WHERE d.user_id = $2
+        )'
+    );
+    PERFORM pack_rows(
+        move, owner, names.name, '{}',
+        't.edition_id IN (
+            SELECT (p.row ->> ''id'')::uuid FROM account_parcels p WHERE p.move_id = $1 AND p.table_name = ''editions''
+        )'
+    )
+    FROM unnest(ARRAY['edition_sources', 'edition_work_keys']) AS names (name);
+
+    PERFORM set_config('app.moving', 'on', true);
+    DELETE FROM users u
+    WHERE u.id = owner;
+    PERFORM set_config('app.moving', '', true);
+    FOR moved IN
+        SELECT t.name, t.key FROM moved_tables() t
+        UNION ALL
+        SELECT r.name, 'user_id' FROM rebuilt_tables() AS r (name)
+    LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM %I t WHERE t.%I = $1)', moved.name, moved.key) INTO has_rows USING owner;
+        IF has_rows THEN
+            RAISE EXCEPTION 'rows of the account are left in the table %', moved.name;
+        END IF;
+    END LOOP;
+    PERFORM record_audit_event(
+        'ACCOUNT_LEFT', tenant, owner, NULL,
+        (
+            SELECT jsonb_build_object('move', move, 'installation', m.other_installation)
+            FROM account_moves m
+            WHERE m.user_id = owner AND m.move_id = move
+        )
+    );
+    RETURN row_count;
+END
+$_$;
+
+-- Name: pack_rows(uuid, uuid, text, text[], text, text, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.pack_rows(move uuid, owner uuid, source text, without text[], condition text, ordering text DEFAULT 'NULL'::text, locks boolean DEFAULT false) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+BEGIN
+    EXECUTE format(
+        'INSERT INTO account_parcels (move_id, table_name, number, row)
+        SELECT $1, %1$L, f.last + row_number() OVER (ORDER BY %3$s), to_jsonb(t) - $3
+        FROM (SELECT t.* FROM %1$I t WHERE %2$s %4$s) t
+        CROSS JOIN (
+            SELECT coalesce(max(p.number), 0) AS last FROM account_parcels p WHERE p.move_id = $1 AND p.table_name = %1$L
+        ) f',
+        source, condition, ordering, CASE WHEN locks THEN 'FOR UPDATE' END
+    )
+    USING move, owner, without;
+END
+$_$;
+
 -- Name: page_in_edition(integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.page_in_edition(page integer, page_count integer, other_count integer) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     SELECT CASE
-        WHEN page_count > 0 AND other_count > 0 THEN least(round(page::float8 / page_count * other_count)::int, other_count)
+        WHEN page_count > 0 AND other_count > 0 THEN least(round(page::float8 / page_count * other_count), other_count)::int
         ELSE page
     END
+$$;
+
+-- Name: parcel_columns(uuid, text, text[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.parcel_columns(move uuid, of_table text, without text[]) RETURNS text[]
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT ARRAY(
+        SELECT a.attname::text
+        FROM pg_attribute a
+        JOIN (SELECT p.row FROM account_parcels p WHERE p.move_id = move AND p.table_name = of_table LIMIT 1) f
+            ON f.row ? a.attname::text
+        WHERE a.attrelid = of_table::regclass
+            AND a.attnum > 0
+            AND NOT a.attisdropped
+            AND NOT a.attname = ANY(without)
+        ORDER BY a.attnum
+    )
 $$;
 
 -- Name: pending_events(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -6915,6 +7974,27 @@ CREATE FUNCTION public.progress_page_of(page integer, percent double precision, 
     )
 $$;
 
+-- Name: prune_account_parcels(integer, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_account_parcels(days integer, rows_max integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH deleted AS (
+        DELETE FROM account_parcels p
+        WHERE (p.move_id, p.table_name, p.number) IN (
+            SELECT o.move_id, o.table_name, o.number
+            FROM account_moves m
+            JOIN account_parcels o ON o.move_id = m.move_id
+            -- An hour later than `return_account` needs them.
+            WHERE m.state = 'LEFT' AND m.ended_at < now() - days * interval '1 day' - interval '1 hour'
+            LIMIT rows_max
+        )
+        RETURNING 1
+    )
+    SELECT count(*) FROM deleted
+$$;
+
 -- Name: prune_audit_events(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.prune_audit_events(kept_days integer, rows_max integer) RETURNS bigint
@@ -6972,7 +8052,13 @@ BEGIN
         ORDER BY u.id
         LIMIT users_max
     LOOP
-        IF cutoff > (SELECT c.at FROM changes c WHERE c.user_id = owner ORDER BY c.seq LIMIT 1) THEN
+        IF cutoff > (
+            SELECT c.at
+            FROM changes c
+            WHERE c.user_id = owner
+            ORDER BY c.seq
+            LIMIT 1
+        ) THEN
             DELETE FROM changes c
             WHERE c.user_id = owner
                 AND c.seq < (
@@ -7282,11 +8368,15 @@ $$;
 -- Name: reader_today(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.reader_today(owner uuid) RETURNS text
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     AS $$
-    SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
-    FROM users u
-    WHERE u.id = owner
+BEGIN
+    RETURN (
+        SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
+        FROM users u
+        WHERE u.id = owner
+    );
+END
 $$;
 
 -- Name: reading_goal_progress(uuid, integer, public.goal_unit); Type: FUNCTION; Schema: public; Owner: -
@@ -7309,6 +8399,14 @@ CREATE FUNCTION public.reading_goal_progress(owner uuid, of_year integer, unit p
         AND r.finished_on < of_year || '~'
 $$;
 
+-- Name: reads_of_book_max(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.reads_of_book_max() RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT 200
+$$;
+
 -- Name: reassign_genres(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.reassign_genres() RETURNS bigint
@@ -7326,6 +8424,64 @@ CREATE FUNCTION public.reassign_genres() RETURNS bigint
         RETURNING e.id
     )
     SELECT count(*) FROM changed
+$$;
+
+-- Name: rebuilt_tables(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.rebuilt_tables() RETURNS SETOF text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT unnest(
+        ARRAY[
+            'books_to_link', 'collected_signals', 'feed_decks', 'moving_covers', 'readers_to_collect', 'webhook_positions'
+        ]
+    )
+$$;
+
+-- Name: receive_account(uuid, uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.receive_account(owner uuid, move uuid, origin uuid, packed_rows bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    row_count bigint;
+    tenant tenants;
+    is_new_tenant boolean;
+BEGIN
+    PERFORM lock_user(owner);
+    PERFORM check_arriving(owner, move, origin);
+    SELECT count(*) INTO row_count
+    FROM account_parcels p
+    WHERE p.move_id = move;
+    IF row_count <> packed_rows THEN
+        RAISE EXCEPTION 'the parcel has % rows, but its copy has %', packed_rows, row_count USING ERRCODE = 'BP409';
+    END IF;
+    SELECT t.* INTO tenant
+    FROM account_parcels p
+    CROSS JOIN LATERAL jsonb_populate_record(NULL::tenants, p.row) t
+    WHERE p.move_id = move AND p.table_name = 'tenants';
+    PERFORM check_arrival(
+        owner, move, (SELECT m.number FROM account_moves m WHERE m.user_id = owner AND m.move_id = move), tenant.id, tenant.slug,
+        ARRAY(SELECT p.row ->> 'subject' FROM account_parcels p WHERE p.move_id = move AND p.table_name = 'identities')
+    );
+    is_new_tenant := NOT EXISTS (SELECT FROM tenants t WHERE t.id = tenant.id);
+    IF is_new_tenant THEN
+        PERFORM unpack_rows(move, 'tenants', '{}', 'true');
+        PERFORM unpack_rows(move, 'identity_providers', '{}', 'true');
+    END IF;
+    PERFORM unpack_rows(move, 'oauth_clients', '{}', 'true');
+    PERFORM unpack_editions(move, true);
+    row_count := unpack_account(owner, move);
+    PERFORM start_change_log(owner, move);
+    UPDATE account_moves m
+    SET state = 'ARRIVED', ended_at = now()
+    WHERE m.user_id = owner AND m.move_id = move;
+    PERFORM delete_used_parcel(owner, move);
+    PERFORM record_audit_event(
+        'ACCOUNT_ARRIVED', tenant.id, owner, NULL, jsonb_build_object('move', move, 'installation', origin)
+    );
+    RETURN row_count;
+END
 $$;
 
 -- Name: recent_voice(integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
@@ -7445,11 +8601,15 @@ DECLARE
 BEGIN
     IF TG_OP = 'INSERT' THEN
         stored := ARRAY(
-            SELECT jsonb_populate_record(NULL::covers, n.cover) FROM new_rows n WHERE n.cover IS NOT NULL
+            SELECT jsonb_populate_record(NULL::covers, n.cover)
+            FROM new_rows n
+            WHERE n.cover IS NOT NULL
         );
     ELSIF TG_OP = 'DELETE' THEN
         lost := ARRAY(
-            SELECT jsonb_populate_record(NULL::covers, o.cover) FROM old_rows o WHERE o.cover IS NOT NULL
+            SELECT jsonb_populate_record(NULL::covers, o.cover)
+            FROM old_rows o
+            WHERE o.cover IS NOT NULL
         );
     ELSE
         SELECT
@@ -7471,6 +8631,25 @@ BEGIN
 END
 $$;
 
+-- Name: record_deleted_id(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.record_deleted_id(owner uuid, deleted uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    DELETE FROM reading_tombstones t
+    WHERE t.user_id = owner
+        AND t.id IN (
+            SELECT o.id
+            FROM reading_tombstones o
+            WHERE o.user_id = owner AND o.deleted_at < now() - interval '1 year'
+            LIMIT 20
+        );
+    INSERT INTO reading_tombstones (user_id, id)
+    VALUES (owner, deleted)
+    ON CONFLICT (user_id, id) DO UPDATE
+    SET deleted_at = now();
+$$;
+
 -- Name: record_identity(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.record_identity() RETURNS trigger
@@ -7478,6 +8657,9 @@ CREATE FUNCTION public.record_identity() RETURNS trigger
     SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
+    IF is_moving_account() THEN
+        RETURN NULL;
+    END IF;
     INSERT INTO identities (user_id, tenant_id, subject, created_at)
     VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
     RETURN NULL;
@@ -7731,7 +8913,7 @@ CREATE FUNCTION public.refresh_feed() RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    SELECT pg_advisory_xact_lock(20261122);
+    SELECT lock_catalog();
     SELECT refresh_popularity();
     SELECT refresh_genres(false);
     DELETE FROM feed_decks d
@@ -7771,7 +8953,8 @@ BEGIN
     END IF;
     IF is_import OR has_other_language THEN
         PERFORM list_genres_of_editions(NULL);
-        UPDATE feed_state SET decks_valid_since = now();
+        -- Not now(), the start of the transaction: decks that were built during an import contain nothing of it.
+        UPDATE feed_state SET decks_valid_since = clock_timestamp();
     END IF;
     PERFORM count_genres();
 END
@@ -7792,6 +8975,7 @@ BEGIN
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
     FOR UPDATE;
     IF NOT FOUND THEN
+        PERFORM refuse_moved_user(owner);
         outcome := 'UNKNOWN';
         RETURN;
     END IF;
@@ -7855,9 +9039,9 @@ CREATE FUNCTION public.refresh_read_books(owner uuid, ids uuid[], clears_page bo
     SET enable_seqscan TO 'off'
     AS $$
     UPDATE books b
-    SET started_at = fresh.started_at,
-        finished_at = fresh.finished_at,
-        current_page = fresh.current_page,
+    SET started_at = updated.started_at,
+        finished_at = updated.finished_at,
+        current_page = updated.current_page,
         updated_at = now()
     FROM (
         SELECT
@@ -7888,11 +9072,11 @@ CREATE FUNCTION public.refresh_read_books(owner uuid, ids uuid[], clears_page bo
             LIMIT 1
         ) newest ON true
         WHERE k.user_id = owner AND k.id = ANY(ids)
-    ) fresh
+    ) updated
     WHERE b.user_id = owner
-        AND b.id = fresh.id
+        AND b.id = updated.id
         AND (b.started_at, b.finished_at, b.current_page)
-            IS DISTINCT FROM (fresh.started_at, fresh.finished_at, fresh.current_page)
+            IS DISTINCT FROM (updated.started_at, updated.finished_at, updated.current_page)
 $$;
 
 -- Name: refresh_search_words(); Type: FUNCTION; Schema: public; Owner: -
@@ -7922,13 +9106,153 @@ BEGIN
 END
 $$;
 
+-- Name: refuse_credential(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_credential() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF is_moving_account() THEN
+        RETURN NEW;
+    END IF;
+    -- Waits for a transaction that closes the account. The foreign key locks the same row.
+    PERFORM
+    FROM users u
+    WHERE u.id = NEW.user_id
+    FOR KEY SHARE;
+    PERFORM refuse_moved_user(NEW.user_id);
+    RETURN NEW;
+END
+$$;
+
+-- Name: refuse_move(public.account_move_state, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_move(state public.account_move_state, new_url text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    IF state IN ('CLOSING', 'LEAVING') THEN
+        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
+    ELSIF state = 'ARRIVING' THEN
+        RAISE EXCEPTION 'the account is being moved to this database' USING ERRCODE = 'BP503';
+    ELSIF state = 'LEFT' THEN
+        RAISE EXCEPTION 'the account was moved to another database' USING ERRCODE = 'BP421', DETAIL = coalesce(new_url, '');
+    END IF;
+END
+$$;
+
+-- Name: refuse_moved_account(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_moved_account() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT is_moving_account() THEN
+        PERFORM refuse_moved_user(NEW.id);
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+-- Name: refuse_moved_hash(bytea); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_moved_hash(given_hash bytea) RETURNS void
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    newest account_moves;
+BEGIN
+    SELECT m.* INTO newest
+    FROM account_moves m
+    WHERE m.known_hashes @> ARRAY[given_hash]
+    ORDER BY m.state = 'LEFT', m.ended_at DESC
+    LIMIT 1;
+    PERFORM refuse_move(newest.state, newest.new_url);
+END
+$$;
+
+-- Name: refuse_moved_identity(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_moved_identity() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT is_moving_account() THEN
+        PERFORM refuse_moved_hash(identity_hash(NEW.tenant_id, NEW.subject));
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+-- Name: refuse_moved_tokens(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_moved_tokens(ids uuid[]) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    PERFORM refuse_moved_user(m.user_id)
+    FROM account_moves m
+    JOIN account_parcels p ON p.move_id = m.move_id AND p.table_name = 'access_tokens'
+    WHERE (p.row ->> 'id')::uuid = ANY(ids);
+END
+$$;
+
+-- Name: refuse_moved_user(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_moved_user(owner uuid) RETURNS void
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+DECLARE
+    newest account_moves;
+BEGIN
+    SELECT m.* INTO newest
+    FROM account_moves m
+    WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING', 'LEFT', 'ARRIVED')
+    ORDER BY m.number DESC
+    LIMIT 1;
+    PERFORM refuse_move(newest.state, newest.new_url);
+END
+$$;
+
+-- Name: refuse_moving_covers(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_moving_covers(owner uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF EXISTS (SELECT FROM moving_covers c WHERE c.user_id = owner) THEN
+        RAISE EXCEPTION 'the covers of a merged guest are being copied: try again in a minute' USING ERRCODE = 'BP409';
+    END IF;
+END
+$$;
+
 -- Name: refuse_session(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.refuse_session() RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 BEGIN
+    PERFORM refuse_moved_user(app_user_id());
     RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
+END
+$$;
+
+-- Name: refuse_tenant_of_move(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_tenant_of_move(tenant uuid) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM account_moves m WHERE m.tenant_id = tenant AND m.state IN ('CLOSING', 'LEAVING', 'ARRIVING')
+    ) THEN
+        RAISE EXCEPTION 'an account of the tenant is being moved: finish or undo the move first' USING ERRCODE = 'BP409';
+    END IF;
 END
 $$;
 
@@ -8030,6 +9354,41 @@ CREATE FUNCTION public.release_jobs(ids uuid[], fences integer[]) RETURNS void
     FROM unnest(ids, fences) AS held (id, fence)
     WHERE j.id = held.id AND j.fence = held.fence AND j.state = 'RUNNING';
     SELECT pg_notify('jobs', '')
+$$;
+
+-- Name: release_moved_identity(uuid[]); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.release_moved_identity(installations uuid[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    UPDATE account_moves m
+    SET known_hashes = array_remove(m.known_hashes, identity_hash(app_tenant_id(), app_subject()))
+    WHERE m.state = 'LEFT'
+        AND m.other_installation = ANY(installations)
+        AND NOT EXISTS (SELECT FROM account_parcels p WHERE p.move_id = m.move_id)
+        AND m.known_hashes @> ARRAY[identity_hash(app_tenant_id(), app_subject())]
+$$;
+
+-- Name: release_oauth_request(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.release_oauth_request(request uuid) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM oauth_requests r
+    WHERE r.id = request AND r.user_id IS NULL;
+    RETURN EXISTS (SELECT FROM oauth_requests r WHERE r.id = request);
+END
+$$;
+
+-- Name: remaining_tables(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.remaining_tables() RETURNS SETOF text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT unnest(ARRAY['account_moves', 'webhook_deliveries'])
 $$;
 
 -- Name: renew_jobs(uuid[], integer[], integer); Type: FUNCTION; Schema: public; Owner: -
@@ -8299,15 +9658,68 @@ BEGIN
 END
 $$;
 
+-- Name: return_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.return_account(owner uuid, move uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO'
+    SET "IntervalStyle" TO 'postgres'
+    SET extra_float_digits TO '1'
+    SET bytea_output TO 'hex'
+    AS $$
+DECLARE
+    kept account_moves;
+BEGIN
+    PERFORM lock_user(owner);
+    SELECT m.* INTO kept
+    FROM account_moves m
+    WHERE m.user_id = owner AND m.move_id = move AND m.state IN ('CLOSING', 'LEAVING', 'LEFT')
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the account % is not leaving', owner USING ERRCODE = 'BP409';
+    ELSIF kept.state = 'LEFT' AND kept.ended_at < now() - interval '1 day' THEN
+        RAISE EXCEPTION
+            'the account % has left more than a day ago, so its rows were deleted: if no database has it, run the command with --forget', owner
+            USING ERRCODE = 'BP409';
+    ELSIF EXISTS (
+        SELECT FROM account_moves m WHERE m.user_id = owner AND m.state IN ('LEFT', 'ARRIVED') AND m.number > kept.number
+    ) THEN
+        RAISE EXCEPTION 'the account % has come back since the move', owner USING ERRCODE = 'BP409';
+    END IF;
+    UPDATE account_moves m
+    SET state = 'CANCELLED', ended_at = now()
+    WHERE m.user_id = owner AND m.move_id = move;
+    IF kept.state <> 'CLOSING' THEN
+        PERFORM unpack_editions(move, false);
+        PERFORM unpack_account(owner, move);
+        PERFORM record_audit_event('ACCOUNT_RETURNED', u.tenant_id, owner, NULL, jsonb_build_object('move', move))
+        FROM users u
+        WHERE u.id = owner;
+    ELSE
+        PERFORM drop_grants_without_client(move);
+        PERFORM set_config('app.moving', 'on', true);
+        PERFORM unpack_rows(move, c.name, '{}', 'true') FROM credential_tables() AS c (name);
+        PERFORM set_config('app.moving', '', true);
+    END IF;
+    PERFORM delete_used_parcel(owner, move);
+END
+$$;
+
 -- Name: revoke_oauth_token(uuid, bytea); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.revoke_oauth_token(client uuid, given_hash bytea) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
+BEGIN
     DELETE FROM access_tokens t
     USING oauth_grants g
-    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client
+    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client;
+    IF NOT FOUND THEN
+        PERFORM refuse_moved_hash(given_hash);
+    END IF;
+END
 $$;
 
 -- Name: rows_with(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -8483,6 +9895,7 @@ BEGIN
     SELECT array_agg(DISTINCT edition_id) INTO changed
     FROM saved;
     IF changed IS NOT NULL THEN
+        PERFORM log_catalog_changes(changed);
         PERFORM match_works(changed);
     END IF;
 END
@@ -8814,7 +10227,7 @@ $$;
 
 -- Name: search_notes(text, public.note_color); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.search_notes(search text, wanted public.note_color) RETURNS TABLE(id uuid, created_at timestamp with time zone)
+CREATE FUNCTION public.search_notes(search text, of_color public.note_color) RETURNS TABLE(id uuid, created_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_custom_plan'
@@ -8850,7 +10263,7 @@ BEGIN
             FROM notes n
             WHERE n.user_id = owner
                 AND strpos(concat_ws(E'\n', n.text, n.comment, n.chapter), search) > 0
-                AND (wanted IS NULL OR n.color = wanted);
+                AND (of_color IS NULL OR n.color = of_color);
         RETURN;
     END IF;
     FOR is_lenient IN 0..1 LOOP
@@ -8891,7 +10304,7 @@ BEGIN
                 RETURN QUERY
                     SELECT n.id, n.created_at
                     FROM notes n
-                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (wanted IS NULL OR n.color = wanted);
+                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (of_color IS NULL OR n.color = of_color);
             ELSE
                 RETURN QUERY
                     SELECT n.id, n.created_at
@@ -8903,7 +10316,7 @@ BEGIN
                             @@ ('(' || array_to_string(needed, ') & (') || ')')::tsquery
                         OFFSET 0
                     ) n
-                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (wanted IS NULL OR n.color = wanted);
+                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (of_color IS NULL OR n.color = of_color);
             END IF;
             is_found := is_found OR FOUND;
         END LOOP;
@@ -8916,7 +10329,7 @@ BEGIN
                     @@ ('(' || array_to_string(parts, ') & (') || ')')::tsquery
                 OFFSET 0
             ) n
-            WHERE n.user_id = owner AND n.book_id <> ALL(titled_ids) AND (wanted IS NULL OR n.color = wanted);
+            WHERE n.user_id = owner AND n.book_id <> ALL(titled_ids) AND (of_color IS NULL OR n.color = of_color);
         EXIT WHEN is_found OR FOUND;
     END LOOP;
 END
@@ -9044,6 +10457,8 @@ DECLARE
     current covers;
     status cover_status;
     added bigint := cover_bytes(set_cover.byte_counts);
+    -- The bytes of the cover that is replaced.
+    replaced bigint;
     excess bigint;
 BEGIN
     -- The lock serializes concurrent covers of one book, and waits for a transaction that deletes the book.
@@ -9065,7 +10480,7 @@ BEGIN
     FROM tenants t
     JOIN users u ON u.tenant_id = t.id
     WHERE u.id = set_cover.user_id;
-    -- The covers of deleted books use the storage, but a new cover may take their place.
+    -- The covers of deleted books use the storage, but a new cover may replace them.
     excess := added - tenant.user_storage_bytes_max + (
         SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
         FROM stored_covers c
@@ -9081,14 +10496,15 @@ BEGIN
             RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
         END IF;
     END IF;
-    excess := added - tenant.storage_bytes_max + (
+    replaced := coalesce(cover_bytes(current.byte_counts), 0);
+    excess := added - replaced - tenant.storage_bytes_max + (
         SELECT coalesce(sum(s.bytes), 0)
         FROM tenant_storage s
         WHERE s.tenant_id = tenant.id
     );
     IF excess > 0 THEN
         PERFORM drop_deleted_covers(set_cover.user_id, excess);
-        IF added - tenant.storage_bytes_max + (
+        IF added - replaced - tenant.storage_bytes_max + (
             SELECT coalesce(sum(s.bytes), 0)
             FROM tenant_storage s
             WHERE s.tenant_id = tenant.id
@@ -9351,17 +10767,6 @@ CREATE FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]
     AS $$
 #variable_conflict use_column
 BEGIN
-    -- Sometimes removes the buckets that are full again.
-    IF random() < 0.01 THEN
-        DELETE FROM rate_buckets b
-        WHERE (b.kind, b.key) IN (
-            SELECT o.kind, o.key
-            FROM rate_buckets o
-            WHERE o.full_at < now()
-            -- Others may be locking buckets.
-            FOR UPDATE SKIP LOCKED
-        );
-    END IF;
     RETURN QUERY
     INSERT INTO rate_buckets AS b (kind, key, full_at)
     SELECT taken.kind, taken.key, now() + taken.cost * interval '1 microsecond'
@@ -9374,6 +10779,17 @@ BEGIN
         now() + interval '10 minutes'
     )
     RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint;
+    -- Sometimes removes the buckets that are full again. It comes last and waits for no lock, so there are no deadlocks with servers
+    -- that lock their buckets in order.
+    IF random() < 0.01 THEN
+        DELETE FROM rate_buckets b
+        WHERE (b.kind, b.key) IN (
+            SELECT o.kind, o.key
+            FROM rate_buckets o
+            WHERE o.full_at < now()
+            FOR UPDATE SKIP LOCKED
+        );
+    END IF;
 END
 $$;
 
@@ -9459,6 +10875,18 @@ BEGIN
     rest := work_id(coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = remaining[1]), remaining[1]));
     RETURN NEXT;
 END
+$$;
+
+-- Name: start_change_log(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.start_change_log(owner uuid, move uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    INSERT INTO changes (user_id, seq, kind, typename, id, at)
+    SELECT owner, c.seq + 1000, c.kind, c.typename, c.id, clock_timestamp()
+    FROM account_parcels p
+    CROSS JOIN LATERAL jsonb_populate_record(NULL::changes, p.row) c
+    WHERE p.move_id = move AND p.table_name = 'last_change'
 $$;
 
 -- Name: start_oauth_request(uuid, uuid, uuid, text, public.access_scope[], integer, text, text, text, bytea, bytea); Type: FUNCTION; Schema: public; Owner: -
@@ -9858,6 +11286,33 @@ BEGIN
 END
 $_$;
 
+-- Name: uncopied_edition_columns(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.uncopied_edition_columns() RETURNS text[]
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT ARRAY[
+            'number', 'cover_version', 'cover_width', 'cover_height', 'cover_dominant_color', 'cover_blur_hash', 'cover_due_at',
+            'cover_failures'
+        ] || ARRAY(
+            SELECT a.attname::text
+            FROM pg_attribute a
+            WHERE a.attrelid = 'editions'::regclass AND a.attgenerated <> ''
+        )
+$$;
+
+-- Name: undecided_oauth_request(uuid, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.undecided_oauth_request(tenant uuid, code text) RETURNS TABLE(request jsonb, client jsonb)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT to_jsonb(r), to_jsonb(c)
+    FROM oauth_requests r
+    JOIN oauth_clients c ON c.id = r.client_id
+    WHERE r.tenant_id = tenant AND r.user_code = code AND r.user_id IS NULL AND r.expires_at > now()
+$$;
+
 -- Name: undo_swipe(uuid, uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.undo_swipe(reader uuid, card uuid, at timestamp with time zone, fetches_covers boolean) RETURNS TABLE(book_id uuid, title text, author text, genre text)
@@ -9985,7 +11440,7 @@ CREATE FUNCTION public.undo_work_decision(decision bigint) RETURNS bigint
 DECLARE
     ids uuid[] := ARRAY(SELECT m.edition_id FROM work_decision_editions m WHERE m.decision_id = decision);
 BEGIN
-    PERFORM pg_advisory_xact_lock(20261122);
+    PERFORM lock_catalog();
     UPDATE work_decisions d
     SET undone_at = now()
     WHERE d.id = decision AND d.undone_at IS NULL;
@@ -9993,7 +11448,8 @@ BEGIN
         RETURN NULL;
     END IF;
     PERFORM match_works(ids);
-    UPDATE feed_state SET decks_valid_since = now();
+    -- Not now(), because this transaction may have waited for the lock.
+    UPDATE feed_state SET decks_valid_since = clock_timestamp();
     RETURN cardinality(ids);
 END
 $$;
@@ -10036,6 +11492,239 @@ BEGIN
 END
 $$;
 
+-- Name: unpack_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.unpack_account(owner uuid, move uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    SET "TimeZone" TO 'UTC'
+    SET "DateStyle" TO 'ISO'
+    SET "IntervalStyle" TO 'postgres'
+    SET extra_float_digits TO '1'
+    SET bytea_output TO 'hex'
+    AS $_$
+DECLARE
+    moved record;
+    columns text[];
+    uncompared text[];
+    removed_column text;
+    difference jsonb;
+    row_count bigint;
+BEGIN
+    PERFORM drop_grants_without_client(move);
+    PERFORM set_config('app.moving', 'on', true), set_config('app.bulk', 'on', true);
+    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
+        -- Triggers of earlier tables have added rows.
+        EXECUTE format('DELETE FROM %I t WHERE t.%I = $1', moved.name, moved.key) USING owner;
+        PERFORM unpack_rows(move, moved.name, moved.written_columns, 'true');
+    END LOOP;
+    -- Triggers have added it, but the source has collected all events.
+    DELETE FROM webhook_positions p
+    WHERE p.user_id = owner;
+    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
+        columns := parcel_columns(move, moved.name, moved.written_columns);
+        uncompared := ARRAY(
+            SELECT a.attname::text
+            FROM pg_attribute a
+            WHERE a.attrelid = moved.name::regclass AND a.attnum > 0 AND NOT a.attname = ANY(columns)
+        );
+        SELECT k.name INTO removed_column
+        FROM (SELECT p.row FROM account_parcels p WHERE p.move_id = move AND p.table_name = moved.name LIMIT 1) f
+        CROSS JOIN jsonb_object_keys(f.row) AS k (name)
+        WHERE NOT k.name = ANY(columns || moved.written_columns)
+        LIMIT 1;
+        IF FOUND THEN
+            RAISE EXCEPTION 'the table % lacks the column % of the parcel: restore the schema that it had', moved.name, removed_column;
+        END IF;
+        EXECUTE format(
+            'WITH stored AS MATERIALIZED (
+                SELECT to_jsonb(t) - $3 AS row FROM %1$I t WHERE t.%2$I = $1
+            ), packed AS MATERIALIZED (
+                SELECT p.row - $3 AS row FROM account_parcels p WHERE p.move_id = $2 AND p.table_name = %1$L
+            )
+            (SELECT s.row FROM stored s EXCEPT ALL SELECT p.row FROM packed p)
+            UNION ALL
+            (SELECT p.row FROM packed p EXCEPT ALL SELECT s.row FROM stored s)
+            LIMIT 1',
+            moved.name, moved.key
+        )
+        INTO difference
+        USING owner, move, uncompared;
+        IF difference IS NOT NULL THEN
+            RAISE EXCEPTION 'a row of the table % cannot be copied without a change', moved.name
+                USING DETAIL = (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(difference) AS k);
+        END IF;
+    END LOOP;
+    PERFORM set_config('app.moving', '', true), set_config('app.bulk', '', true);
+    IF NOT EXISTS (SELECT FROM users u WHERE u.id = owner) THEN
+        RAISE EXCEPTION 'the parcel contains no account';
+    END IF;
+    INSERT INTO readers_to_collect (user_id)
+    VALUES (owner)
+    ON CONFLICT DO NOTHING;
+    INSERT INTO books_to_link (user_id, book_id)
+    SELECT b.user_id, b.id
+    FROM books b
+    WHERE b.user_id = owner AND b.edition_id IS NULL
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM enqueue_link_job();
+    END IF;
+    SELECT count(*) INTO row_count
+    FROM account_parcels p
+    WHERE p.move_id = move AND p.table_name IN (SELECT t.name FROM moved_tables() t WHERE t.name <> 'changes');
+    RETURN row_count;
+END
+$_$;
+
+-- Name: unpack_editions(uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.unpack_editions(move uuid, adds boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    WITH given AS MATERIALIZED (
+        SELECT p.number, (p.row ->> 'id')::uuid AS id, p.row ->> 'isbn13' AS isbn13
+        FROM account_parcels p
+        WHERE p.move_id = move AND p.table_name = 'editions'
+    ), given_sources AS MATERIALIZED (
+        SELECT (p.row ->> 'edition_id')::uuid AS edition_id, p.row ->> 'source' AS source, p.row ->> 'key' AS key
+        FROM account_parcels p
+        WHERE p.move_id = move AND p.table_name = 'edition_sources'
+    ), found_by_source AS MATERIALIZED (
+        SELECT DISTINCT ON (g.id) g.id, e.id AS found_id
+        FROM given g
+        JOIN given_sources s ON s.edition_id = g.id
+        JOIN edition_sources k ON k.source = s.source AND k.key = s.key
+        JOIN editions e ON e.id = k.edition_id
+        WHERE e.isbn13 IS NULL OR g.isbn13 IS NULL
+        ORDER BY g.id, k.source
+    ), found AS MATERIALIZED (
+        SELECT
+            g.number,
+            coalesce(
+                (SELECT e.id FROM editions e WHERE e.id = g.id),
+                (SELECT r.survivor_id FROM removed_editions r JOIN editions e ON e.id = r.survivor_id WHERE r.id = g.id),
+                (SELECT e.id FROM editions e WHERE e.isbn13 = g.isbn13),
+                f.found_id
+            ) AS found_id
+        FROM given g
+        LEFT JOIN found_by_source f ON f.id = g.id
+    )
+    UPDATE account_parcels p
+    SET row = p.row || jsonb_build_object('found_id', coalesce(f.found_id, CASE WHEN adds THEN (p.row ->> 'id')::uuid END))
+    FROM found f
+    WHERE p.move_id = move AND p.table_name = 'editions' AND p.number = f.number;
+
+    IF adds THEN
+        WITH found AS MATERIALIZED (
+            SELECT p.row ->> 'id' AS id
+            FROM account_parcels p
+            JOIN editions e ON e.id = (p.row ->> 'found_id')::uuid
+            WHERE p.move_id = move AND p.table_name = 'editions'
+        )
+        DELETE FROM account_parcels p
+        USING found f
+        WHERE p.move_id = move
+            AND p.table_name IN ('edition_sources', 'edition_work_keys')
+            AND p.row ->> 'edition_id' = f.id;
+        PERFORM unpack_rows(
+            move, 'editions', uncopied_edition_columns(),
+            'p.row ->> ''found_id'' = p.row ->> ''id'' AND NOT EXISTS (SELECT FROM editions e WHERE e.id = t.id)'
+        );
+        PERFORM unpack_rows(move, 'edition_sources', '{}', 'true');
+        PERFORM save_work_keys(
+            array_agg((p.row ->> 'edition_id')::uuid), array_agg(p.row ->> 'source'), array_agg(p.row ->> 'key')
+        )
+        FROM account_parcels p
+        WHERE p.move_id = move AND p.table_name = 'edition_work_keys'
+        HAVING count(*) > 0;
+    END IF;
+
+    -- Two editions can be one in this catalog, but a library has it once, and the feed one swipe: the latest.
+    WITH mapped AS MATERIALIZED (
+        SELECT
+            p.number,
+            f.found_id,
+            row_number() OVER (
+                PARTITION BY f.found_id
+                ORDER BY (p.row ->> 'undone_at') IS NOT NULL, (p.row ->> 'swiped_at')::timestamptz DESC, p.number
+            ) AS index
+        FROM account_parcels p
+        JOIN found_editions(move) f ON f.id = p.row ->> 'edition_id'
+        WHERE p.move_id = move AND p.table_name = 'swipes'
+    ), removed AS (
+        DELETE FROM account_parcels p
+        USING mapped m
+        WHERE p.move_id = move AND p.table_name = 'swipes' AND p.number = m.number AND (m.found_id IS NULL OR m.index > 1)
+    )
+    UPDATE account_parcels p
+    SET row = p.row || jsonb_build_object('edition_id', m.found_id)
+    FROM mapped m
+    WHERE p.move_id = move
+        AND p.table_name = 'swipes'
+        AND p.number = m.number
+        AND m.index = 1
+        AND p.row ->> 'edition_id' <> m.found_id;
+    WITH mapped AS MATERIALIZED (
+        SELECT
+            p.number,
+            CASE
+                WHEN row_number() OVER (
+                    PARTITION BY f.found_id ORDER BY f.found_id <> f.id, p.row ->> 'added_at', p.number
+                ) = 1 THEN f.found_id
+            END AS edition_id
+        FROM account_parcels p
+        JOIN found_editions(move) f ON f.id = p.row ->> 'edition_id'
+        WHERE p.move_id = move AND p.table_name = 'books'
+    )
+    UPDATE account_parcels p
+    SET row = p.row || jsonb_build_object('edition_id', m.edition_id)
+    FROM mapped m
+    WHERE p.move_id = move
+        AND p.table_name = 'books'
+        AND p.number = m.number
+        AND p.row ->> 'edition_id' IS DISTINCT FROM m.edition_id;
+    -- `restore_book` accepts an edition that does not exist any more.
+    UPDATE account_parcels p
+    SET row = jsonb_set(p.row, '{book,edition_id}', to_jsonb(f.found_id))
+    FROM found_editions(move) f
+    WHERE p.move_id = move
+        AND p.table_name = 'deleted_books'
+        AND p.row #>> '{book,edition_id}' = f.id
+        AND f.found_id <> f.id;
+END
+$$;
+
+-- Name: unpack_rows(uuid, text, text[], text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.unpack_rows(move uuid, target text, without text[], condition text) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+DECLARE
+    columns text;
+    values text;
+BEGIN
+    SELECT string_agg(quote_ident(c.name), ', '), string_agg('t.' || quote_ident(c.name), ', ')
+    INTO columns, values
+    FROM unnest(parcel_columns(move, target, without)) AS c (name);
+    IF columns IS NULL THEN
+        RETURN;
+    END IF;
+    EXECUTE format(
+        'INSERT INTO %1$I (%2$s)
+        OVERRIDING SYSTEM VALUE
+        SELECT %3$s
+        FROM account_parcels p
+        CROSS JOIN LATERAL jsonb_populate_record(NULL::%1$I, p.row) t
+        WHERE p.move_id = $1 AND p.table_name = %1$L AND (%4$s)
+        ORDER BY p.number
+        ON CONFLICT DO NOTHING',
+        target, columns, values, condition
+    )
+    USING move;
+END
+$_$;
+
 -- Name: unused_id(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.unused_id(owner uuid, given uuid) RETURNS uuid
@@ -10050,6 +11739,46 @@ BEGIN
         RETURN gen_random_uuid();
     END IF;
     RETURN given;
+END
+$$;
+
+-- Name: update_book_of_read(uuid, uuid, public.read_outcome); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.update_book_of_read(owner uuid, read uuid, old_outcome public.read_outcome) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    changed reads;
+    is_latest boolean;
+BEGIN
+    SELECT r.* INTO changed
+    FROM reads r
+    WHERE r.user_id = owner AND r.id = read;
+    is_latest := NOT EXISTS (
+        SELECT
+        FROM reads r
+        WHERE r.user_id = owner
+            AND r.book_id = changed.book_id
+            AND (r.sorted_on, r.created_at, r.id) > (changed.sorted_on, changed.created_at, changed.id)
+    );
+    IF changed.outcome IS DISTINCT FROM old_outcome AND (is_latest OR old_outcome = 'READING') THEN
+        UPDATE books b
+        SET status = (
+                CASE changed.outcome WHEN 'FINISHED' THEN 'READ' ELSE changed.outcome::text END
+            )::reading_status,
+            -- A book that is read again starts without a page.
+            current_page = CASE
+                WHEN old_outcome IS NULL AND changed.outcome = 'READING' AND EXISTS (
+                    SELECT
+                    FROM reads r
+                    WHERE r.user_id = owner AND r.book_id = changed.book_id AND r.id <> read
+                ) THEN NULL
+                ELSE b.current_page
+            END,
+            updated_at = now()
+        WHERE b.user_id = owner AND b.id = changed.book_id;
+    END IF;
+    PERFORM refresh_read_books(owner, ARRAY[changed.book_id], false);
 END
 $$;
 
@@ -10258,6 +11987,112 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 ALTER TABLE ONLY public.access_tokens FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE access_tokens; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.access_tokens IS 'Personal access tokens, and the access tokens of apps of other developers. Deleting a row revokes the token.';
+
+-- Name: COLUMN access_tokens.token_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.access_tokens.token_hash IS 'SHA-256 of the token. The token is not stored.';
+
+-- Name: COLUMN access_tokens.kosync_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.access_tokens.kosync_hash IS 'SHA-256 of `kosync:` and the MD5 of the token in hexadecimal, which KOReader sends in place of the token. Null for apps, and if the server had no MD5.';
+
+-- Name: COLUMN access_tokens.seed; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.access_tokens.seed IS 'With this and the key of the installation, the server calculates the token again if the response of its creation was lost. Empty for the tokens of apps.';
+
+-- Name: COLUMN access_tokens.last_characters; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.access_tokens.last_characters IS 'The last characters of the token, by which the reader recognizes it.';
+
+-- Name: COLUMN access_tokens.expires_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.access_tokens.expires_at IS 'Null for a token that does not expire.';
+
+-- Name: COLUMN access_tokens.last_used_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.access_tokens.last_used_at IS 'Updated at most every ten minutes.';
+
+-- Name: COLUMN access_tokens.documents; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.access_tokens.documents IS 'The SHA-256 hashes of the trusted documents that the token may run, in hexadecimal and sorted. Null for all documents.';
+
+-- Name: COLUMN access_tokens.grant_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.access_tokens.grant_id IS 'The grant of the app (`oauth_grants`). Null for a personal access token.';
+
+-- Name: account_moves; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.account_moves (
+    move_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    tenant_id uuid,
+    state public.account_move_state NOT NULL,
+    number integer NOT NULL,
+    other_installation uuid NOT NULL,
+    new_url text,
+    known_hashes bytea[] DEFAULT '{}'::bytea[] NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone
+)
+WITH (autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='500');
+
+ALTER TABLE ONLY public.account_moves FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE account_moves; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.account_moves IS 'The moves of accounts to and from other databases. Rows are never deleted.';
+
+-- Name: COLUMN account_moves.move_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.move_id IS 'The same in both databases.';
+
+-- Name: COLUMN account_moves.state; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.state IS 'CLOSING: credentials are packed. LEAVING: all rows are packed. LEFT: the other database has the account. ARRIVING: the account is expected. ARRIVED: the account is here. CANCELLED: the move was undone.';
+
+-- Name: COLUMN account_moves.number; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.number IS 'The position among the completed moves of the account, from 1, in both databases. 0 if the move was cancelled before this database knew it.';
+
+-- Name: COLUMN account_moves.other_installation; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.other_installation IS 'The value of `installation.id` in the other database.';
+
+-- Name: COLUMN account_moves.new_url; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.new_url IS 'The address of the server that has the account now. Null if the operator has given none.';
+
+-- Name: COLUMN account_moves.known_hashes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.known_hashes IS 'Hashes of the identities and credentials of the account, with which requests are refused.';
+
+-- Name: account_parcels; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.account_parcels (
+    move_id uuid NOT NULL,
+    table_name text NOT NULL COLLATE pg_catalog."C",
+    number bigint NOT NULL,
+    "row" jsonb NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
+
+ALTER TABLE ONLY public.account_parcels FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE account_parcels; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.account_parcels IS 'The rows of accounts that are being moved.';
+
+-- Name: COLUMN account_parcels.table_name; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_parcels.table_name IS 'The table of the row.';
+
+-- Name: COLUMN account_parcels.number; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_parcels.number IS 'The order of the rows of a table.';
+
 -- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.account_tombstones (
@@ -10271,6 +12106,26 @@ CREATE TABLE public.account_tombstones (
     apple_token_revoked boolean
 );
 
+-- Name: TABLE account_tombstones; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.account_tombstones IS 'Deleted accounts, without personal data.';
+
+-- Name: COLUMN account_tombstones.user_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_tombstones.user_hash IS 'SHA-256 of the user''s id.';
+
+-- Name: COLUMN account_tombstones.session_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_tombstones.session_hash IS 'SHA-256 of the id of the session that requested the deletion, which can repeat the request for an hour. Null after that.';
+
+-- Name: COLUMN account_tombstones.books; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_tombstones.books IS 'The number of books that were deleted, as in the next two columns.';
+
+-- Name: COLUMN account_tombstones.apple_token_revoked; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_tombstones.apple_token_revoked IS 'Whether the grant at Apple was revoked; null until this is known.';
+
 -- Name: apple_grants; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.apple_grants (
@@ -10283,6 +12138,18 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 ALTER TABLE ONLY public.apple_grants FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE apple_grants; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.apple_grants IS 'Apple''s refresh tokens of users, which are revoked when the account is deleted.';
+
+-- Name: COLUMN apple_grants.client_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.apple_grants.client_id IS 'The app that has received the token. Only this app can revoke it.';
+
+-- Name: COLUMN apple_grants.sealed_token; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.apple_grants.sealed_token IS 'The token, encrypted with the sealing key of the installation.';
+
 -- Name: apple_notifications; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.apple_notifications (
@@ -10290,6 +12157,18 @@ CREATE TABLE public.apple_notifications (
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT apple_notifications_id_hash_check CHECK ((octet_length(id_hash) = 32))
 );
+
+-- Name: TABLE apple_notifications; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.apple_notifications IS 'The server-to-server notifications of Apple that were processed. Apple repeats notifications.';
+
+-- Name: COLUMN apple_notifications.id_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.apple_notifications.id_hash IS 'SHA-256 of the notification''s issuer and `jti`.';
+
+-- Name: COLUMN apple_notifications.expires_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.apple_notifications.expires_at IS 'When the notification expires. The row is not needed after that.';
 
 -- Name: audit_chain; Type: TABLE; Schema: public; Owner: -
 
@@ -10305,6 +12184,22 @@ CREATE TABLE public.audit_chain (
 );
 
 ALTER TABLE ONLY public.audit_chain FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE audit_chain; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.audit_chain IS 'Both ends of the hash chain, in a single row.';
+
+-- Name: COLUMN audit_chain.first_position; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.audit_chain.first_position IS 'The position of the oldest event that was not pruned.';
+
+-- Name: COLUMN audit_chain.previous_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.audit_chain.previous_hash IS 'The hash before that event: of the last pruned event, or 32 zeros.';
+
+-- Name: COLUMN audit_chain.last_position; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.audit_chain.last_position IS 'The position of the newest event; 0 before the first one.';
 
 -- Name: audit_events_id_seq; Type: SEQUENCE; Schema: public; Owner: -
 
@@ -10330,6 +12225,26 @@ CREATE TABLE public.authors (
     CONSTRAINT authors_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 500))),
     CONSTRAINT authors_open_library_key_check CHECK ((open_library_key ~ '^OL[0-9]{1,15}A$'::text))
 );
+
+-- Name: TABLE authors; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.authors IS 'Authors of editions of whom more than the name is known. Authors with the same name share a row.';
+
+-- Name: COLUMN authors.id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.authors.id IS 'The id that `author_id` computes from the name.';
+
+-- Name: COLUMN authors.open_library_key; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.authors.open_library_key IS 'The id at Open Library, such as OL26320A.';
+
+-- Name: COLUMN authors.bio; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.authors.bio IS 'A short text about the person.';
+
+-- Name: COLUMN authors.bio_requested_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.authors.bio_requested_at IS 'When a source was last asked for the text; null if never.';
 
 -- Name: books; Type: TABLE; Schema: public; Owner: -
 
@@ -10373,9 +12288,122 @@ CREATE TABLE public.books (
     title_card_version text
 )
 WITH (fillfactor='85', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.books ALTER COLUMN user_id SET (n_distinct=-0.01);
 ALTER TABLE ONLY public.books ALTER COLUMN title_card_version SET STATISTICS 0;
 
 ALTER TABLE ONLY public.books FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE books; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.books IS 'The books of libraries. A book is the reader''s copy of an edition, or was written by the reader.';
+
+-- Name: COLUMN books.edition_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.edition_id IS 'The edition of the catalog; null if the catalog does not have it.';
+
+-- Name: COLUMN books.linked_by; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.linked_by IS 'How the book got its edition: CARD (chosen by the reader), ISBN, SOURCE (an id of an import), or TITLE. Without a meaning if the book has no edition.';
+
+-- Name: COLUMN books.authors; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.authors IS 'The names of all contributors, the main author first.';
+
+-- Name: COLUMN books.author_roles; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.author_roles IS 'The role at the position of each name. Names after the last role are authors.';
+
+-- Name: COLUMN books.written_author; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.written_author IS 'The text in which the reader named several authors; null for one author, or if the names were given as a list.';
+
+-- Name: COLUMN books.author; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.author IS 'The text for clients that do not use lists of authors. A trigger computes it.';
+
+-- Name: COLUMN books.author_ids; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.author_ids IS 'The ids that `author_id` computes from the names. A trigger computes them.';
+
+-- Name: COLUMN books.publisher; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.publisher IS 'The reader''s copy, like the other facts. Later corrections of the edition do not change it.';
+
+-- Name: COLUMN books.published_date; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.published_date IS 'A year, a month, or a day, as it was written.';
+
+-- Name: COLUMN books.language; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.language IS 'A BCP 47 tag, such as en or pt-BR.';
+
+-- Name: COLUMN books.category; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.category IS 'A category in the reader''s own words.';
+
+-- Name: COLUMN books.genre; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.genre IS 'A genre in the reader''s own words, or that of the card.';
+
+-- Name: COLUMN books.series; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.series IS 'The series that the reader has entered. Without it, that of the edition is shown.';
+
+-- Name: COLUMN books.series_position; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.series_position IS 'The position in the series as a text, such as 1, 2.5, or 1-3.';
+
+-- Name: COLUMN books.series_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.series_id IS 'The id that `series_id` computes from the name of the series. A trigger computes it.';
+
+-- Name: COLUMN books.current_page; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.current_page IS 'The page of the latest progress, usually at most `page_count`.';
+
+-- Name: COLUMN books.binding; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.binding IS 'The binding or format in the words of the reader or of an import, such as Paperback.';
+
+-- Name: COLUMN books.original_year; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.original_year IS 'The year of the first edition. Negative before our era.';
+
+-- Name: COLUMN books.moods; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.moods IS 'The moods of the book in the words of an import.';
+
+-- Name: COLUMN books.started_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.started_at IS 'When the latest read was started (`reads`).';
+
+-- Name: COLUMN books.finished_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.finished_at IS 'When the latest read was finished (`reads`).';
+
+-- Name: COLUMN books.cover_status; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.cover_status IS 'The state of the cover search. READY: the book has a cover. NOT_FOUND: no source has one. FAILED: no source could answer.';
+
+-- Name: COLUMN books.cover_requested_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.cover_requested_at IS 'When the running search was requested, which identifies it; null if none is running.';
+
+-- Name: COLUMN books.cover_not_found_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.cover_not_found_at IS 'When the last search ended because no source has a cover; null if it ended for another reason.';
+
+-- Name: COLUMN books.is_cover_removed; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.is_cover_removed IS 'Whether the reader has removed the cover. The cover of the edition is not shown then, either.';
+
+-- Name: COLUMN books.search_text; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.search_text IS 'All searched columns in the form of `search_fold`. A trigger computes it.';
+
+-- Name: COLUMN books.title_card_version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.title_card_version IS 'The version of the image that is drawn for a book without a cover. A trigger computes it.';
 
 -- Name: books_to_link; Type: TABLE; Schema: public; Owner: -
 
@@ -10386,6 +12414,26 @@ CREATE TABLE public.books_to_link (
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.books_to_link FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE books_to_link; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.books_to_link IS 'Books that may match an edition of the catalog now, until a job has looked at them.';
+
+-- Name: catalog_changes; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.catalog_changes (
+    edition_id uuid NOT NULL,
+    changed_in xid8 NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+-- Name: TABLE catalog_changes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.catalog_changes IS 'The last change of each edition, from which other databases of the same servers copy the catalog.';
+
+-- Name: COLUMN catalog_changes.changed_in; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.catalog_changes.changed_in IS 'The transaction of the change, in the numbering of this cluster.';
 
 -- Name: changes; Type: TABLE; Schema: public; Owner: -
 
@@ -10398,8 +12446,25 @@ CREATE TABLE public.changes (
     at timestamp with time zone NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.changes ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.changes FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE changes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.changes IS 'The change log of each library, which clients read to update their copies. Only triggers write it.';
+
+-- Name: COLUMN changes.seq; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.changes.seq IS 'The number of the entry in the log of the user, without gaps, in the order of the commits.';
+
+-- Name: COLUMN changes.typename; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.changes.typename IS 'The type in the GraphQL schema, such as Book.';
+
+-- Name: COLUMN changes.id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.changes.id IS 'The id of the object. Its current state is in its table.';
 
 -- Name: checkpoints; Type: TABLE; Schema: public; Owner: -
 
@@ -10415,6 +12480,22 @@ CREATE TABLE public.checkpoints (
 
 ALTER TABLE ONLY public.checkpoints FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE checkpoints; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.checkpoints IS 'The progress of long tasks, which continue after an interruption.';
+
+-- Name: COLUMN checkpoints."position"; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.checkpoints."position" IS 'The last item that was processed, in a format of the task.';
+
+-- Name: COLUMN checkpoints.done; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.checkpoints.done IS 'The number of processed items.';
+
+-- Name: COLUMN checkpoints.found; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.checkpoints.found IS 'The number of processed items with a result.';
+
 -- Name: cold_start_decks; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.cold_start_decks (
@@ -10422,6 +12503,18 @@ CREATE TABLE public.cold_start_decks (
     editions uuid[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
+
+-- Name: TABLE cold_start_decks; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.cold_start_decks IS 'The first decks of readers without signals.';
+
+-- Name: COLUMN cold_start_decks.chain; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.cold_start_decks.chain IS 'Negative, so that it differs from the numbers of `feed_chains`.';
+
+-- Name: COLUMN cold_start_decks.editions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.cold_start_decks.editions IS 'The cards in their order.';
 
 -- Name: cold_start_decks_chain_seq; Type: SEQUENCE; Schema: public; Owner: -
 
@@ -10449,6 +12542,30 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 ALTER TABLE ONLY public.collected_signals FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE collected_signals; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.collected_signals IS 'The signals of each reader at the last collection, newest first. The arrays have the same length.';
+
+-- Name: COLUMN collected_signals.works; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.collected_signals.works IS 'The numbers (`editions.number`) of the oldest editions of the works.';
+
+-- Name: COLUMN collected_signals.weights; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.collected_signals.weights IS 'The weight of each signal for learning similar books, in hundredths.';
+
+-- Name: COLUMN collected_signals.voices; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.collected_signals.voices IS 'The weight of each signal in the popularity of its work, in hundredths (`voice` in `reader_signals`). Negative weights are stored as 0.';
+
+-- Name: COLUMN collected_signals.times; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.collected_signals.times IS 'The time of each signal.';
+
+-- Name: COLUMN collected_signals.newest_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.collected_signals.newest_at IS 'The first element of `times`; -infinity without signals.';
+
 -- Name: swipes; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.swipes (
@@ -10463,8 +12580,33 @@ CREATE TABLE public.swipes (
     CONSTRAINT swipes_store_check CHECK (((char_length(store) >= 1) AND (char_length(store) <= 100)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.swipes ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.swipes FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE swipes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.swipes IS 'The swipes of readers. A swipe that is undone stays for some time.';
+
+-- Name: COLUMN swipes.swiped_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.swipes.swiped_at IS 'The time of the device, which may be in the future, or that of the server if the device sent none.';
+
+-- Name: COLUMN swipes.action; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.swipes.action IS 'BUY: the reader has opened a link to a shop.';
+
+-- Name: COLUMN swipes.store; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.swipes.store IS 'The id of the shop, for BUY; null if the device did not send it.';
+
+-- Name: COLUMN swipes.recorded_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.swipes.recorded_at IS 'When the server stored the swipe.';
+
+-- Name: COLUMN swipes.saved_book_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.swipes.saved_book_id IS 'The book that the swipe added to the library. It may have been deleted.';
 
 -- Name: current_swipes; Type: VIEW; Schema: public; Owner: -
 
@@ -10495,8 +12637,29 @@ CREATE TABLE public.deleted_books (
     ereader_position jsonb
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.deleted_books ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.deleted_books FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE deleted_books; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.deleted_books IS 'Deleted books, which readers can restore for some time, with the rows of other tables as JSON.';
+
+-- Name: COLUMN deleted_books.book; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.deleted_books.book IS 'The row of `books`, like the rows of other tables in the following columns.';
+
+-- Name: COLUMN deleted_books.cover; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.deleted_books.cover IS 'The row of `covers`, whose files stay in the store. Null without a cover, and if the space was needed.';
+
+-- Name: COLUMN deleted_books.shelf_ids; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.deleted_books.shelf_ids IS 'The shelves on which the book was.';
+
+-- Name: COLUMN deleted_books.reads; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.deleted_books.reads IS 'An array of rows, as in `progress_entries` and `notes`; null if there are none.';
 
 -- Name: documents; Type: TABLE; Schema: public; Owner: -
 
@@ -10513,6 +12676,26 @@ CREATE TABLE public.documents (
     CONSTRAINT documents_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 
+-- Name: TABLE documents; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.documents IS 'The trusted documents of apps, by the ids that requests contain.';
+
+-- Name: COLUMN documents.sha256; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.documents.sha256 IS 'SHA-256 of the body, in hexadecimal.';
+
+-- Name: COLUMN documents.name; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.documents.name IS 'The name of the first operation; null without one.';
+
+-- Name: COLUMN documents.kind; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.documents.kind IS 'The kind of the first operation; null if the document has none.';
+
+-- Name: COLUMN documents.synced_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.documents.synced_at IS 'When a manifest last contained the document.';
+
 -- Name: edition_genres; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.edition_genres (
@@ -10522,6 +12705,22 @@ CREATE TABLE public.edition_genres (
     ordinal smallint NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+-- Name: TABLE edition_genres; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.edition_genres IS 'The editions of each genre, in the order of the feed.';
+
+-- Name: COLUMN edition_genres.genre_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_genres.genre_id IS '0 for editions without a genre.';
+
+-- Name: COLUMN edition_genres."position"; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_genres."position" IS 'The sort key: tier, popularity, and number of the edition (`genre_position`).';
+
+-- Name: COLUMN edition_genres.ordinal; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_genres.ordinal IS 'The position of the genre in the list of the edition, from 1.';
 
 -- Name: edition_similar; Type: TABLE; Schema: public; Owner: -
 
@@ -10533,6 +12732,18 @@ CREATE TABLE public.edition_similar (
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
+-- Name: TABLE edition_similar; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.edition_similar IS 'The editions that readers of an edition probably like, as learned by the job `feed.similar`.';
+
+-- Name: COLUMN edition_similar.rank; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_similar.rank IS 'From 1, the best one first.';
+
+-- Name: COLUMN edition_similar.score; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_similar.score IS 'Negative if readers of the edition probably dislike the other one.';
+
 -- Name: edition_sources; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.edition_sources (
@@ -10543,6 +12754,18 @@ CREATE TABLE public.edition_sources (
     CONSTRAINT edition_sources_source_check CHECK ((source ~ '^[a-z_]{1,32}$'::text))
 );
 
+-- Name: TABLE edition_sources; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.edition_sources IS 'The ids of editions at external sources. An id belongs to one edition.';
+
+-- Name: COLUMN edition_sources.source; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_sources.source IS 'The name of the source, such as `open_library`. `words` is the source of ids that are hashes of the title and the authors.';
+
+-- Name: COLUMN edition_sources.key; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_sources.key IS 'The id at the source.';
+
 -- Name: edition_work_keys; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.edition_work_keys (
@@ -10552,6 +12775,14 @@ CREATE TABLE public.edition_work_keys (
     CONSTRAINT edition_work_keys_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200))),
     CONSTRAINT edition_work_keys_source_check CHECK ((source ~ '^[a-z_]{1,32}$'::text))
 );
+
+-- Name: TABLE edition_work_keys; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.edition_work_keys IS 'The ids of works at external sources. Editions with the same source and key are records of one work.';
+
+-- Name: COLUMN edition_work_keys.key; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_work_keys.key IS 'The id of the work at the source.';
 
 -- Name: editions; Type: TABLE; Schema: public; Owner: -
 
@@ -10615,6 +12846,118 @@ ALTER TABLE ONLY public.editions ALTER COLUMN search_vector SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN author_ids SET STATISTICS 0;
 ALTER TABLE ONLY public.editions ALTER COLUMN title_card_version SET STATISTICS 0;
 
+-- Name: TABLE editions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.editions IS 'The catalog, which all tenants share. An edition is also a record of a work.';
+
+-- Name: COLUMN editions.number; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.number IS 'A short number of at most 32 bits, for positions in the feed and for learning similar editions.';
+
+-- Name: COLUMN editions.series_position; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.series_position IS 'The position in the series as a text, such as 1, 2.5, or 1-3.';
+
+-- Name: COLUMN editions.authors; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.authors IS 'The names of all contributors, the main author first.';
+
+-- Name: COLUMN editions.author_roles; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.author_roles IS 'The role at the position of each name. Names after the last role are authors.';
+
+-- Name: COLUMN editions.published_date; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.published_date IS 'A year, a month, or a day, as the source wrote it.';
+
+-- Name: COLUMN editions.language; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.language IS 'A BCP 47 tag, such as en or pt-BR.';
+
+-- Name: COLUMN editions.genres; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.genres IS 'The names of the canonical genres, computed from `subjects`.';
+
+-- Name: COLUMN editions.subjects; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.subjects IS 'The genres and subjects in the words of sources and files.';
+
+-- Name: COLUMN editions.hook; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.hook IS 'The beginning of the description, for cards.';
+
+-- Name: COLUMN editions.average_rating; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.average_rating IS 'From 0 to 5 stars.';
+
+-- Name: COLUMN editions.popularity; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.popularity IS 'The number of ratings plus the weighted positive signals of readers (`refresh_popularity`).';
+
+-- Name: COLUMN editions.sources_requested_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.sources_requested_at IS 'When missing data was last requested from external sources; null if never.';
+
+-- Name: COLUMN editions.cover_links; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.cover_links IS 'Addresses of covers, the most likely one first. The name of the source and a space precede each address.';
+
+-- Name: COLUMN editions.cover_version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.cover_version IS 'The version of the stored cover; null without a cover.';
+
+-- Name: COLUMN editions.cover_width; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.cover_width IS 'The width of the full size in pixels.';
+
+-- Name: COLUMN editions.cover_height; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.cover_height IS 'The height of the full size in pixels.';
+
+-- Name: COLUMN editions.cover_dominant_color; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.cover_dominant_color IS 'A color of CSS, such as #A1B2C3.';
+
+-- Name: COLUMN editions.cover_blur_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.cover_blur_hash IS 'A placeholder in the format of https://blurha.sh.';
+
+-- Name: COLUMN editions.cover_due_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.cover_due_at IS 'When a missing cover may be requested.';
+
+-- Name: COLUMN editions.cover_failures; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.cover_failures IS 'The number of failed requests for the cover since a source answered, modulo 8.';
+
+-- Name: COLUMN editions.search_text; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.search_text IS 'All searched columns in the form of `search_fold`, for comparisons letter by letter.';
+
+-- Name: COLUMN editions.search_vector; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.search_vector IS 'The words of the full-text index.';
+
+-- Name: COLUMN editions.author_ids; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.author_ids IS 'The ids that `author_id` computes from the names, in the same order.';
+
+-- Name: COLUMN editions.series_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.series_id IS 'The id that `series_id` computes from the name of the series.';
+
+-- Name: COLUMN editions.first_author_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.first_author_hash IS 'A hash of the first author, 0 without one. The feed uses it to vary its cards, and to find other books of liked authors.';
+
+-- Name: COLUMN editions.series_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.series_hash IS 'A hash of the series, 0 without one. The feed uses it like `first_author_hash`.';
+
+-- Name: COLUMN editions.title_card_version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.title_card_version IS 'The version of the image that is drawn for an edition without a cover, computed from its text.';
+
 -- Name: editions_number_seq; Type: SEQUENCE; Schema: public; Owner: -
 
 ALTER TABLE public.editions ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
@@ -10650,8 +12993,37 @@ CREATE TABLE public.ereader_documents (
     CONSTRAINT ereader_documents_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 500)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.ereader_documents ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.ereader_documents FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE ereader_documents; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.ereader_documents IS 'The files that KOReader has reported, with the last position in each.';
+
+-- Name: COLUMN ereader_documents.hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_documents.hash IS 'How the e-reader identifies the file: usually the MD5 of parts of its content, or of its name.';
+
+-- Name: COLUMN ereader_documents.book_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_documents.book_id IS 'The book that the reader has linked. Not a foreign key: the link works again when a deleted book is restored.';
+
+-- Name: COLUMN ereader_documents.title; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_documents.title IS 'Null if the settings of the e-reader do not send it.';
+
+-- Name: COLUMN ereader_documents.progress; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_documents.progress IS 'The position in the file, in the notation of the e-reader.';
+
+-- Name: COLUMN ereader_documents.fraction; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_documents.fraction IS 'The position from 0 to 1.';
+
+-- Name: COLUMN ereader_documents.synced_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_documents.synced_at IS 'When the last position arrived, by the clock of the server.';
 
 -- Name: ereader_positions; Type: TABLE; Schema: public; Owner: -
 
@@ -10675,6 +13047,34 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 ALTER TABLE ONLY public.ereader_positions FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE ereader_positions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.ereader_positions IS 'The last position in each book, in the terms of OPDS Progression.';
+
+-- Name: COLUMN ereader_positions.modified_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_positions.modified_at IS 'The time of the position, by the clock of the device; by that of the server for KOReader.';
+
+-- Name: COLUMN ereader_positions.fraction; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_positions.fraction IS 'The position from 0 to 1.';
+
+-- Name: COLUMN ereader_positions.device_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_positions.device_id IS 'A URI.';
+
+-- Name: COLUMN ereader_positions.place_refs; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_positions.place_refs IS 'References to positions inside the publication (`references` in OPDS Progression), such as URIs with fragments. Null if the device has sent none.';
+
+-- Name: COLUMN ereader_positions.entry_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_positions.entry_id IS 'The progress entry that the device has written last. Positions of the next 15 minutes change this entry instead of adding others.';
+
+-- Name: COLUMN ereader_positions.entry_began_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.ereader_positions.entry_began_at IS 'The time of the first position in that entry.';
+
 -- Name: events; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.events (
@@ -10689,6 +13089,18 @@ CREATE TABLE public.events (
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.events FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE events; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.events IS 'The outbox of events for brokers and live subscriptions.';
+
+-- Name: COLUMN events.id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.events.id IS 'Ascending in the order of the commits of a user.';
+
+-- Name: COLUMN events.delivered_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.events.delivered_at IS 'When the broker confirmed the event; null before that.';
 
 -- Name: events_id_seq; Type: SEQUENCE; Schema: public; Owner: -
 
@@ -10725,6 +13137,30 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE feed_decks; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.feed_decks IS 'Immutable lists of cards for a reader. A scroll of the feed reads a chain of decks.';
+
+-- Name: COLUMN feed_decks.chain; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_decks.chain IS 'The number of the chain, from the sequence `feed_chains`. Negative if it starts with a deck of `cold_start_decks`.';
+
+-- Name: COLUMN feed_decks.number; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_decks.number IS 'The number of preceding decks of the chain.';
+
+-- Name: COLUMN feed_decks.filter; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_decks.filter IS 'The ids of the genres of a filtered feed, ascending. Empty for all genres.';
+
+-- Name: COLUMN feed_decks.editions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_decks.editions IS 'The cards in their order. Empty at the end of a feed.';
+
+-- Name: COLUMN feed_decks.signals_version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_decks.signals_version IS 'The value of `users.signals_version` from which the deck was built. An older deck does not start a scroll.';
+
 -- Name: feed_state; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.feed_state (
@@ -10735,6 +13171,22 @@ CREATE TABLE public.feed_state (
     CONSTRAINT feed_state_only_row_check CHECK (only_row)
 );
 
+-- Name: TABLE feed_state; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.feed_state IS 'The state of the feed''s background work, in a single row.';
+
+-- Name: COLUMN feed_state.main_language; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_state.main_language IS 'The language of most editions. Editions in other languages come last in the feed.';
+
+-- Name: COLUMN feed_state.decks_valid_since; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_state.decks_valid_since IS 'Decks that were built before this time are not used to start a scroll.';
+
+-- Name: COLUMN feed_state.collected_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_state.collected_at IS 'When the readers whose signals changed were last searched.';
+
 -- Name: genre_aliases; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.genre_aliases (
@@ -10742,6 +13194,14 @@ CREATE TABLE public.genre_aliases (
     genre_id smallint NOT NULL,
     CONSTRAINT genre_aliases_alias_check CHECK (((alias = public.search_fold(alias)) AND (alias <> ''::text)))
 );
+
+-- Name: TABLE genre_aliases; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.genre_aliases IS 'The names of genres in sources, files, and requests.';
+
+-- Name: COLUMN genre_aliases.alias; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.genre_aliases.alias IS 'The name in the form of `search_fold`.';
 
 -- Name: genres; Type: TABLE; Schema: public; Owner: -
 
@@ -10756,6 +13216,26 @@ CREATE TABLE public.genres (
     CONSTRAINT genres_slug_check CHECK ((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text))
 );
 
+-- Name: TABLE genres; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.genres IS 'The canonical genres. Their ids and slugs never change.';
+
+-- Name: COLUMN genres.slug; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.genres.slug IS 'The id in the GraphQL schema.';
+
+-- Name: COLUMN genres.is_general; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.genres.is_general IS 'Whether the genre applies only to editions without a more specific one.';
+
+-- Name: COLUMN genres.editions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.genres.editions IS 'The number of editions, as of the last `count_genres`.';
+
+-- Name: COLUMN genres.readers; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.genres.readers IS 'The number of ratings of these editions, as of the last `count_genres`.';
+
 -- Name: identities; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.identities (
@@ -10768,6 +13248,18 @@ CREATE TABLE public.identities (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.identities FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE identities; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.identities IS 'The identities with which users sign in. An account has one or more, and a guest has none.';
+
+-- Name: COLUMN identities.tenant_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.identities.tenant_id IS 'The tenant of the user. A copy, because subjects are unique for each tenant.';
+
+-- Name: COLUMN identities.subject; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.identities.subject IS 'The subject of the identity token. If the provider is not Apple, the issuer and U+001F precede it.';
 
 -- Name: identity_providers; Type: TABLE; Schema: public; Owner: -
 
@@ -10782,6 +13274,22 @@ CREATE TABLE public.identity_providers (
     CONSTRAINT identity_providers_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 500)))
 );
 
+-- Name: TABLE identity_providers; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.identity_providers IS 'The OpenID Connect providers of tenants, in addition to those of the server''s configuration.';
+
+-- Name: COLUMN identity_providers.jwks_url; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.identity_providers.jwks_url IS 'The address of the keys; null if the discovery document of the issuer contains it.';
+
+-- Name: COLUMN identity_providers.name; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.identity_providers.name IS 'The name by which apps choose the provider. Unique for each tenant.';
+
+-- Name: COLUMN identity_providers.audiences; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.identity_providers.audiences IS 'The accepted client IDs. Empty for the audiences of the tenant.';
+
 -- Name: identity_token_uses; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.identity_token_uses (
@@ -10789,6 +13297,18 @@ CREATE TABLE public.identity_token_uses (
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT identity_token_uses_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
+
+-- Name: TABLE identity_token_uses; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.identity_token_uses IS 'Identity tokens that have opened a session. A token is accepted once, by all servers together, also after its account was deleted.';
+
+-- Name: COLUMN identity_token_uses.token_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.identity_token_uses.token_hash IS 'SHA-256 of the signed part of the token.';
+
+-- Name: COLUMN identity_token_uses.expires_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.identity_token_uses.expires_at IS 'When the token expires. The row is not needed after that.';
 
 -- Name: import_failures; Type: TABLE; Schema: public; Owner: -
 
@@ -10803,6 +13323,22 @@ CREATE TABLE public.import_failures (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.import_failures FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE import_failures; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.import_failures IS 'Records and fields of files that could not be imported.';
+
+-- Name: COLUMN import_failures.line; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.import_failures.line IS 'The line of the file, from 1; 0 for a failure of the whole import.';
+
+-- Name: COLUMN import_failures."position"; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.import_failures."position" IS 'Distinguishes the failures of a line.';
+
+-- Name: COLUMN import_failures.field; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.import_failures.field IS 'The column that was left out; null if the whole record was.';
 
 -- Name: imports; Type: TABLE; Schema: public; Owner: -
 
@@ -10826,6 +13362,42 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 ALTER TABLE ONLY public.imports FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE imports; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.imports IS 'Imports of libraries from files of other services.';
+
+-- Name: COLUMN imports.content; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.imports.content IS 'The file; null after the import has ended.';
+
+-- Name: COLUMN imports.content_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.imports.content_hash IS 'SHA-256 of the file.';
+
+-- Name: COLUMN imports.total; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.imports.total IS 'The number of records; null until they were counted.';
+
+-- Name: COLUMN imports.done; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.imports.done IS 'The number of processed records.';
+
+-- Name: COLUMN imports.created; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.imports.created IS 'The number of books that were created.';
+
+-- Name: COLUMN imports.updated; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.imports.updated IS 'The number of books that were changed.';
+
+-- Name: COLUMN imports.ignored_columns; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.imports.ignored_columns IS 'The columns of the file whose data is not kept.';
+
+-- Name: COLUMN imports.book_ids; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.imports.book_ids IS 'The ids of books in the library, by their ids in the file, if these differ.';
+
 -- Name: installation; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.installation (
@@ -10833,6 +13405,10 @@ CREATE TABLE public.installation (
     is_only boolean DEFAULT true NOT NULL,
     CONSTRAINT installation_is_only_check CHECK (is_only)
 );
+
+-- Name: TABLE installation; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.installation IS 'The id of this installation, in a single row. The object store contains it, too, so that the files of another one are never deleted.';
 
 -- Name: jobs; Type: TABLE; Schema: public; Owner: -
 
@@ -10865,6 +13441,54 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', au
 
 ALTER TABLE ONLY public.jobs FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE jobs; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.jobs IS 'Background jobs that are not done. Finishing a job deletes its row.';
+
+-- Name: COLUMN jobs.user_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.user_id IS 'The user whose rows the job may read and write, and with whom it is deleted. Null for work of the installation.';
+
+-- Name: COLUMN jobs.kind; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.kind IS 'The kind of work, such as `cover.fetch`. It selects the handler.';
+
+-- Name: COLUMN jobs.key; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.key IS 'Identifies the work: at most one job of a user, kind, and key is ready or running. Null for jobs that are never combined.';
+
+-- Name: COLUMN jobs.state; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.state IS 'READY: the job waits until `run_at`. RUNNING: a worker holds the lease. DEAD: the job has failed for good.';
+
+-- Name: COLUMN jobs.priority; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.priority IS '0 for work that a user waits for. Jobs with higher numbers run later.';
+
+-- Name: COLUMN jobs.attempts; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.attempts IS 'The number of attempts since the job was last enqueued. Postponed runs do not count.';
+
+-- Name: COLUMN jobs.fence; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.fence IS 'The fencing token. Each claim increments it, and only the worker with the current number can write for the job or finish it.';
+
+-- Name: COLUMN jobs.worker; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.worker IS 'The name of the worker that holds the lease.';
+
+-- Name: COLUMN jobs.again; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.again IS 'Whether the job was enqueued again while it was running, so it runs once more.';
+
+-- Name: COLUMN jobs.every; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.every IS 'The interval of a recurring job; null for other jobs.';
+
+-- Name: COLUMN jobs.postponed_since; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.jobs.postponed_since IS 'When the job was first postponed because its sources were paused; null if it was not.';
+
 -- Name: leases; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.leases (
@@ -10875,6 +13499,14 @@ CREATE TABLE public.leases (
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.leases FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE leases; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.leases IS 'Work that one server does at a time, such as publishing events.';
+
+-- Name: COLUMN leases.holder; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.leases.holder IS 'The server that does the work until `lease_until`.';
 
 -- Name: moving_covers; Type: TABLE; Schema: public; Owner: -
 
@@ -10888,6 +13520,22 @@ CREATE TABLE public.moving_covers (
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.moving_covers FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE moving_covers; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.moving_covers IS 'Covers of guests whose libraries were merged into accounts, until a job has copied the files.';
+
+-- Name: COLUMN moving_covers.book_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.moving_covers.book_id IS 'The book of the account that gets the cover.';
+
+-- Name: COLUMN moving_covers.guest_book_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.moving_covers.guest_book_id IS 'The book of the guest, by which the files are found.';
+
+-- Name: COLUMN moving_covers.cover; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.moving_covers.cover IS 'The guest''s row of `covers`.';
 
 -- Name: notes; Type: TABLE; Schema: public; Owner: -
 
@@ -10908,8 +13556,33 @@ CREATE TABLE public.notes (
     CONSTRAINT notes_position_check CHECK ((num_nonnulls(page, percent, seconds) <= 1))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.notes ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.notes FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE notes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.notes IS 'Quotes from books and thoughts about them. A note has at most one position: a page, a percentage, or seconds.';
+
+-- Name: COLUMN notes.text; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.notes.text IS 'The words of the book.';
+
+-- Name: COLUMN notes.comment; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.notes.comment IS 'The reader''s own words.';
+
+-- Name: COLUMN notes.percent; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.notes.percent IS 'From 0 to 100.';
+
+-- Name: COLUMN notes.seconds; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.notes.seconds IS 'The position in an audiobook.';
+
+-- Name: COLUMN notes.created_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.notes.created_at IS 'When the reader made the note. An e-reader may send it later.';
 
 -- Name: oauth_clients; Type: TABLE; Schema: public; Owner: -
 
@@ -10928,6 +13601,26 @@ CREATE TABLE public.oauth_clients (
     CONSTRAINT oauth_clients_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 20))),
     CONSTRAINT oauth_clients_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
 );
+
+-- Name: TABLE oauth_clients; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.oauth_clients IS 'Apps of other developers, which use OAuth.';
+
+-- Name: COLUMN oauth_clients.redirect_uris; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_clients.redirect_uris IS 'Empty for an app that uses only the device grant.';
+
+-- Name: COLUMN oauth_clients.scopes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_clients.scopes IS 'The scopes for which the app may ask.';
+
+-- Name: COLUMN oauth_clients.secret_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_clients.secret_hash IS 'SHA-256 of the client secret. Null for a public client, which has no secret.';
+
+-- Name: COLUMN oauth_clients.is_self_registered; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_clients.is_self_registered IS 'Whether the app has registered itself, so that the operator has not checked its name.';
 
 -- Name: oauth_grants; Type: TABLE; Schema: public; Owner: -
 
@@ -10948,6 +13641,22 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 ALTER TABLE ONLY public.oauth_grants FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE oauth_grants; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.oauth_grants IS 'The access that readers have allowed to apps. Deleting a row ends the access.';
+
+-- Name: COLUMN oauth_grants.refresh_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_grants.refresh_hash IS 'A hash of the secret of the current refresh token.';
+
+-- Name: COLUMN oauth_grants.generation; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_grants.generation IS 'How often the refresh token was rotated.';
+
+-- Name: COLUMN oauth_grants.last_used_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_grants.last_used_at IS 'Updated at most every ten minutes.';
+
 -- Name: object_writes; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.object_writes (
@@ -10957,6 +13666,18 @@ CREATE TABLE public.object_writes (
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
 
 ALTER TABLE ONLY public.object_writes FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE object_writes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.object_writes IS 'Versions of images that servers are writing to a bucket. Rows exist for seconds.';
+
+-- Name: COLUMN object_writes.version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.object_writes.version IS 'The path in the bucket: BUCKET/FOLDER/NAME.VERSION.';
+
+-- Name: COLUMN object_writes.expires_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.object_writes.expires_at IS 'When the writing process is considered dead.';
 
 -- Name: persisted_queries; Type: TABLE; Schema: public; Owner: -
 
@@ -10968,6 +13689,18 @@ CREATE UNLOGGED TABLE public.persisted_queries (
 );
 
 ALTER TABLE ONLY public.persisted_queries FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE persisted_queries; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.persisted_queries IS 'Documents that clients have registered by their hashes (automatic persisted queries). Clients register them again if the table is lost.';
+
+-- Name: COLUMN persisted_queries.sha256; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.persisted_queries.sha256 IS 'SHA-256 of the body, in hexadecimal.';
+
+-- Name: COLUMN persisted_queries.bytes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.persisted_queries.bytes IS 'The size of the body.';
 
 -- Name: progress_entries; Type: TABLE; Schema: public; Owner: -
 
@@ -10988,8 +13721,37 @@ CREATE TABLE public.progress_entries (
     CONSTRAINT progress_entries_position_check CHECK ((num_nonnulls(page, percent, seconds) = 1))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.progress_entries ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.progress_entries FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE progress_entries; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.progress_entries IS 'How far a reader was at a time. An entry has one position: a page, a percentage, or seconds.';
+
+-- Name: COLUMN progress_entries.at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.progress_entries.at IS 'When the reader was at the position.';
+
+-- Name: COLUMN progress_entries.percent; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.progress_entries.percent IS 'From 0 to 100.';
+
+-- Name: COLUMN progress_entries.seconds; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.progress_entries.seconds IS 'The position in an audiobook.';
+
+-- Name: COLUMN progress_entries.at_changed_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.progress_entries.at_changed_at IS 'When the device changed `at`; null for the first value. A change that was made earlier and arrives later is ignored.';
+
+-- Name: COLUMN progress_entries.position_changed_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.progress_entries.position_changed_at IS 'When the device changed the position, as for `at_changed_at`.';
+
+-- Name: COLUMN progress_entries.note_changed_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.progress_entries.note_changed_at IS 'When the device changed the note, as for `at_changed_at`.';
 
 -- Name: rate_buckets; Type: TABLE; Schema: public; Owner: -
 
@@ -11001,6 +13763,22 @@ CREATE UNLOGGED TABLE public.rate_buckets (
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.rate_buckets FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE rate_buckets; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.rate_buckets IS 'The token buckets of rate limits, shared by all servers. Callers that have used little of a bucket have no row.';
+
+-- Name: COLUMN rate_buckets.kind; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.rate_buckets.kind IS 'The limit to which the bucket belongs, by the numbers in `RateLimits.swift`.';
+
+-- Name: COLUMN rate_buckets.key; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.rate_buckets.key IS 'The id of a user or a tenant, or the address of a client.';
+
+-- Name: COLUMN rate_buckets.full_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.rate_buckets.full_at IS 'When the bucket will be full again.';
 
 -- Name: reviews; Type: TABLE; Schema: public; Owner: -
 
@@ -11019,8 +13797,25 @@ CREATE TABLE public.reviews (
     CONSTRAINT reviews_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 100000)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.reviews ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.reviews FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE reviews; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.reviews IS 'The reviews of books, at most one for each book.';
+
+-- Name: COLUMN reviews.half_stars; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reviews.half_stars IS 'The rating in half stars: 8 is 4 stars. Null for a text without a rating.';
+
+-- Name: COLUMN reviews.has_spoilers; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reviews.has_spoilers IS 'Whether the text reveals the plot.';
+
+-- Name: COLUMN reviews.is_visible; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reviews.is_visible IS 'Whether the API shows the review, which is the case while the status of the book is READ. Triggers maintain it.';
 
 -- Name: work_records; Type: TABLE; Schema: public; Owner: -
 
@@ -11029,6 +13824,18 @@ CREATE TABLE public.work_records (
     founder_id uuid NOT NULL,
     rank integer NOT NULL
 );
+
+-- Name: TABLE work_records; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.work_records IS 'The editions of works that have two or more, as computed by `match_works`.';
+
+-- Name: COLUMN work_records.founder_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_records.founder_id IS 'The oldest edition of the work. The id of the work is computed from it (`work_id`).';
+
+-- Name: COLUMN work_records.rank; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_records.rank IS 'The order of the records, from 1. The feed shows only the first one.';
 
 -- Name: reader_signals; Type: VIEW; Schema: public; Owner: -
 
@@ -11105,6 +13912,10 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', au
 
 ALTER TABLE ONLY public.readers_to_collect FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE readers_to_collect; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.readers_to_collect IS 'Readers whose signals have to be collected again.';
+
 -- Name: reading_days; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.reading_days (
@@ -11115,6 +13926,14 @@ CREATE TABLE public.reading_days (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_days FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE reading_days; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.reading_days IS 'The days with progress in the time zone of the reader, for streaks. Triggers maintain it.';
+
+-- Name: COLUMN reading_days.entry_count; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reading_days.entry_count IS 'The number of entries of the day, at least 1.';
 
 -- Name: reading_goals; Type: TABLE; Schema: public; Owner: -
 
@@ -11130,8 +13949,17 @@ CREATE TABLE public.reading_goals (
     CONSTRAINT reading_goals_year_check CHECK (((year >= 1000) AND (year <= 9998)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.reading_goals ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.reading_goals FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE reading_goals; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.reading_goals IS 'The goals of readers for years.';
+
+-- Name: COLUMN reading_goals.target; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reading_goals.target IS 'The number of books, pages, or hours.';
 
 -- Name: reading_tombstones; Type: TABLE; Schema: public; Owner: -
 
@@ -11143,6 +13971,10 @@ CREATE TABLE public.reading_tombstones (
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.reading_tombstones FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE reading_tombstones; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.reading_tombstones IS 'The ids of deleted reads, progress entries, goals, and notes, so that a repeated request does not create them again.';
 
 -- Name: reads; Type: TABLE; Schema: public; Owner: -
 
@@ -11171,8 +14003,37 @@ END) STORED NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT reads_open_check CHECK (((outcome <> 'READING'::public.read_outcome) OR (finished_on IS NULL)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.reads ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.reads FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE reads; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.reads IS 'The times that a reader has read a book.';
+
+-- Name: COLUMN reads.started_on; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.started_on IS 'A year, a month, or a day in the time zone that the reader had then.';
+
+-- Name: COLUMN reads.finished_on; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.finished_on IS 'The last day, also of a read that was given up. Null for an open read, or if it is not known.';
+
+-- Name: COLUMN reads.outcome; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.outcome IS 'READING: the read is open. A book has at most one open read.';
+
+-- Name: COLUMN reads.length_seconds; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.length_seconds IS 'The length of an audiobook.';
+
+-- Name: COLUMN reads.page_count; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.page_count IS 'A copy of the column of `books`, for statistics, like `genre`, `author_id`, and `author`.';
+
+-- Name: COLUMN reads.sorted_on; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.sorted_on IS 'The first part of the order of reads: `finished_on` or `started_on`, or `~` for an open read, which is the last one.';
 
 -- Name: removed_covers; Type: TABLE; Schema: public; Owner: -
 
@@ -11186,12 +14047,28 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 ALTER TABLE ONLY public.removed_covers FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE removed_covers; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.removed_covers IS 'Versions that no row uses any more, until their files are removed.';
+
+-- Name: COLUMN removed_covers.kept_until; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.removed_covers.kept_until IS 'Null for a version that a row used. A version that was found without a row is kept until this time.';
+
 -- Name: removed_editions; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.removed_editions (
     id uuid NOT NULL,
     survivor_id uuid NOT NULL
 );
+
+-- Name: TABLE removed_editions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.removed_editions IS 'Deleted editions of works that have other editions.';
+
+-- Name: COLUMN removed_editions.survivor_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.removed_editions.survivor_id IS 'Another edition of the work, to which ids of the deleted one lead.';
 
 -- Name: schema_functions; Type: TABLE; Schema: public; Owner: -
 
@@ -11200,6 +14077,18 @@ CREATE TABLE public.schema_functions (
     checksum text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
+
+-- Name: TABLE schema_functions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.schema_functions IS 'The repeatable files that were applied.';
+
+-- Name: COLUMN schema_functions.name; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.schema_functions.name IS 'The name of the file in `functions`, without .sql.';
+
+-- Name: COLUMN schema_functions.checksum; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.schema_functions.checksum IS 'SHA-256 of the file.';
 
 -- Name: schema_migrations; Type: TABLE; Schema: public; Owner: -
 
@@ -11211,6 +14100,22 @@ CREATE TABLE public.schema_migrations (
     milliseconds bigint NOT NULL
 );
 
+-- Name: TABLE schema_migrations; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.schema_migrations IS 'The versioned files that were applied.';
+
+-- Name: COLUMN schema_migrations.version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.schema_migrations.version IS 'The time in the name of the file.';
+
+-- Name: COLUMN schema_migrations.checksum; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.schema_migrations.checksum IS 'SHA-256 of the file.';
+
+-- Name: COLUMN schema_migrations.milliseconds; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.schema_migrations.milliseconds IS 'How long the file took.';
+
 -- Name: schema_states; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.schema_states (
@@ -11218,6 +14123,14 @@ CREATE TABLE public.schema_states (
     functions text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
+
+-- Name: TABLE schema_states; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.schema_states IS 'The combinations of a version and repeatable files that the database has had. A server is ready if its own combination is here.';
+
+-- Name: COLUMN schema_states.functions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.schema_states.functions IS 'A checksum of all repeatable files.';
 
 -- Name: schema_usage; Type: TABLE; Schema: public; Owner: -
 
@@ -11232,6 +14145,14 @@ CREATE TABLE public.schema_usage (
 
 ALTER TABLE ONLY public.schema_usage FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE schema_usage; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.schema_usage IS 'The number of operations that have used an element of the GraphQL schema.';
+
+-- Name: COLUMN schema_usage.coordinate; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.schema_usage.coordinate IS 'A field, argument, input field, or enum value, such as `Book.title` or `Query.book(id:)`.';
+
 -- Name: search_words; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.search_words (
@@ -11239,6 +14160,18 @@ CREATE TABLE public.search_words (
     editions integer NOT NULL,
     forms text[] NOT NULL
 );
+
+-- Name: TABLE search_words; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.search_words IS 'The words of the catalog, among which the search finds corrections of misspelled words.';
+
+-- Name: COLUMN search_words.editions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.search_words.editions IS 'The number of editions with the word, as of the last `refresh_search_words`.';
+
+-- Name: COLUMN search_words.forms; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.search_words.forms IS 'The word, and the word without each one of its letters (`search_forms`).';
 
 -- Name: series; Type: VIEW; Schema: public; Owner: -
 
@@ -11278,6 +14211,30 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 ALTER TABLE ONLY public.sessions FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE sessions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.sessions IS 'Sign-ins. Each one has a refresh token.';
+
+-- Name: COLUMN sessions.generation; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.sessions.generation IS 'How often the refresh token was rotated.';
+
+-- Name: COLUMN sessions.refresh_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.sessions.refresh_hash IS 'A hash of the secret of the refresh token. The secret is not stored.';
+
+-- Name: COLUMN sessions.device_name; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.sessions.device_name IS 'The name that the app gave the device, for the reader''s list of sessions.';
+
+-- Name: COLUMN sessions.rotated_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.sessions.rotated_at IS 'When the refresh token was last rotated, which is also the last known use of the session.';
+
+-- Name: COLUMN sessions.revoked_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.sessions.revoked_at IS 'When the session was ended; null if it was not.';
+
 -- Name: shelf_books; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.shelf_books (
@@ -11287,8 +14244,17 @@ CREATE TABLE public.shelf_books (
     added_at timestamp with time zone NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.shelf_books ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.shelf_books FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE shelf_books; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.shelf_books IS 'The books on shelves.';
+
+-- Name: COLUMN shelf_books.added_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shelf_books.added_at IS 'A copy of `books.added_at`, for the order of a shelf.';
 
 -- Name: shelves; Type: TABLE; Schema: public; Owner: -
 
@@ -11302,8 +14268,17 @@ CREATE TABLE public.shelves (
     CONSTRAINT shelves_name_check CHECK (((name = btrim(name)) AND ((char_length(name) >= 1) AND (char_length(name) <= 100))))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.shelves ALTER COLUMN user_id SET (n_distinct=-0.01);
 
 ALTER TABLE ONLY public.shelves FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE shelves; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.shelves IS 'The shelves of a library.';
+
+-- Name: COLUMN shelves."position"; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shelves."position" IS 'The order of the shelves, ascending. After a merge or an import, numbers can be missing.';
 
 -- Name: source_misses; Type: TABLE; Schema: public; Owner: -
 
@@ -11315,6 +14290,10 @@ CREATE TABLE public.source_misses (
     CONSTRAINT source_misses_source_check CHECK ((source ~ '^[a-z_]{1,32}$'::text))
 );
 
+-- Name: TABLE source_misses; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.source_misses IS 'ISBNs that an external source does not know. It is not asked again before the row expires.';
+
 -- Name: source_searches; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.source_searches (
@@ -11322,6 +14301,10 @@ CREATE TABLE public.source_searches (
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT source_searches_query_check CHECK (((char_length(query) >= 1) AND (char_length(query) <= 1000)))
 );
+
+-- Name: TABLE source_searches; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.source_searches IS 'Queries that external sources have answered. They are not sent again before the row expires.';
 
 -- Name: source_usage; Type: TABLE; Schema: public; Owner: -
 
@@ -11337,6 +14320,22 @@ CREATE TABLE public.source_usage (
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
 ALTER TABLE ONLY public.source_usage FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE source_usage; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.source_usage IS 'The number of requests to external sources on each day, for the daily budgets. It includes requests that a server has reserved and not used.';
+
+-- Name: COLUMN source_usage.source; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.source_usage.source IS 'The name in BOOKPLATE_SOURCE_BUDGETS, such as `open-library`. Other tables use `open_library`.';
+
+-- Name: COLUMN source_usage.day; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.source_usage.day IS 'A day of UTC.';
+
+-- Name: COLUMN source_usage.used_in_background; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.source_usage.used_in_background IS 'The part of `used` that background work has reserved.';
 
 -- Name: stored_covers; Type: VIEW; Schema: public; Owner: -
 
@@ -11390,6 +14389,18 @@ CREATE TABLE public.tenant_storage (
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
+-- Name: TABLE tenant_storage; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.tenant_storage IS 'The storage that the covers of each tenant use, in 16 parts, so that uploads rarely wait for one another.';
+
+-- Name: COLUMN tenant_storage.part; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenant_storage.part IS 'From 0 to 15. The storage of a tenant is the sum of its parts.';
+
+-- Name: COLUMN tenant_storage.covers; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenant_storage.covers IS 'The number of covers.';
+
 -- Name: tenants; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.tenants (
@@ -11420,6 +14431,66 @@ CREATE TABLE public.tenants (
     CONSTRAINT tenants_user_storage_bytes_max_check CHECK ((user_storage_bytes_max >= 0))
 );
 
+-- Name: TABLE tenants; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.tenants IS 'The apps that share this installation. Each one has its own users.';
+
+-- Name: COLUMN tenants.slug; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.slug IS 'The name in commands, such as `tenant update SLUG`.';
+
+-- Name: COLUMN tenants.issuers; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.issuers IS 'The accepted issuers of identity tokens. Empty for those of the server''s configuration.';
+
+-- Name: COLUMN tenants.audiences; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.audiences IS 'The accepted audiences of identity tokens: bundle IDs and client IDs.';
+
+-- Name: COLUMN tenants.amazon_tag; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.amazon_tag IS 'The tag of Amazon''s affiliate program in links to the shop.';
+
+-- Name: COLUMN tenants.bookshop_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.bookshop_id IS 'The affiliate ID in links to bookshop.org.';
+
+-- Name: COLUMN tenants.storage_bytes_max; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.storage_bytes_max IS 'The maximum number of bytes of all covers of the tenant; null for no limit.';
+
+-- Name: COLUMN tenants.user_storage_bytes_max; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.user_storage_bytes_max IS 'The maximum number of bytes of the covers of one user; null for no limit.';
+
+-- Name: COLUMN tenants.requests_per_minute; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.requests_per_minute IS 'The rate limit of the tenant; null for that of the server''s configuration.';
+
+-- Name: COLUMN tenants.half_stars; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.half_stars IS 'Whether readers may rate books in half stars.';
+
+-- Name: COLUMN tenants.guests; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.guests IS 'Whether apps may sign in guests.';
+
+-- Name: COLUMN tenants.guest_books_max; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.guest_books_max IS 'The maximum number of books of a guest.';
+
+-- Name: COLUMN tenants.oauth; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.oauth IS 'Whether apps of other developers may ask readers for access by OAuth.';
+
+-- Name: COLUMN tenants.oauth_registration; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.oauth_registration IS 'Whether apps of other developers may register themselves.';
+
+-- Name: COLUMN tenants.mcp; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.mcp IS 'Whether trusted documents are offered as tools of the Model Context Protocol.';
+
 -- Name: timelines; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.timelines (
@@ -11429,6 +14500,18 @@ CREATE TABLE public.timelines (
 );
 
 ALTER TABLE ONLY public.timelines FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE timelines; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.timelines IS 'The timelines of the WAL on which servers have used this database. A replica that lacks a row follows another history.';
+
+-- Name: COLUMN timelines.number; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.timelines.number IS 'The number of the timeline in the names of WAL files.';
+
+-- Name: COLUMN timelines.mark; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.timelines.mark IS 'Distinguishes timelines of the same number, if two standbys were promoted.';
 
 -- Name: usage_clients; Type: TABLE; Schema: public; Owner: -
 
@@ -11443,6 +14526,18 @@ CREATE TABLE public.usage_clients (
 );
 
 ALTER TABLE ONLY public.usage_clients FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE usage_clients; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.usage_clients IS 'The apps whose use of the schema is counted.';
+
+-- Name: COLUMN usage_clients.tenant_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.usage_clients.tenant_id IS 'Null for requests without a valid access token, such as a sign-in.';
+
+-- Name: COLUMN usage_clients.name; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.usage_clients.name IS 'The name that the app sends; empty if it sends none. `(other)` contains all apps beyond the limit.';
 
 -- Name: usage_clients_id_seq; Type: SEQUENCE; Schema: public; Owner: -
 
@@ -11475,6 +14570,34 @@ WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_
 
 ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE users; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.users IS 'Accounts and guests. A user belongs to one tenant.';
+
+-- Name: COLUMN users.apple_sub; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.users.apple_sub IS 'The subject of the identity that created the account, with any provider; null for guests, and after the identity was unlinked. The table `identities` replaces it: only servers of an earlier release read it, during an upgrade.';
+
+-- Name: COLUMN users.email_disabled; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.users.email_disabled IS 'Whether Apple has reported that mail to the relay address is switched off. The address is not shown then.';
+
+-- Name: COLUMN users.preferred_genres; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.users.preferred_genres IS 'The names of genres, in the order of the reader.';
+
+-- Name: COLUMN users.time_zone; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.users.time_zone IS 'A name of the IANA time zone database, which decides when the reader''s day begins.';
+
+-- Name: COLUMN users.signals_version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.users.signals_version IS 'The number of changes of swipes, books, reviews, and preferred genres from which the feed learns.';
+
+-- Name: COLUMN users.is_guest; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.users.is_guest IS 'Whether the user has no identity. Adding the first identity ends this for good.';
+
 -- Name: webhook_deliveries; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.webhook_deliveries (
@@ -11499,6 +14622,38 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000',
 
 ALTER TABLE ONLY public.webhook_deliveries FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE webhook_deliveries; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.webhook_deliveries IS 'Events to send to webhooks, and those that were sent. They contain only ids of users'' data.';
+
+-- Name: COLUMN webhook_deliveries.number; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhook_deliveries.number IS 'The order of the events of a user.';
+
+-- Name: COLUMN webhook_deliveries.type; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhook_deliveries.type IS 'The type of the event, such as `book.updated`.';
+
+-- Name: COLUMN webhook_deliveries.object_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhook_deliveries.object_id IS 'The changed object, or the book of a cover. Null for events of the account.';
+
+-- Name: COLUMN webhook_deliveries.change_seq; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhook_deliveries.change_seq IS 'The entry of `changes`; null for other events.';
+
+-- Name: COLUMN webhook_deliveries.due_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhook_deliveries.due_at IS 'When the next attempt is due. Only the oldest waiting delivery of a user for a webhook has it.';
+
+-- Name: COLUMN webhook_deliveries.expires_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhook_deliveries.expires_at IS 'When a waiting delivery becomes dead, or when a delivered or dead one is deleted.';
+
+-- Name: COLUMN webhook_deliveries.last_status; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhook_deliveries.last_status IS 'The HTTP status of the last attempt; null without a response.';
+
 -- Name: webhook_deliveries_number_seq; Type: SEQUENCE; Schema: public; Owner: -
 
 ALTER TABLE public.webhook_deliveries ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
@@ -11509,17 +14664,6 @@ ALTER TABLE public.webhook_deliveries ALTER COLUMN number ADD GENERATED ALWAYS A
     NO MAXVALUE
     CACHE 1
 );
-
--- Name: webhook_positions; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.webhook_positions (
-    user_id uuid NOT NULL,
-    change_seq bigint NOT NULL,
-    event_id bigint NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
-
-ALTER TABLE ONLY public.webhook_positions FORCE ROW LEVEL SECURITY;
 
 -- Name: webhooks; Type: TABLE; Schema: public; Owner: -
 
@@ -11542,12 +14686,44 @@ CREATE TABLE public.webhooks (
 
 ALTER TABLE ONLY public.webhooks FORCE ROW LEVEL SECURITY;
 
+-- Name: TABLE webhooks; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.webhooks IS 'The addresses that receive the events of a tenant.';
+
+-- Name: COLUMN webhooks.event_types; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhooks.event_types IS 'Types such as `book.updated`, and patterns: `book.*`, or `*` for all.';
+
+-- Name: COLUMN webhooks.sealed_secret; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhooks.sealed_secret IS 'The signing secret, encrypted with the sealing key of the installation.';
+
+-- Name: COLUMN webhooks.sealed_previous_secret; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhooks.sealed_previous_secret IS 'The secret before the last rotation. Deliveries are also signed with it until `previous_secret_until`.';
+
+-- Name: COLUMN webhooks.disabled_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhooks.disabled_at IS 'When the receiver responded with the status 410; null if it did not. Nothing is sent until an operator enables the webhook.';
+
+-- Name: COLUMN webhooks.failures; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhooks.failures IS 'The number of failed attempts since the last successful one.';
+
+-- Name: COLUMN webhooks.paused_until; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.webhooks.paused_until IS 'When the receiver may get requests again; null without a pause.';
+
 -- Name: work_decision_editions; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.work_decision_editions (
     decision_id bigint NOT NULL,
     edition_id uuid NOT NULL
 );
+
+-- Name: TABLE work_decision_editions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.work_decision_editions IS 'The editions to which a decision applies.';
 
 -- Name: work_decisions; Type: TABLE; Schema: public; Owner: -
 
@@ -11557,6 +14733,14 @@ CREATE TABLE public.work_decisions (
     decided_at timestamp with time zone DEFAULT now() NOT NULL,
     undone_at timestamp with time zone
 );
+
+-- Name: TABLE work_decisions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.work_decisions IS 'The operator''s decisions that editions are records of one work, or are not.';
+
+-- Name: COLUMN work_decisions.undone_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_decisions.undone_at IS 'When the decision was undone, so that it has no effect; null if it was not.';
 
 -- Name: work_decisions_id_seq; Type: SEQUENCE; Schema: public; Owner: -
 
@@ -11581,10 +14765,48 @@ CREATE TABLE public.work_signals (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
+-- Name: TABLE work_signals; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.work_signals IS 'The sums of the collected signals of each work.';
+
+-- Name: COLUMN work_signals.number; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_signals.number IS 'The number (`editions.number`) of the oldest edition of the work.';
+
+-- Name: COLUMN work_signals.signals; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_signals.signals IS 'The number of signals.';
+
+-- Name: COLUMN work_signals.voice; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_signals.voice IS 'The sum of `collected_signals.voices`: the weight of the signals in the popularity, in hundredths.';
+
+-- Name: COLUMN work_signals.recent; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_signals.recent IS 'The same sum with each weight multiplied by 2 ^ (d / 14), where d is the number of days from 2026-01-01 to the signal. Divided by this power for today, it is a sum with a half-life of 14 days.';
+
+-- Name: COLUMN work_signals.changes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_signals.changes IS 'The number of signals that were ever added, changed, or removed.';
+
+-- Name: COLUMN work_signals.learned_changes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_signals.learned_changes IS 'The value of `changes` when similar books of the work were last learned.';
+
 -- Name: access_tokens access_tokens_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.access_tokens
     ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (user_id, id);
+
+-- Name: account_moves account_moves_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.account_moves
+    ADD CONSTRAINT account_moves_pkey PRIMARY KEY (move_id);
+
+-- Name: account_parcels account_parcels_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.account_parcels
+    ADD CONSTRAINT account_parcels_pkey PRIMARY KEY (move_id, table_name, number);
 
 -- Name: account_tombstones account_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -11630,6 +14852,11 @@ ALTER TABLE ONLY public.books
 
 ALTER TABLE ONLY public.books_to_link
     ADD CONSTRAINT books_to_link_pkey PRIMARY KEY (user_id, book_id);
+
+-- Name: catalog_changes catalog_changes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.catalog_changes
+    ADD CONSTRAINT catalog_changes_pkey PRIMARY KEY (edition_id);
 
 -- Name: changes changes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -12016,6 +15243,10 @@ ALTER TABLE ONLY public.work_records
 ALTER TABLE ONLY public.work_signals
     ADD CONSTRAINT work_signals_pkey PRIMARY KEY (number);
 
+-- Name: access_tokens_grant_expires_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX access_tokens_grant_expires_at ON public.access_tokens USING btree (expires_at) WHERE (grant_id IS NOT NULL);
+
 -- Name: access_tokens_grant_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX access_tokens_grant_id ON public.access_tokens USING btree (user_id, grant_id) WHERE (grant_id IS NOT NULL);
@@ -12027,6 +15258,22 @@ CREATE INDEX access_tokens_kosync_hash ON public.access_tokens USING btree (kosy
 -- Name: access_tokens_token_hash; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX access_tokens_token_hash ON public.access_tokens USING btree (token_hash);
+
+-- Name: account_moves_hashes; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX account_moves_hashes ON public.account_moves USING gin (known_hashes);
+
+-- Name: account_moves_left; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX account_moves_left ON public.account_moves USING btree (ended_at) WHERE (state = 'LEFT'::public.account_move_state);
+
+-- Name: account_moves_unfinished; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX account_moves_unfinished ON public.account_moves USING btree (user_id) WHERE (state = ANY (ARRAY['CLOSING'::public.account_move_state, 'LEAVING'::public.account_move_state, 'ARRIVING'::public.account_move_state]));
+
+-- Name: account_moves_users; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX account_moves_users ON public.account_moves USING btree (user_id);
 
 -- Name: account_tombstones_session; Type: INDEX; Schema: public; Owner: -
 
@@ -12079,6 +15326,10 @@ CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (ed
 -- Name: books_series_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) INCLUDE (added_at) WHERE (series_id IS NOT NULL);
+
+-- Name: catalog_changes_changed_in; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX catalog_changes_changed_in ON public.catalog_changes USING btree (changed_in, edition_id);
 
 -- Name: changes_at; Type: INDEX; Schema: public; Owner: -
 
@@ -12452,6 +15703,10 @@ CREATE TRIGGER count_insert AFTER INSERT ON public.moving_covers REFERENCING NEW
 
 CREATE TRIGGER delete_changes AFTER DELETE ON public.users FOR EACH ROW EXECUTE FUNCTION public.delete_changes();
 
+-- Name: tenants delete_moves_of_tenant; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER delete_moves_of_tenant BEFORE DELETE ON public.tenants FOR EACH ROW EXECUTE FUNCTION public.delete_moves_of_tenant();
+
 -- Name: editions index_changed_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER index_changed_editions AFTER UPDATE ON public.editions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_changed_editions();
@@ -12463,6 +15718,10 @@ CREATE TRIGGER index_deleted_editions AFTER DELETE ON public.editions REFERENCIN
 -- Name: editions index_new_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_new_editions();
+
+-- Name: oauth_clients keep_client_in_parcel; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER keep_client_in_parcel BEFORE DELETE ON public.oauth_clients FOR EACH ROW EXECUTE FUNCTION public.keep_client_in_parcel();
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -12511,6 +15770,10 @@ CREATE TRIGGER log_insert AFTER INSERT ON public.progress_entries REFERENCING NE
 -- Name: shelf_books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved_rows FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_shelf_books();
+
+-- Name: edition_sources log_new_sources; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_new_sources AFTER INSERT ON public.edition_sources REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_new_sources();
 
 -- Name: progress_entries log_update; Type: TRIGGER; Schema: public; Owner: -
 
@@ -12563,6 +15826,26 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OL
 -- Name: users recount_reading_days; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
+
+-- Name: access_tokens refuse_credential; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER refuse_credential BEFORE INSERT ON public.access_tokens FOR EACH ROW EXECUTE FUNCTION public.refuse_credential();
+
+-- Name: oauth_grants refuse_credential; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER refuse_credential BEFORE INSERT ON public.oauth_grants FOR EACH ROW EXECUTE FUNCTION public.refuse_credential();
+
+-- Name: sessions refuse_credential; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER refuse_credential BEFORE INSERT ON public.sessions FOR EACH ROW EXECUTE FUNCTION public.refuse_credential();
+
+-- Name: users refuse_moved_account; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER refuse_moved_account BEFORE INSERT ON public.users FOR EACH ROW EXECUTE FUNCTION public.refuse_moved_account();
+
+-- Name: identities refuse_moved_identity; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER refuse_moved_identity BEFORE INSERT ON public.identities FOR EACH ROW EXECUTE FUNCTION public.refuse_moved_identity();
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
@@ -12865,9 +16148,25 @@ ALTER TABLE ONLY public.work_decision_editions
 
 ALTER TABLE public.access_tokens ENABLE ROW LEVEL SECURITY;
 
+-- Name: account_moves; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.account_moves ENABLE ROW LEVEL SECURITY;
+
+-- Name: account_parcels; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.account_parcels ENABLE ROW LEVEL SECURITY;
+
 -- Name: access_tokens administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.access_tokens TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: account_moves administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.account_moves TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: account_parcels administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.account_parcels TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: apple_grants administration; Type: POLICY; Schema: public; Owner: -
 
@@ -13361,6 +16660,10 @@ ALTER TABLE public.webhooks ENABLE ROW LEVEL SECURITY;
 
 GRANT USAGE ON SCHEMA public TO bookplate_app;
 
+-- Name: FUNCTION account_hashes(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.account_hashes(owner uuid) FROM PUBLIC;
+
 -- Name: FUNCTION add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) FROM PUBLIC;
@@ -13375,13 +16678,22 @@ REVOKE ALL ON FUNCTION public.add_work_signals(numbers bigint[], counts integer[
 REVOKE ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) TO bookplate_app;
 
--- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION adopt_oauth_request(request jsonb, client jsonb); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.adopt_oauth_request(request jsonb, client jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.adopt_oauth_request(request jsonb, client jsonb) TO bookplate_app;
+
+-- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid, old_xmin xid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid, old_xmin xid) FROM PUBLIC;
 
 -- Name: FUNCTION append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION are_moved_covers_kept(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.are_moved_covers_kept(owner uuid) FROM PUBLIC;
 
 -- Name: FUNCTION audit_credential(); Type: ACL; Schema: public; Owner: -
 
@@ -13414,15 +16726,41 @@ GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean
 REVOKE ALL ON FUNCTION public.begin_object_write(version text, seconds integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.begin_object_write(version text, seconds integer) TO bookplate_app;
 
+-- Name: FUNCTION begin_parcel_copy(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.begin_parcel_copy(owner uuid, move uuid, origin uuid) FROM PUBLIC;
+
+-- Name: FUNCTION cancel_arrival(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.cancel_arrival(owner uuid, move uuid, origin uuid) FROM PUBLIC;
+
 -- Name: FUNCTION cancel_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.cancel_oauth_request(request uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.cancel_oauth_request(request uuid) TO bookplate_app;
 
+-- Name: FUNCTION catalog_copy_position(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.catalog_copy_position() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.catalog_copy_position() TO bookplate_app;
+
 -- Name: FUNCTION chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea) TO bookplate_app;
+
+-- Name: FUNCTION changed_editions(after xid8, after_id uuid, editions_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.changed_editions(after xid8, after_id uuid, editions_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.changed_editions(after xid8, after_id uuid, editions_max integer) TO bookplate_app;
+
+-- Name: FUNCTION check_arrival(owner uuid, move uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.check_arrival(owner uuid, move uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]) FROM PUBLIC;
+
+-- Name: FUNCTION check_arriving(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.check_arriving(owner uuid, move uuid, origin uuid) FROM PUBLIC;
 
 -- Name: FUNCTION claim_edition_without_cover(isbn13 text); Type: ACL; Schema: public; Owner: -
 
@@ -13444,6 +16782,10 @@ GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], work
 REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
 
+-- Name: FUNCTION close_account(owner uuid, move uuid, destination uuid, move_number integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.close_account(owner uuid, move uuid, destination uuid, move_number integer) FROM PUBLIC;
+
 -- Name: FUNCTION collect_signals(readers_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.collect_signals(readers_max integer) FROM PUBLIC;
@@ -13461,10 +16803,23 @@ REVOKE ALL ON FUNCTION public.collect_signals_of_moved_works() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.collect_signals_of_works() FROM PUBLIC;
 
+-- Name: FUNCTION collect_user_events(mark public.webhook_positions, entries_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.collect_user_events(mark public.webhook_positions, entries_max integer) FROM PUBLIC;
+
 -- Name: FUNCTION collect_webhook_events(users_max integer, entries_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) TO bookplate_app;
+
+-- Name: FUNCTION copy_editions(records jsonb[], new_position text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.copy_editions(records jsonb[], new_position text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.copy_editions(records jsonb[], new_position text) TO bookplate_app;
+
+-- Name: FUNCTION count_account(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_account(owner uuid) FROM PUBLIC;
 
 -- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
 
@@ -13506,6 +16861,10 @@ REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, times timestamp wit
 REVOKE ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) TO bookplate_app;
 
+-- Name: FUNCTION credential_tables(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.credential_tables() FROM PUBLIC;
+
 -- Name: FUNCTION decide_oauth_request(request uuid, allowed public.access_scope[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.decide_oauth_request(request uuid, allowed public.access_scope[]) FROM PUBLIC;
@@ -13529,6 +16888,10 @@ REVOKE ALL ON FUNCTION public.delete_changes() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.delete_expired_object_writes() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.delete_expired_object_writes() TO bookplate_app;
 
+-- Name: FUNCTION delete_moves_of_tenant(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.delete_moves_of_tenant() FROM PUBLIC;
+
 -- Name: FUNCTION delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) FROM PUBLIC;
@@ -13539,15 +16902,27 @@ GRANT ALL ON FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uui
 REVOKE ALL ON FUNCTION public.delete_sweep_checkpoint() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.delete_sweep_checkpoint() TO bookplate_app;
 
+-- Name: FUNCTION delete_used_parcel(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.delete_used_parcel(owner uuid, move uuid) FROM PUBLIC;
+
 -- Name: FUNCTION deleted_account(user_id uuid, session_id uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) TO bookplate_app;
 
+-- Name: FUNCTION drop_grants_without_client(move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.drop_grants_without_client(move uuid) FROM PUBLIC;
+
 -- Name: FUNCTION due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer) TO bookplate_app;
+
+-- Name: FUNCTION end_move_of_deleted_user(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.end_move_of_deleted_user(owner uuid) FROM PUBLIC;
 
 -- Name: FUNCTION end_oauth_grant(client uuid, owner uuid, of_grant uuid); Type: ACL; Schema: public; Owner: -
 
@@ -13591,9 +16966,9 @@ REVOKE ALL ON FUNCTION public.enqueue_link_job() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.enqueue_links(keys bigint[]) FROM PUBLIC;
 
--- Name: FUNCTION enqueue_links_of_recent_books(since timestamp with time zone); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION enqueue_links_of_recent_editions(since timestamp with time zone); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.enqueue_links_of_recent_books(since timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.enqueue_links_of_recent_editions(since timestamp with time zone) FROM PUBLIC;
 
 -- Name: FUNCTION enqueue_webhooks(kind text, attempts_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -13604,6 +16979,10 @@ GRANT ALL ON FUNCTION public.enqueue_webhooks(kind text, attempts_max integer) T
 
 REVOKE ALL ON FUNCTION public.exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]) TO bookplate_app;
+
+-- Name: FUNCTION expect_account(owner uuid, move uuid, origin uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.expect_account(owner uuid, move uuid, origin uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]) FROM PUBLIC;
 
 -- Name: FUNCTION expired_removed_covers(count integer); Type: ACL; Schema: public; Owner: -
 
@@ -13620,6 +16999,10 @@ GRANT ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, dela
 REVOKE ALL ON FUNCTION public.find_access_token(given_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.find_access_token(given_hash bytea) TO bookplate_app;
 
+-- Name: FUNCTION find_local_editions(records jsonb[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.find_local_editions(records jsonb[]) FROM PUBLIC;
+
 -- Name: FUNCTION find_readers_to_collect(is_everyone boolean); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.find_readers_to_collect(is_everyone boolean) FROM PUBLIC;
@@ -13635,19 +17018,35 @@ GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app
 REVOKE ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) TO bookplate_app;
 
+-- Name: FUNCTION finish_leaving(owner uuid, move uuid, given_url text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.finish_leaving(owner uuid, move uuid, given_url text) FROM PUBLIC;
+
 -- Name: FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) TO bookplate_app;
 
+-- Name: FUNCTION forget_lost_account(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.forget_lost_account(owner uuid) FROM PUBLIC;
+
+-- Name: FUNCTION forget_moves(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.forget_moves(owner uuid) FROM PUBLIC;
+
+-- Name: FUNCTION found_editions(move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.found_editions(move uuid) FROM PUBLIC;
+
 -- Name: FUNCTION import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer) FROM PUBLIC;
 
--- Name: FUNCTION inactive_guests(days integer, guests_max integer); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION inactive_guests(days integer, after_user uuid, users_max integer, OUT last_user uuid, OUT guests uuid[]); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.inactive_guests(days integer, guests_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inactive_guests(days integer, guests_max integer) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.inactive_guests(days integer, after_user uuid, users_max integer, OUT last_user uuid, OUT guests uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inactive_guests(days integer, after_user uuid, users_max integer, OUT last_user uuid, OUT guests uuid[]) TO bookplate_app;
 
 -- Name: FUNCTION index_changed_editions(); Type: ACL; Schema: public; Owner: -
 
@@ -13661,10 +17060,27 @@ REVOKE ALL ON FUNCTION public.index_deleted_editions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.index_new_editions() FROM PUBLIC;
 
+-- Name: FUNCTION is_client_in_parcel(client uuid, counts_left boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.is_client_in_parcel(client uuid, counts_left boolean) FROM PUBLIC;
+
+-- Name: FUNCTION is_leaving_account(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.is_leaving_account(owner uuid) FROM PUBLIC;
+
+-- Name: FUNCTION is_moving_identity(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.is_moving_identity() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.is_moving_identity() TO bookplate_app;
+
 -- Name: FUNCTION is_stored_version(user_id uuid, book_id uuid, version text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) TO bookplate_app;
+
+-- Name: FUNCTION keep_client_in_parcel(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.keep_client_in_parcel() FROM PUBLIC;
 
 -- Name: FUNCTION library_positions(users uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -13685,6 +17101,10 @@ GRANT ALL ON FUNCTION public.link_waiting_books(count integer, OUT looked_at int
 
 REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
 
+-- Name: FUNCTION lock_catalog(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.lock_catalog() FROM PUBLIC;
+
 -- Name: FUNCTION lock_webhook_queue(owner uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.lock_webhook_queue(owner uuid) FROM PUBLIC;
@@ -13696,6 +17116,10 @@ REVOKE ALL ON FUNCTION public.log_added_progress() FROM PUBLIC;
 -- Name: FUNCTION log_book(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
+
+-- Name: FUNCTION log_catalog_changes(ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_catalog_changes(ids uuid[]) FROM PUBLIC;
 
 -- Name: FUNCTION log_changed_progress(); Type: ACL; Schema: public; Owner: -
 
@@ -13717,6 +17141,10 @@ REVOKE ALL ON FUNCTION public.log_deleted_progress() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION log_new_sources(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_new_sources() FROM PUBLIC;
 
 -- Name: FUNCTION log_note(); Type: ACL; Schema: public; Owner: -
 
@@ -13808,6 +17236,10 @@ REVOKE ALL ON FUNCTION public.merge_texts(guest uuid, account uuid, merged_books
 
 REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
 
+-- Name: FUNCTION moved_tables(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.moved_tables() FROM PUBLIC;
+
 -- Name: FUNCTION moving_covers_of(guest uuid, covers_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) FROM PUBLIC;
@@ -13827,6 +17259,18 @@ GRANT ALL ON FUNCTION public.oauth_request_of_browser(request uuid) TO bookplate
 
 REVOKE ALL ON FUNCTION public.oauth_request_of_reader(code text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.oauth_request_of_reader(code text) TO bookplate_app;
+
+-- Name: FUNCTION pack_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.pack_account(owner uuid, move uuid) FROM PUBLIC;
+
+-- Name: FUNCTION pack_rows(move uuid, owner uuid, source text, without text[], condition text, ordering text, locks boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.pack_rows(move uuid, owner uuid, source text, without text[], condition text, ordering text, locks boolean) FROM PUBLIC;
+
+-- Name: FUNCTION parcel_columns(move uuid, of_table text, without text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.parcel_columns(move uuid, of_table text, without text[]) FROM PUBLIC;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -13851,6 +17295,11 @@ GRANT ALL ON FUNCTION public.postpone_edition_cover(id uuid, delay_ms bigint) TO
 
 REVOKE ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) TO bookplate_app;
+
+-- Name: FUNCTION prune_account_parcels(days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_account_parcels(days integer, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_account_parcels(days integer, rows_max integer) TO bookplate_app;
 
 -- Name: FUNCTION prune_audit_events(kept_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -13915,6 +17364,14 @@ GRANT ALL ON FUNCTION public.purge_deleted_books(rows_max integer) TO bookplate_
 -- Name: FUNCTION reassign_genres(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
+
+-- Name: FUNCTION rebuilt_tables(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.rebuilt_tables() FROM PUBLIC;
+
+-- Name: FUNCTION receive_account(owner uuid, move uuid, origin uuid, packed_rows bigint); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.receive_account(owner uuid, move uuid, origin uuid, packed_rows bigint) FROM PUBLIC;
 
 -- Name: FUNCTION record_apple_revocation(user_id uuid, session_id uuid, revoked boolean); Type: ACL; Schema: public; Owner: -
 
@@ -13997,6 +17454,40 @@ REVOKE ALL ON FUNCTION public.refresh_popularity() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.refresh_search_words() FROM PUBLIC;
 
+-- Name: FUNCTION refuse_credential(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_credential() FROM PUBLIC;
+
+-- Name: FUNCTION refuse_moved_account(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_moved_account() FROM PUBLIC;
+
+-- Name: FUNCTION refuse_moved_hash(given_hash bytea); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_moved_hash(given_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.refuse_moved_hash(given_hash bytea) TO bookplate_app;
+
+-- Name: FUNCTION refuse_moved_identity(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_moved_identity() FROM PUBLIC;
+
+-- Name: FUNCTION refuse_moved_tokens(ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_moved_tokens(ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION refuse_moved_user(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_moved_user(owner uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.refuse_moved_user(owner uuid) TO bookplate_app;
+
+-- Name: FUNCTION refuse_moving_covers(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_moving_covers(owner uuid) FROM PUBLIC;
+
+-- Name: FUNCTION refuse_tenant_of_move(tenant uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_tenant_of_move(tenant uuid) FROM PUBLIC;
+
 -- Name: FUNCTION register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer) FROM PUBLIC;
@@ -14011,6 +17502,20 @@ GRANT ALL ON FUNCTION public.release_events(holder uuid) TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) TO bookplate_app;
+
+-- Name: FUNCTION release_moved_identity(installations uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.release_moved_identity(installations uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.release_moved_identity(installations uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION release_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.release_oauth_request(request uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.release_oauth_request(request uuid) TO bookplate_app;
+
+-- Name: FUNCTION remaining_tables(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.remaining_tables() FROM PUBLIC;
 
 -- Name: FUNCTION renew_jobs(ids uuid[], fences integer[], lease_ms integer); Type: ACL; Schema: public; Owner: -
 
@@ -14035,6 +17540,10 @@ GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested inte
 -- Name: FUNCTION retry_webhook_deliveries(webhook uuid, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.retry_webhook_deliveries(webhook uuid, ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION return_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.return_account(owner uuid, move uuid) FROM PUBLIC;
 
 -- Name: FUNCTION revoke_oauth_token(client uuid, given_hash bytea); Type: ACL; Schema: public; Owner: -
 
@@ -14073,10 +17582,10 @@ GRANT ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_m
 
 REVOKE ALL ON FUNCTION public.schedule_webhook_delivery(webhook uuid, owner uuid) FROM PUBLIC;
 
--- Name: FUNCTION search_notes(search text, wanted public.note_color); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION search_notes(search text, of_color public.note_color); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.search_notes(search text, wanted public.note_color) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.search_notes(search text, wanted public.note_color) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.search_notes(search text, of_color public.note_color) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.search_notes(search text, of_color public.note_color) TO bookplate_app;
 
 -- Name: FUNCTION set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text); Type: ACL; Schema: public; Owner: -
 
@@ -14112,6 +17621,10 @@ GRANT ALL ON FUNCTION public.source_usage_today() TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.split_works(cards uuid[]) FROM PUBLIC;
 
+-- Name: FUNCTION start_change_log(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.start_change_log(owner uuid, move uuid) FROM PUBLIC;
+
 -- Name: FUNCTION start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) FROM PUBLIC;
@@ -14136,9 +17649,30 @@ GRANT ALL ON FUNCTION public.sweep_checkpoint() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) TO bookplate_app;
 
+-- Name: FUNCTION uncopied_edition_columns(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.uncopied_edition_columns() FROM PUBLIC;
+
+-- Name: FUNCTION undecided_oauth_request(tenant uuid, code text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.undecided_oauth_request(tenant uuid, code text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.undecided_oauth_request(tenant uuid, code text) TO bookplate_app;
+
 -- Name: FUNCTION undo_work_decision(decision bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.undo_work_decision(decision bigint) FROM PUBLIC;
+
+-- Name: FUNCTION unpack_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.unpack_account(owner uuid, move uuid) FROM PUBLIC;
+
+-- Name: FUNCTION unpack_editions(move uuid, adds boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.unpack_editions(move uuid, adds boolean) FROM PUBLIC;
+
+-- Name: FUNCTION unpack_rows(move uuid, target text, without text[], condition text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.unpack_rows(move uuid, target text, without text[], condition text) FROM PUBLIC;
 
 -- Name: FUNCTION usable_webhook(id uuid); Type: ACL; Schema: public; Owner: -
 

@@ -7,7 +7,7 @@ import Postgres
 struct Account: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage users' accounts.",
-        subcommands: [Find.self, Show.self, Export.self, Delete.self])
+        subcommands: [Find.self, Show.self, Export.self, Move.self, Delete.self])
 
     struct Find: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -150,7 +150,9 @@ struct AccountArgument: ParsableArguments {
     var id: UUID {
         get throws(Failure) {
             guard let id = UUID(account) else {
-                throw Failure("'\(account)' is not an account ID: it must be a UUID", .usage)
+                throw Failure(
+                    "'\(account)' is not an account ID: it must be a UUID. Find it with bookplate-admin account find",
+                    .usage)
             }
             return id
         }

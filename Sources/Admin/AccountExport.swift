@@ -42,10 +42,17 @@ extension Account {
             } catch {
                 switch error {
                 case .database(let error): throw Failure(error)
-                case .archive(let error): throw Failure("\(path) cannot be written: \(error)")
+                case .archive(let error):
+                    throw Failure(
+                        "\(path) cannot be written: \(error). Use another path with --to")
                 case .store(let error):
-                    throw Failure("the covers cannot be read: \(error.description)")
-                case .file: throw Failure("\(path) cannot be written")
+                    throw Failure(
+                        "the covers cannot be read: \(error.description). Run bookplate-admin doctor, which says what to do"
+                    )
+                case .file:
+                    throw Failure(
+                        "\(path) cannot be written: check the permissions of its folder, or use another path with --to"
+                    )
                 }
             }
             output.print(

@@ -13,8 +13,8 @@ struct AdminCommand: AsyncParsableCommand {
         commandName: "bookplate-admin",
         abstract: "Administer a Bookplate installation.",
         discussion: """
-            Connects to the database at BOOKPLATE_ADMIN_DATABASE_URL, or at DATABASE_URL if that is not set. The role must \
-            be the owner of the tables.
+            Connects to the database at BOOKPLATE_ADMIN_DATABASE_URL, BOOKPLATE_DATABASE_DIRECT_URL, or DATABASE_URL: the \
+            first of them that is set. The role must be the owner of the tables.
 
             Examples:
               bookplate-admin migrate up

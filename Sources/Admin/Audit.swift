@@ -35,10 +35,11 @@ struct Audit: ParsableCommand {
         var limit: Int32 = 100
 
         func validate() throws {
-            guard limit > 0 else { throw ValidationError("--limit must be positive.") }
-            if let days, days <= 0 { throw ValidationError("--days must be positive.") }
+            guard limit > 0 else { throw ValidationError("--limit must be at least 1.") }
+            if let days, days <= 0 { throw ValidationError("--days must be at least 1.") }
             if let account, UUID(account) == nil {
-                throw ValidationError("--account must be a UUID.")
+                throw ValidationError(
+                    "--account must be a UUID. Find it with bookplate-admin account find.")
             }
         }
 
@@ -91,7 +92,7 @@ struct Audit: ParsableCommand {
                 """)
 
         @OptionGroup var output: OutputOptions
-        @Option(help: "An anchor that the log must contain, as POSITION:HASH. May be repeated.")
+        @Option(help: "An anchor that the log must contain, as POSITION:HASH. Repeatable.")
         var anchor: [String] = []
 
         func validate() throws {

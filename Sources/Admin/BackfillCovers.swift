@@ -14,8 +14,8 @@ extension Backfill {
         static let configuration = CommandConfiguration(
             abstract: "Search for covers of the books that have none.",
             discussion: """
-                Searches by ISBN, then by title and author. Existing covers are not changed. Covers that users have removed \
-                are searched, too. The command needs the storage of the servers, which may be running. After an interruption, \
+                Searches by ISBN, then by title and author. Existing covers are not changed. Books whose cover the reader has \
+                removed are skipped. The command needs the storage of the servers, which may be running. After an interruption, \
                 the same command continues with the next book. After a complete run, it starts with the first book again.
 
                 A book is counted as unavailable and skipped if no source responds to its requests. After a hundred such books \
@@ -130,7 +130,9 @@ extension Backfill {
                         StreamLogHandler.standardError(label: $0)
                     })
             } catch {
-                throw Failure("images cannot be decoded: \(error)")
+                throw Failure(
+                    "images cannot be decoded: \(error). Run bookplate-admin doctor, which says what to do"
+                )
             }
         }
     }

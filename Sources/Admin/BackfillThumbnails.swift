@@ -11,8 +11,9 @@ extension Backfill {
             abstract: "Recreate sizes of covers that are missing or damaged.",
             discussion: """
                 Reads the files of all covers, and recreates missing and damaged sizes from the largest intact one. After an \
-                interruption, the same command continues. Covers of which at most the thumbnail is left are counted as lost: \
-                run storage gc to remove them, and then backfill covers to search for new ones.
+                interruption, the same command continues. Covers without an intact full or large size are counted as lost. \
+                If their files cannot be restored, delete the damaged ones, run storage gc to remove these covers, and then \
+                backfill covers to search for new ones.
 
                 Examples:
                   bookplate-admin backfill thumbnails
@@ -42,7 +43,9 @@ extension Backfill {
             do throws(ImageError) {
                 images = try ImagerPool()
             } catch {
-                throw Failure("images cannot be created: \(error)")
+                throw Failure(
+                    "images cannot be created: \(error). Run bookplate-admin doctor, which says what to do"
+                )
             }
             let total = try CoverRecord.count(connection)
             var backfill = try ThumbnailBackfill(

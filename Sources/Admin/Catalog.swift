@@ -1,4 +1,5 @@
 import ArgumentParser
+import Basics
 import Bookplate
 import GraphQL
 import Postgres
@@ -175,7 +176,9 @@ struct Catalog: ParsableCommand {
             }
             guard let alias = attempt.result else {
                 throw Failure(
-                    "There is no genre “\(genre)”, or “\(name)” contains no letters or digits.")
+                    """
+                    there is no genre “\(genre)” (see bookplate-admin catalog genres), or “\(name)” contains no letters or digits
+                    """)
             }
             output.print(
                 .object(

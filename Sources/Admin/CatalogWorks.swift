@@ -37,7 +37,9 @@ extension Catalog {
                     try WorkDecisions(connection).merge($0, $0) == nil
                 }
                 let ids = missing.map(\.description).joined(separator: " or ")
-                throw Failure("no work or card has the ID \(ids)")
+                throw Failure(
+                    "no work or card has the ID \(ids): use IDs of works or cards that the API has returned"
+                )
             }
             output.print(
                 .object(
@@ -81,7 +83,7 @@ extension Catalog {
             }
             guard let split = attempt.result else {
                 throw Failure(
-                    "The ids must be those of cards of one work, and the work must have other cards."
+                    "the IDs must be those of cards of one work, and the work must have other cards: query the cards of the work with the API"
                 )
             }
             output.print(
@@ -120,7 +122,10 @@ extension Catalog {
                 try WorkDecisions(connection).undo(decision)
             }
             guard let count = attempt.result else {
-                throw Failure("There is no decision \(decision), or it was undone already.")
+                throw Failure(
+                    """
+                    there is no decision \(decision), or it was undone already: see bookplate-admin catalog works
+                    """)
             }
             output.print(
                 .object(

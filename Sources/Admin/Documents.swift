@@ -1,4 +1,5 @@
 import ArgumentParser
+import Basics
 import Bookplate
 import Config
 import GraphQL
@@ -49,7 +50,8 @@ struct Documents: ParsableCommand {
             guard problems.isEmpty else {
                 for problem in problems.prefix(Self.printedProblemsMax) { printError(problem) }
                 throw Failure(
-                    "\(problems.count) documents are invalid: nothing was loaded", .found)
+                    "\(problems.count) documents are invalid, so nothing was loaded: correct them, and run the command again",
+                    .found)
             }
             let connection = try connect(configuration)
             let synced = try dryRunOptions.attempt(connection) {
@@ -91,9 +93,12 @@ struct Documents: ParsableCommand {
 
     struct Prune: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete documents that are no longer in any manifest.",
+            abstract: "Delete documents that were last synchronized a long time ago.",
             discussion: """
-                Servers may accept a deleted document for another minute.
+                The last synchronization is that of the last manifest with the document for which you have run documents sync. \
+                Synchronize the manifests of all versions of apps that are in use before you run this command: Bookplate does not \
+                record which documents apps use. Documents to which personal access tokens are bound are kept until the tokens are \
+                revoked or expire. Servers may accept a deleted document for another minute.
 
                 Examples:
                   bookplate-admin documents prune --dry-run
@@ -102,7 +107,7 @@ struct Documents: ParsableCommand {
 
         @OptionGroup var output: OutputOptions
         @Option(
-            help: "Delete only documents that have been in no manifest for this number of days.")
+            help: "Delete only documents that were not synchronized for this number of days.")
         var olderThan: Int32 = 180
         @OptionGroup var dryRunOptions: DryRunOptions
         @OptionGroup var confirmation: ConfirmationOptions
@@ -117,17 +122,28 @@ struct Documents: ParsableCommand {
             let connection = try connect(try loadConfiguration())
             if !dryRunOptions.dryRun {
                 try confirmation.confirm(
-                    "This deletes documents that have been in no manifest for \(olderThan) days.",
+                    "This deletes documents that were not synchronized for \(olderThan) days.",
                     byTyping: "prune")
             }
             let pruned = try dryRunOptions.attempt(connection) {
                 try DocumentRecord.prune(olderThanDays: olderThan, connection)
             }
+            let (deleted, kept) = (pruned.result.deleted, pruned.result.kept)
+            var lines = deleted.map { "\(pruned.verb("deleted", "delete")) \($0)" }
+            if !kept.isEmpty {
+                lines.append(
+                    "\(pruned.verb("kept", "keep")) \(kept.count), because personal access tokens are bound to them: "
+                        + kept.joined(separator: ", ")
+                        + ". To delete them, revoke the tokens first: bookplate-admin token list --tenant SLUG --json shows their documents"
+                )
+            }
             output.print(
                 .object(
-                    [.init("pruned", .list(pruned.result.map { .string($0) }))] + pruned.members),
-                lines: pruned.result.map { "\(pruned.verb("deleted", "delete")) \($0)" }
-                    + pruned.lines)
+                    [
+                        .init("pruned", .list(deleted.map { .string($0) })),
+                        .init("kept", .list(kept.map { .string($0) })),
+                    ] + pruned.members),
+                lines: lines + pruned.lines)
         }
     }
 

@@ -14,7 +14,8 @@ struct Jobs: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List jobs that have not finished.",
             discussion: """
-                Dead jobs come first, then running jobs, then waiting jobs. Finished jobs are deleted from the queue.
+                Dead jobs (dead letters) have failed for good, and run again only after jobs retry. They come first, then running \
+                jobs, then waiting jobs. Finished jobs are deleted from the queue.
 
                 Examples:
                   bookplate-admin jobs list --state dead
@@ -79,11 +80,15 @@ struct Jobs: ParsableCommand {
 
         func run() throws {
             guard let id = UUID(id) else {
-                throw Failure("'\(id)' is not a job ID: it must be a UUID", .usage)
+                throw Failure(
+                    "'\(id)' is not a job ID: it must be a UUID. See bookplate-admin jobs list",
+                    .usage)
             }
             let connection = try connect(try loadConfiguration())
             guard let job = try JobRecord.list(.init(ids: [id]), limit: 1, connection).first else {
-                throw Failure("there is no job \(id); finished jobs are deleted")
+                throw Failure(
+                    "there is no job \(id), because finished jobs are deleted: see bookplate-admin jobs list"
+                )
             }
             output.print(
                 Jobs.json(job),
@@ -167,7 +172,8 @@ struct Jobs: ParsableCommand {
                 throw ValidationError("Specify either IDs or --dead.")
             }
             if let id = ids.first(where: { UUID($0) == nil }) {
-                throw ValidationError("'\(id)' is not a job ID: it must be a UUID.")
+                throw ValidationError(
+                    "'\(id)' is not a job ID: it must be a UUID. See bookplate-admin jobs list.")
             }
         }
 

@@ -30,7 +30,8 @@ struct Keys: ParsableCommand {
                 keys = try SessionKeys(file: file)
             } catch {
                 throw Failure(
-                    "the session keys in \(file) cannot be used: \(error)", .configuration)
+                    "the session keys in \(file) cannot be used: \(error). Run bookplate-admin doctor, which says what to do",
+                    .configuration)
             }
             let rows = keys.signingKeys.enumerated().map { index, key in
                 (
@@ -101,7 +102,8 @@ struct Keys: ParsableCommand {
                     ])
             } catch {
                 throw Failure(
-                    "the session keys in \(file) cannot be used: \(error)", .configuration)
+                    "the session keys in \(file) cannot be used: \(error). Run bookplate-admin doctor, which says what to do",
+                    .configuration)
             }
         }
     }

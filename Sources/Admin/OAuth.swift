@@ -69,7 +69,7 @@ struct OAuth: ParsableCommand {
                 let shown = attempt.isDryRun ? nil : secret
                 if try !TenantRecord.find(slug, connection).oauth {
                     printError(
-                        "OAuth is off for \(slug): bookplate-admin tenant update \(slug) --oauth on"
+                        "OAuth is off for \(slug): run bookplate-admin tenant update \(slug) --oauth on"
                     )
                 }
                 output.print(
@@ -173,7 +173,8 @@ struct OAuth: ParsableCommand {
 
             func validate() throws {
                 guard UUID(client) != nil else {
-                    throw ValidationError("The client ID must be a UUID.")
+                    throw ValidationError(
+                        "The client ID must be a UUID. See bookplate-admin oauth client list.")
                 }
             }
 

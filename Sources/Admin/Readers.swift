@@ -19,8 +19,8 @@ struct Readers: ParsableCommand {
                 and left out.
 
                 Examples:
-                  bookplate-admin readers import --tenant shelves --dry-run readers.jsonl
-                  bookplate-admin readers import --tenant shelves readers.jsonl --json
+                  bookplate-admin readers import --tenant reader --dry-run readers.jsonl
+                  bookplate-admin readers import --tenant reader readers.jsonl --json
                 """)
 
         @OptionGroup var output: OutputOptions
@@ -64,7 +64,8 @@ struct Readers: ParsableCommand {
                 switch error {
                 case .database(let error): throw Failure(error)
                 case .file(let error): throw Failure("\(file): \(error.message)")
-                case .noTenant: throw Failure("there is no tenant \(tenant)")
+                case .noTenant:
+                    throw Failure("there is no tenant \(tenant): see bookplate-admin tenant list")
                 }
             }
             progress.finish()

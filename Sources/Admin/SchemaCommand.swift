@@ -1,4 +1,5 @@
 import ArgumentParser
+import Basics
 import Bookplate
 import GraphQL
 
@@ -51,7 +52,7 @@ struct SchemaCommand: ParsableCommand {
         var days = 90
 
         func validate() throws {
-            guard days > 0 else { throw ValidationError("--days must be positive.") }
+            guard days > 0 else { throw ValidationError("--days must be at least 1.") }
         }
 
         func run() throws {
@@ -118,7 +119,7 @@ struct SchemaCommand: ParsableCommand {
         }
 
         private func text() throws -> String {
-            let bytes = try readFile(file == "-" ? "/dev/stdin" : file)
+            let bytes = try file == "-" ? readStandardInput() : readFile(file)
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw Failure("\(file) is not UTF-8: convert it to UTF-8")
             }

@@ -26,7 +26,7 @@ extension SchemaCommand {
         var days = 90
 
         func validate() throws {
-            guard days > 0 else { throw ValidationError("--days must be positive.") }
+            guard days > 0 else { throw ValidationError("--days must be at least 1.") }
             guard field.map({ SchemaCoordinate($0) != nil }) ?? true else {
                 throw ValidationError("--field must be a coordinate, such as Book.title.")
             }

@@ -71,7 +71,9 @@ struct Session: ParsableCommand {
                 throw ValidationError("Specify either IDs of sessions or --all.")
             }
             if let id = sessions.first(where: { UUID($0) == nil }) {
-                throw ValidationError("'\(id)' is not a session ID: it must be a UUID.")
+                throw ValidationError(
+                    "'\(id)' is not a session ID: it must be a UUID. See bookplate-admin session list."
+                )
             }
         }
 

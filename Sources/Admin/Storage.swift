@@ -23,11 +23,22 @@ struct Storage: ParsableCommand {
     static func open(
         _ storage: Configuration.Storage, _ name: String, _ configuration: Configuration
     ) throws -> any ObjectStore {
-        let leases = DatabaseLeases(adminURL: try configuration.database.adminRequired())
+        try open(storage, name, databaseURL: try configuration.database.adminRequired())
+    }
+
+    /// Opens a store.
+    ///
+    /// - Parameter databaseURL: The address of the database whose rows refer to the objects, for the owner's role.
+    static func open(
+        _ storage: Configuration.Storage, _ name: String, databaseURL: String
+    ) throws -> any ObjectStore {
+        let leases = DatabaseLeases(adminURL: databaseURL)
         do throws(ObjectError) {
             return try storage.open(leases: leases)
         } catch {
-            throw Failure("\(name) cannot be used: \(error.description)", .configuration)
+            throw Failure(
+                "\(name) cannot be used: \(error.description). Run bookplate-admin doctor, which says what to do",
+                .configuration)
         }
     }
 

@@ -17,6 +17,8 @@ extension Storage {
                 again. If this concerns many covers, the disk may not be mounted, so the command asks for confirmation. Files \
                 that Bookplate did not create are kept.
 
+                The command reads no file, so it does not find damaged ones: run storage verify, which compares checksums.
+
                 Examples:
                   bookplate-admin storage gc --dry-run
                   bookplate-admin storage gc --grace 0 --json

@@ -26,7 +26,8 @@ extension Storage {
         func validate() throws {
             guard limit >= 0 else { throw ValidationError("--limit must not be negative.") }
             guard user.map({ UUID($0) != nil }) ?? true else {
-                throw ValidationError("--user must be a UUID.")
+                throw ValidationError(
+                    "--user must be a UUID. Find it with bookplate-admin account find.")
             }
         }
 
@@ -34,7 +35,9 @@ extension Storage {
             let connection = try connect(try loadConfiguration())
             let usage = try Bookplate.StorageUsage(
                 tenant: tenant, user: user.flatMap { UUID($0) }, usersMax: limit, connection)
-            if let tenant, usage.tenants.isEmpty { throw Failure("there is no tenant \(tenant)") }
+            if let tenant, usage.tenants.isEmpty {
+                throw Failure("there is no tenant \(tenant): see bookplate-admin tenant list")
+            }
             output.print(
                 .object([
                     .init("tenants", .list(usage.tenants.map(\.json))),

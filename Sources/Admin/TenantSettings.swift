@@ -10,7 +10,7 @@ struct TenantSettings: ParsableArguments {
     var issuer: [String] = []
     @Option(
         help:
-            "An OpenID provider with the audiences of the tenant, as ISSUER=URL, where URL is the address of its keys. Repeatable. `tenant provider add` is for all others."
+            "An OpenID provider with the audiences of the tenant, as ISSUER=URL, where URL is the address of its keys. Repeatable. For a provider with client IDs of its own, use `tenant provider add`."
     )
     var provider: [String] = []
     @Option(help: "The Amazon affiliate tag in purchase links.")

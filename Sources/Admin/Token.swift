@@ -38,12 +38,13 @@ struct Token: ParsableCommand {
         var name: String?
         @Option(help: "The slug of a new user's tenant (default: the oldest tenant).")
         var tenant: String?
-        @Option(help: "A scope of a personal access token, such as progress. May be repeated.")
+        @Option(help: "A scope of a personal access token, such as progress. Repeatable.")
         var scope: [String] = []
 
         func validate() throws {
             guard user.map({ UUID($0) != nil }) ?? true else {
-                throw ValidationError("--user must be a UUID.")
+                throw ValidationError(
+                    "--user must be a UUID. Find it with bookplate-admin account find.")
             }
             guard user == nil || subject == nil else {
                 throw ValidationError("Specify either --user or --subject.")
@@ -57,7 +58,8 @@ struct Token: ParsableCommand {
             let configuration = try loadConfiguration()
             guard configuration.environment == .development else {
                 throw Failure(
-                    "tokens can be issued only with BOOKPLATE_ENV=development", .configuration)
+                    "tokens can be issued only for development servers: set BOOKPLATE_ENV=development, or create the token in the app",
+                    .configuration)
             }
             let user = DevelopmentUser(
                 id: self.user.flatMap { UUID($0) }, subject: subject, name: name, tenant: tenant)
@@ -66,7 +68,9 @@ struct Token: ParsableCommand {
             do throws(SessionKeysError) {
                 keys = try SessionKeys(file: file, makesMissing: !dryRunOptions.dryRun)
             } catch {
-                throw Failure("the session keys cannot be used: \(error)", .configuration)
+                throw Failure(
+                    "the session keys in \(file) cannot be used: \(error). Run bookplate-admin doctor, which says what to do",
+                    .configuration)
             }
             let connection = try connect(configuration)
             guard scope.isEmpty else {

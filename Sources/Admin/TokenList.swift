@@ -24,7 +24,9 @@ extension Token {
                 throw ValidationError("Specify either an account or --tenant.")
             }
             if let account, UUID(account) == nil {
-                throw ValidationError("'\(account)' is not an account ID: it must be a UUID.")
+                throw ValidationError(
+                    "'\(account)' is not an account ID: it must be a UUID. Find it with bookplate-admin account find."
+                )
             }
         }
 
@@ -84,8 +86,14 @@ extension Token {
         @OptionGroup var dryRunOptions: DryRunOptions
 
         func validate() throws {
-            for id in tokens + [user].compactMap(\.self) where UUID(id) == nil {
-                throw ValidationError("'\(id)' is not a UUID.")
+            if let id = tokens.first(where: { UUID($0) == nil }) {
+                throw ValidationError(
+                    "'\(id)' is not a token ID: it must be a UUID. See bookplate-admin token list.")
+            }
+            if let user, UUID(user) == nil {
+                throw ValidationError(
+                    "--user must be a UUID, not '\(user)'. Find it with bookplate-admin account find."
+                )
             }
         }
 

@@ -213,7 +213,9 @@ struct Webhook: AsyncParsableCommand {
         var id: UUID {
             get throws {
                 guard let id = UUID(webhook) else {
-                    throw Failure("'\(webhook)' is not a webhook ID: it must be a UUID", .usage)
+                    throw Failure(
+                        "'\(webhook)' is not a webhook ID: it must be a UUID. See bookplate-admin webhook list",
+                        .usage)
                 }
                 return id
             }
@@ -249,7 +251,9 @@ struct Webhook: AsyncParsableCommand {
         do throws(SessionKeysError) {
             return try SessionKeys(file: file, makesMissing: makesMissing)
         } catch {
-            throw Failure("the session keys in \(file) cannot be used: \(error)", .configuration)
+            throw Failure(
+                "the session keys in \(file) cannot be used: \(error). Run bookplate-admin doctor, which says what to do",
+                .configuration)
         }
     }
 }

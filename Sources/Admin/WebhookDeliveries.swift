@@ -144,7 +144,9 @@ extension Webhook {
                 throw ValidationError("Specify either IDs of deliveries or --dead.")
             }
             if let id = deliveries.first(where: { UUID($0) == nil }) {
-                throw ValidationError("'\(id)' is not the ID of a delivery: it must be a UUID.")
+                throw ValidationError(
+                    "'\(id)' is not the ID of a delivery: it must be a UUID. See bookplate-admin webhook deliveries."
+                )
             }
         }
 

@@ -1,18 +1,12 @@
-import BookSources
 import Bookplate
 import Config
 import EventLoops
 import Glibc
 import GraphQLNIO
-import HTTPFetch
 import Identity
-import ImageProcessing
-import JobQueue
 import Logging
 import NIOCore
-import ObjectStorage
-import Postgres
-import S3Storage
+import Server
 import ServiceLifecycle
 import Telemetry
 import Version
@@ -47,44 +41,54 @@ enum App {
         try configuration.requirePublicURL()
         let identity = try IdentitySources(configuration, developmentSignIn, logger)
         let metrics = makeMetrics()
-        let databases = try await Databases.open(configuration, metrics, logger)
-        let store = try openStore(configuration, databases, metrics)
-        let covers = try covers(store, configuration, logger)
+        let home = try await DatabaseConnections.open(
+            try configuration.homeDatabase(), configuration, metrics, logger)
         let gauges = LiveGauges()
-        metrics.report(Array(databases.pools.values))
         metrics.report(gauges)
         metrics.reportProcess()
-        _ = JobGauges(metrics, database: databases.firstPool)
-        GuestGauge.add(to: metrics, database: databases.firstPool)
-        WebhookGauges.add(to: metrics, database: databases.firstPool)
         let tracer = configuration.traces.map { Tracer(share: $0.share, metrics: metrics) }
-        let services = try makeServices(
-            configuration, keyring, identity, covers, databases, metrics, tracer, logger)
+        let factory = try ServedDatabaseFactory(
+            configuration, keyring, identity, home: home, metrics, tracer, logger)
+        var databases = [
+            try factory.make(home, configuration.storage, variable: "BOOKPLATE_STORAGE")
+        ]
+        for other in configuration.otherDatabases {
+            let connections = try await DatabaseConnections.open(
+                DatabaseAddresses(other), configuration, metrics, logger)
+            databases.append(
+                try factory.make(
+                    connections, other.storage,
+                    variable: "BOOKPLATE_STORAGE_\(other.name.uppercased())"))
+        }
+        metrics.report(databases)
         let unread = UnreadBytes(.init(configuration.limits))
         metrics.report(unread)
         let shutdown = ShutdownState()
         let notifier = ServiceManagerNotifier(
-            configuration.serviceManager, databases.group, logger)
+            configuration.serviceManager, home.group, logger)
         let routes = RouteFactory(
-            configuration, schema: schema, pools: databases.pools, services: services,
-            store: store, developmentSignIn: developmentSignIn, unread: unread, shutdown: shutdown,
+            configuration, schema: schema, databases: databases,
+            developmentSignIn: developmentSignIn, unread: unread, shutdown: shutdown,
             metrics: metrics)
-        let server = HTTPServer(
-            group: databases.group, executors: databases.pools.values.map(\.executor),
-            host: configuration.host, port: configuration.port, limits: HTTPLimits(configuration),
-            proxies: TrustedProxies(configuration.trustedProxies), logger: logger,
+        let channels = HTTPChannels(
+            executors: home.pools.values.map(\.executor),
+            limits: HTTPLimits(configuration),
+            proxies: try TrustedProxies(configuration.trustedProxies), logger: logger,
             accessLogLevel: configuration.accessLog ? .info : .debug,
-            metrics: metrics, gauges: gauges, unread: unread, tracer: tracer, shutdown: shutdown,
+            metrics: metrics, gauges: gauges, unread: unread, tracer: tracer
+        ) { executor in
+            try routes.routes(on: executor)
+        }
+        let server = HTTPServer(
+            group: home.group, host: configuration.host, port: configuration.port,
+            channels: channels, shutdown: shutdown,
             onListening: {
                 logger.info("listening on \($0)")
                 notifier.report(.ready)
             },
-            onStopping: { notifier.report(.stopping) }
-        ) { executor in
-            try routes.routes(on: executor)
-        }
+            onStopping: { notifier.report(.stopping) })
         let backgroundServices = try await makeBackgroundServices(
-            configuration, services, databases, tracer, logger)
+            configuration, databases, tracer, logger)
         if developmentSignIn != nil {
             logger.notice("development sign-in is open, on loopback only")
         }
@@ -100,44 +104,38 @@ enum App {
         return metrics
     }
 
-    private static func makeServices(
-        _ configuration: Configuration, _ keyring: SessionKeyring, _ identity: IdentitySources,
-        _ covers: Covers, _ databases: Databases, _ metrics: Metrics,
-        _ tracer: Tracer?, _ logger: Logger
-    ) throws -> Services {
-        let slowOperation = configuration.slowOperationMilliseconds
-        let externalSources = try ExternalSources(
-            configuration, database: databases.firstPool, metrics, logger)
-        let accounts = AccountServices(
-            keyring: keyring, issuers: identity.issuers, keySets: identity.keySets,
-            makeKeySet: identity.makeKeySet, apple: identity.apple, metrics: metrics,
-            logger: logger)
-        return Services(
-            accounts: accounts, rates: RateLimits(.init(configuration.limits)),
-            bookSources: externalSources.books, coverSources: externalSources.covers,
-            covers: covers, webhooks: try webhooks(configuration), hub: databases.hub,
-            replica: databases.replica, logger: logger,
-            metrics: metrics, tracer: tracer,
-            slowOperation: slowOperation == 0 ? nil : .milliseconds(slowOperation))
-    }
-
     /// Creates the services that run beside the HTTP server: jobs, reloading of configuration, and publishing.
+    ///
+    /// - Parameter databases: The home database, and the others.
     private static func makeBackgroundServices(
-        _ configuration: Configuration, _ services: Services, _ databases: Databases,
-        _ tracer: Tracer?, _ logger: Logger
+        _ configuration: Configuration, _ databases: [ServedDatabase], _ tracer: Tracer?,
+        _ logger: Logger
     ) async throws -> [any Service] {
-        let jobs = try await JobService(
-            JobHandlers.all(services), databases.url, directURL: databases.directURL,
-            connectionCount: Databases.jobConnectionCount(configuration), logger: logger)
-        var background: [any Service] = [
-            jobs, ConfigurationWatcher(services, database: jobs.pool, logger: logger),
-            UsageService(services, database: jobs.pool, logger: logger),
-            WebhookService(
-                dispatcher: WebhookDispatcher(database: jobs.pool, services: services)),
-            RateSharingService(
-                sharing: RateSharing(services, database: databases.firstPool)),
-            FreeMemory(logger: logger),
-        ]
+        var background: [any Service] = [FreeMemory(logger: logger)]
+        for database in databases {
+            let (connections, services) = (database.connections, database.services)
+            let jobs = try await JobService(
+                JobHandlers.all(services), connections.url, directURL: connections.directURL,
+                connectionCount: DatabaseConnections.jobConnectionCount(configuration),
+                logger: logger)
+            background += [
+                jobs, UsageService(services, database: jobs.pool, logger: logger),
+                WebhookService(
+                    dispatcher: WebhookDispatcher(database: jobs.pool, services: services)),
+            ]
+            if let broker = configuration.sources.broker {
+                background.append(
+                    EventService(broker, database: connections.firstPool, services: services))
+            }
+        }
+        if let home = databases.first {
+            background.append(
+                ConfigurationWatcher(
+                    home.services, database: home.connections.firstPool, logger: logger))
+            background.append(
+                RateSharingService(
+                    sharing: RateSharing(home.services, database: home.connections.firstPool)))
+        }
         if let tracer, let traces = configuration.traces {
             background.append(
                 try TraceService(
@@ -148,19 +146,15 @@ enum App {
                         instance: String(UInt64.random(in: 1...UInt64.max), radix: 16)),
                     logger: logger))
         }
-        if let broker = configuration.sources.broker {
-            background.append(
-                EventService(broker, database: databases.firstPool, services: services))
-        }
         return background
     }
 
-    /// Runs the services until a stop signal, and then closes the connections to the database.
+    /// Runs the services until a stop signal, and then closes the connections to the databases.
     ///
     /// - Parameter running: The services in the order of their start. They are stopped in the reverse order, because
     ///   the last requests may still enqueue jobs.
     private static func serve(
-        _ running: [any Service], _ databases: Databases, _ logger: Logger
+        _ running: [any Service], _ databases: [ServedDatabase], _ logger: Logger
     ) async throws {
         let lifecycle = ServiceGroup(
             configuration: .init(
@@ -168,11 +162,14 @@ enum App {
                     .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
                 },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-        let replicaWatch = Task { await databases.replica?.watch(primary: databases.firstPool) }
+        let home = databases.first?.connections
+        let replicaWatch = Task {
+            if let home { await home.replica?.watch(primary: home.firstPool) }
+        }
         defer { logger.info("stopped") }
         try await lifecycle.run()
         replicaWatch.cancel()
-        await databases.close()
+        for database in databases { await database.connections.close() }
     }
 
     private static func keyring(_ configuration: Configuration) throws -> SessionKeyring {
@@ -182,46 +179,9 @@ enum App {
                 file: file, makesMissing: configuration.environment == .development)
         } catch {
             throw StartError(
-                message: "the session keys in \(file) cannot be used: \(error)", code: 78)
-        }
-    }
-
-    private static func openStore(
-        _ configuration: Configuration, _ databases: Databases, _ metrics: Metrics
-    ) throws -> any ObjectStore {
-        do throws(ObjectError) {
-            return try configuration.storage.open(
-                leases: DatabaseLeases(databases.firstPool), metrics: metrics)
-        } catch {
-            throw StartError(
-                message: "BOOKPLATE_STORAGE cannot be used: \(error.description)", code: 78)
-        }
-    }
-
-    /// Returns a fetcher for URLs that others supply.
-    private static func fetcher(_ configuration: Configuration) throws -> Fetcher {
-        let allowed = try FetchAllowList(
-            parsing: configuration.sources.fetchAllow.joined(separator: ","))
-        return Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
-    }
-
-    private static func webhooks(_ configuration: Configuration) throws -> WebhookSender {
-        WebhookSender(
-            fetcher: try fetcher(configuration),
-            allowsPlainHTTP: configuration.environment == .development)
-    }
-
-    private static func covers(
-        _ store: any ObjectStore, _ configuration: Configuration, _ logger: Logger
-    ) throws -> Covers {
-        let fetcher = try fetcher(configuration)
-        do throws(ImageError) {
-            return Covers(
-                store: store, images: try ImagerPool(),
-                fetcher: fetcher, publicURL: configuration.publicURL,
-                bucketURL: configuration.storage.publicURL, logger: logger)
-        } catch {
-            throw StartError(message: "images cannot be processed: \(error)", code: 1)
+                message:
+                    "the session keys in \(file) cannot be used: \(error). Run bookplate-admin doctor, which says what to do",
+                code: 78)
         }
     }
 
@@ -242,6 +202,7 @@ extension HTTPLimits {
     init(_ configuration: Configuration) {
         self.init()
         stopDelay = .seconds(configuration.stopDelaySeconds)
+        filesPerLoopMax = imageFilesPerLoopMax
     }
 }
 

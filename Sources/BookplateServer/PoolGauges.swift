@@ -1,15 +1,26 @@
+import Bookplate
+import JobQueue
 import Postgres
 import Telemetry
 
 extension Metrics {
+    /// Reports the connections, jobs, guests, and webhooks of all databases.
+    func report(_ databases: [ServedDatabase]) {
+        report(databases.flatMap { $0.connections.pools.values })
+        let pools = databases.map(\.connections.firstPool)
+        _ = JobGauges(self, databases: pools)
+        GuestGauge.add(to: self, databases: pools)
+        WebhookGauges.add(to: self, databases: pools)
+    }
+
     /// Reports the sums of the metrics of all connection pools, read at each scrape.
-    func report(_ pools: [ConnectionPool]) {
+    private func report(_ pools: [ConnectionPool]) {
         let connections = gauge(
             "bookplate_database_connections", "Open connections to the database.")
         let inFlight = gauge(
-            "bookplate_database_segments_in_flight", "Round trips to the database in progress.")
+            "bookplate_database_pipelines_in_flight", "Round trips to the database in progress.")
         let waiting = gauge(
-            "bookplate_database_segments_waiting", "Round trips that wait for a connection.")
+            "bookplate_database_pipelines_waiting", "Round trips that wait for a connection.")
         let roundTrips = counter(
             "bookplate_database_round_trips_total", "Round trips to the database.")
         let statements = counter(

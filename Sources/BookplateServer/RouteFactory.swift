@@ -14,9 +14,7 @@ import Telemetry
 struct RouteFactory: Sendable {
     private let configuration: Configuration
     private let schema: BookplateSchema
-    private let pools: [ObjectIdentifier: ConnectionPool]
-    private let services: Services
-    private let store: any ObjectStore
+    private let databases: [ServedDatabase]
     private let developmentSignIn: DevelopmentSignIn?
     private let unread: UnreadBytes
     private let shutdown: ShutdownState
@@ -27,18 +25,15 @@ struct RouteFactory: Sendable {
     private let socketOrigins: AllowedOrigins
     private let tools: ToolCatalog
 
-    /// - Parameter pools: The connection pools by the identity of their event loop.
+    /// - Parameter databases: The home database, in which requests start, and the others.
     init(
-        _ configuration: Configuration, schema: BookplateSchema,
-        pools: [ObjectIdentifier: ConnectionPool], services: Services, store: any ObjectStore,
+        _ configuration: Configuration, schema: BookplateSchema, databases: [ServedDatabase],
         developmentSignIn: DevelopmentSignIn?, unread: UnreadBytes, shutdown: ShutdownState,
         metrics: Metrics
     ) {
         self.configuration = configuration
         self.schema = schema
-        self.pools = pools
-        self.services = services
-        self.store = store
+        self.databases = databases
         self.developmentSignIn = developmentSignIn
         self.unread = unread
         self.shutdown = shutdown
@@ -57,18 +52,24 @@ struct RouteFactory: Sendable {
 
     /// Creates the routes of an event loop. Called on that loop.
     ///
-    /// - Throws: `StartError` if the loop has no connection pool.
+    /// - Throws: `StartError` if the loop has no connection pool of the home database.
     func routes(on executor: EventLoopTaskExecutor) throws -> [Route] {
         let loop = executor.eventLoop
-        guard let pool = pools[ObjectIdentifier(loop)] else {
+        guard let home = databases.first, let pool = home.pool(on: executor) else {
             throw StartError(message: "an event loop has no connections", code: 1)
         }
+        let services = home.services
         let runner = RequestRunner(
             schema, database: pool, services: services, limits: limits, documents: documents,
             isDevelopment: configuration.environment == .development,
             acceptsOnError: configuration.onError)
         let covers = CoverService(
-            runner, CoverEndpoints(runner, database: pool, services: services), store: store)
+            runner,
+            databases.compactMap { database in
+                database.pool(on: executor).map {
+                    CoverEndpoints(runner, database: $0, services: database.services)
+                }
+            })
         let standard = standardRoutes(
             loop: loop,
             service: runner,

@@ -9,6 +9,8 @@ extension Configuration {
         package var adminURL: String?
         /// Connects to a streaming replica, which then serves queries.
         package var readURL: String?
+        /// Connects to another database as the owner's role, for the commands that move accounts to it.
+        package var targetURL: String?
         /// The maximum number of connections for requests and jobs.
         package var connectionsMax: Int
         /// The maximum number of connections of the whole process: three more are for the notifications of changes, the
@@ -23,6 +25,7 @@ extension Configuration {
                 try input.optional("BOOKPLATE_ADMIN_DATABASE_URL", read: Read.database)
                 ?? directURL
             readURL = try input.optional("BOOKPLATE_READ_DATABASE_URL", read: Read.database)
+            targetURL = try input.optional("BOOKPLATE_TARGET_DATABASE_URL", read: Read.database)
             connectionsMax =
                 try input.optional("BOOKPLATE_DATABASE_CONNECTIONS", read: Read.integer(1...1000))
                 ?? 8
@@ -34,7 +37,7 @@ extension Configuration {
         package func required() throws(ConfigError) -> String {
             guard let url else {
                 throw ConfigError(
-                    "DATABASE_URL", "is not set: set it to the address of the database")
+                    "DATABASE_URL", "is not set: set it to the database URL with the server's role")
             }
             return url
         }
@@ -45,7 +48,8 @@ extension Configuration {
         package func adminRequired() throws(ConfigError) -> String {
             guard let adminURL else {
                 throw ConfigError(
-                    "BOOKPLATE_ADMIN_DATABASE_URL", "is not set, and neither is DATABASE_URL")
+                    "BOOKPLATE_ADMIN_DATABASE_URL",
+                    "is not set: set it to the database URL with the role that owns the tables")
             }
             return adminURL
         }

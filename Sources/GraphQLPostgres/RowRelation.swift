@@ -17,8 +17,8 @@ package struct RowRelation: RowLoader {
     let key: Column
     /// The expression of the related row that equals the parent's key. It is selected to assign rows to parents.
     let matching: String
-    /// The tables and conditions. `$1` is the caller, and `= ANY($2)` compares with the keys of all parents:
-    /// `reviews r WHERE r.user_id = $1 AND r.book_id = ANY($2)`.
+    /// The tables, conditions, and order of one parent's rows. `$1` is the caller, and `= $2` compares with the parent's key:
+    /// `reviews r WHERE r.user_id = $1 AND r.book_id = $2`.
     let from: String
     /// A condition on further columns of the parent. Parents that do not meet it have no rows.
     let condition: Condition?
@@ -58,20 +58,16 @@ package struct RowRelation: RowLoader {
 
     package var parentColumns: [Column] { [key] + (condition?.columns ?? []) }
 
-    /// `from` with a single key instead of an array.
-    ///
-    /// PostgreSQL's planner does not know the length of an array parameter. With an array of one book it scanned all shelved
-    /// books of the user instead of the index entries of that book.
-    var fromWithSingleKey: String { from.replacing("= ANY($2)", with: "= $2") }
-
     package func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()
         let keyIndex = columns.index(of: Column(matching, .uuid))
         let layout = RowLayout(field.selections[0], of: type(), columns: &columns)
         return Prepared(
             relation: self, selection: field.selections[0], layout: layout, keyIndex: keyIndex,
-            statement: Statement("SELECT \(columns.sql) FROM \(from)"),
-            singleKeyStatement: Statement("SELECT \(columns.sql) FROM \(fromWithSingleKey)"))
+            statement: Statement(
+                columns.selectForEachKey(
+                    from: from.replacing("= $2", with: "= \(ColumnSet.requestedKey)"))),
+            singleKeyStatement: Statement("SELECT \(columns.sql) FROM \(from)"))
     }
 
     private struct Prepared: RowLoad {

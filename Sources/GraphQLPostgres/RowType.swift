@@ -93,6 +93,29 @@ package struct ColumnSet {
     package var sql: String {
         columns.isEmpty ? "NULL" : columns.map { $0?.sql ?? "NULL" }.joined(separator: ", ")
     }
+
+    /// The key of the current row in the text for `selectForEachKey`.
+    package static let requestedKey = "requested.id"
+
+    /// Returns a statement that selects the columns for each key in the array `$2`.
+    ///
+    /// PostgreSQL's planner does not know the length of an array. With `= ANY($2)` it may read all rows of the user and
+    /// compare each with the keys. `OFFSET 0` keeps it from joining the keys with these rows, so it looks up each key in an
+    /// index, and the work depends on the number of keys only. `unnest` in a select list costs less than in `FROM`,
+    /// which stores the keys first.
+    ///
+    /// - Parameter from: The tables, conditions, and order of one key's rows, where `requestedKey` is the key.
+    package func selectForEachKey(from: String) -> String {
+        """
+        SELECT found.*
+        FROM (SELECT unnest($2::uuid[]) AS id) requested
+        CROSS JOIN LATERAL (
+            SELECT \(sql)
+            FROM \(from)
+            OFFSET 0
+        ) found
+        """
+    }
 }
 
 /// The mapping from the fields of a selection to the columns of its statement. Made once per plan.

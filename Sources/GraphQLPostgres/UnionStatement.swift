@@ -62,7 +62,7 @@ struct UnionRelations: Sendable {
             parts.append(
                 (
                     selection,
-                    statement.add(relation.type(), selection, from: relation.fromWithSingleKey)
+                    statement.add(relation.type(), selection, from: relation.from)
                 ))
         }
         partColumn = statement.partColumn

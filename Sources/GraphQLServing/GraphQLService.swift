@@ -19,8 +19,10 @@ public protocol GraphQLService: AnyObject {
 
     /// Authenticates the client of a long-lived connection: a WebSocket or a stream of responses.
     ///
-    /// - Parameter onSessionEnd: Called if the session ends while the returned value is alive, on any thread, perhaps
-    ///   several times.
+    /// - Parameters:
+    ///   - bearerToken: The access token, not verified.
+    ///   - kind: The kind of the connection.
+    ///   - onSessionEnd: Called if the session ends while the returned value is alive, on any thread, perhaps several times.
     func authenticateConnection(
         _ bearerToken: String, for kind: ConnectionKind,
         onSessionEnd: @escaping @Sendable () -> Void
@@ -98,6 +100,15 @@ public struct GraphQLRequest: Sendable {
     public var requestID: String
     /// The client's address; nil if it is unknown.
     public var client: ClientAddress?
+    /// Returns the value of a header of the HTTP request, or of the handshake of its WebSocket; nil if there is none. Names are
+    /// compared without regard to case. The values of several headers with the name are joined with commas.
+    ///
+    /// ```swift
+    /// GraphQLServer(schema) { request in
+    ///     Caller(language: request.header("Accept-Language"))
+    /// }
+    /// ```
+    public var header: @Sendable (String) -> String? = { _ in nil }
     package var app = ClientApp()
     /// Whether the request's task was cancelled because the response took too long. If the task was cancelled for another
     /// reason, the client has disconnected.

@@ -18,6 +18,7 @@ public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLS
     private let makeContext: (GraphQLRequest) async throws(RequestErrors) -> Context
 
     /// - Parameters:
+    ///   - schema: The schema with its resolvers.
     ///   - limits: The limits of requests.
     ///   - acceptsOnError: Whether requests may have the parameter `onError`. It is ignored otherwise.
     ///   - errorCodes: The codes of the engine's errors.

@@ -31,25 +31,6 @@ func write(_ bytes: [UInt8], to stream: Stream) {
     }
 }
 
-/// Returns the contents of a file, or of standard input if `path` is `-`. Returns nil and sets
-/// `errno` if it cannot be read.
-func readFile(_ path: String) -> [UInt8]? {
-    let descriptor = path == "-" ? Stream.standardInput.rawValue : open(path, O_RDONLY)
-    guard descriptor >= 0 else { return nil }
-    defer { if path != "-" { close(descriptor) } }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-        let count = read(descriptor, &buffer, buffer.count)
-        if count == 0 { return bytes }
-        if count < 0 {
-            if errno == EINTR { continue }
-            return nil
-        }
-        bytes += buffer[..<count]
-    }
-}
-
 /// The lines of standard input, each as soon as it is available. Blank lines are skipped.
 struct InputLines {
     private var buffer: [UInt8] = []
@@ -97,7 +78,7 @@ struct InputLines {
     /// responses so far for all of them.
     private static func failReading() -> Never {
         let reason = String(cString: strerror(errno))
-        write("graphql-tool: cannot read standard input: \(reason)\n", to: .standardError)
+        write("graphql-tool: standard input cannot be read: \(reason)\n", to: .standardError)
         exit(GraphQLTool.Status.failed.rawValue)
     }
 

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 import GraphQL
 import Version
@@ -75,10 +76,11 @@ struct GraphQLTool {
     }
 
     private static func read(_ path: String) -> String {
-        guard let bytes = readFile(path) else {
-            fail(
-                "graphql-tool: cannot read \(path): \(String(cString: strerror(errno)))\n",
-                status: .noInput)
+        let bytes: [UInt8]
+        do throws(UnreadableFile) {
+            bytes = try path == "-" ? readStandardInput() : readFile(path)
+        } catch {
+            fail("graphql-tool: \(error)\n", status: .noInput)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             fail("graphql-tool: \(path) is not valid UTF-8.\n", status: .noInput)

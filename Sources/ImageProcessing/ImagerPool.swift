@@ -87,7 +87,7 @@ package final class ImagerPool: Sendable {
     /// Creates the variants of a cover.
     package func cover(from bytes: [UInt8]) async throws(ImageError) -> CoverImages {
         guard bytes.count <= ImageLimits.inputBytesMax else {
-            throw .unsupported("The image is larger than 25 MB. Send a smaller one.")
+            throw .unsupported("The image is larger than 25 MiB. Send a smaller one.")
         }
         return try await images(.cover(bytes))
     }

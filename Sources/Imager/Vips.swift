@@ -18,7 +18,6 @@ final class Picture {
     var width: Int { Int(vips_image_get_width(pointer)) }
     /// The height of one page.
     var height: Int { Int(vips_image_get_page_height(pointer)) }
-    var bands: Int { Int(vips_image_get_bands(pointer)) }
     var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
     /// The EXIF orientation. Pictures with 5 and above are rotated by 90 degrees.
     var orientation: Int { Int(vips_image_get_orientation(pointer)) }

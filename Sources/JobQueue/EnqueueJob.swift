@@ -14,9 +14,11 @@ extension Pipeline {
     /// returns the job's id.
     ///
     /// - Parameters:
-    ///   - userID: The user that the job belongs to, in a request the caller or nil. Deleting the user deletes the job.
-    ///   - key: Identifies the work for that user. If a job with the same kind, user, and key is waiting, no job is added.
-    ///     If one is running, it runs again afterwards, because it may have read its rows before this transaction.
+    ///   - userID: The user that the job belongs to; nil for none. A request can pass only its caller. Deleting the user deletes
+    ///     the job.
+    ///   - key: Identifies the work for that user. If a job with the same kind, user, and key is waiting, no job is added, and
+    ///     that job has all of its attempts again. If one is running, it runs again afterwards, because it may have read its rows before
+    ///     this transaction.
     ///   - delay: The minimum delay before the job starts.
     package mutating func enqueue<Handler: JobHandler>(
         _ handler: Handler.Type, _ payload: Handler.Payload, for userID: Postgres.UUID?,
@@ -69,11 +71,3 @@ private let enqueueJobs = Statement(
     """)
 
 private let enqueueJob = Statement("SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7)")
-
-extension Duration {
-    /// Whole milliseconds.
-    package var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
-    }
-}

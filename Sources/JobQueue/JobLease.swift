@@ -7,6 +7,11 @@ struct JobLease: Hashable, Sendable {
     let fence: Int32
 }
 
+extension SQLState {
+    /// Another worker has claimed the job; `begin_job` raises this error.
+    static let leaseLost = SQLState(rawValue: "BP410")
+}
+
 /// A job that a worker has claimed.
 struct ClaimedJob: Sendable, Equatable {
     let lease: JobLease

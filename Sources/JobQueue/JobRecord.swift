@@ -72,7 +72,7 @@ package struct JobRecord: Sendable {
         return rows.decode()
     }
 
-    /// Returns the numbers of jobs by kind and state.
+    /// Returns the number of jobs of each kind and state.
     package static func counts(
         _ connection: AdminConnection
     ) throws(PostgresError) -> [Count] {
@@ -131,7 +131,7 @@ package struct JobRecord: Sendable {
                 AND (other.updated_at, other.id) > (j.updated_at, j.id)
             )
             """, selection.parameters)
-        try connection.execute("NOTIFY jobs")
+        try connection.execute("NOTIFY \(JobWorker.channel)")
         return rows.affectedCount
     }
 

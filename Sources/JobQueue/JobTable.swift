@@ -67,28 +67,24 @@ struct JobTable: Sendable {
 
     /// Ends the lease. A job that another worker holds by now does not change.
     func settle(_ lease: JobLease, _ settlement: JobSettlement) async throws(PostgresError) {
-        var parameters = Parameters()
+        var parameters = Parameters.of(lease.id)
+        parameters.append(int32: lease.fence)
         switch settlement {
         case .finished:
-            parameters.append(uuid: lease.id)
-            parameters.append(int32: lease.fence)
             _ = try await run(Self.finish, parameters)
         case .failed(let message, let delay):
-            parameters.append(uuid: lease.id)
-            parameters.append(int32: lease.fence)
             parameters.append(text: message)
             parameters.append(int64: delay?.milliseconds)
             _ = try await run(Self.fail, parameters)
         case .postponed(let message, let delay):
-            parameters.append(uuid: lease.id)
-            parameters.append(int32: lease.fence)
             parameters.append(text: message)
             parameters.append(int64: delay.milliseconds)
             _ = try await run(Self.postpone, parameters)
         case .released:
-            parameters.append(uuids: [lease.id])
-            parameters.append(int32s: [lease.fence])
-            _ = try await run(Self.release, parameters)
+            var leases = Parameters()
+            leases.append(uuids: [lease.id])
+            leases.append(int32s: [lease.fence])
+            _ = try await run(Self.release, leases)
         }
     }
 }

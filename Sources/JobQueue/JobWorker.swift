@@ -107,18 +107,12 @@ package final class JobWorker: Sendable {
 
     private func renew(_ leases: [JobLease]) async -> JobWorkerState.Event? {
         do throws(PostgresError) {
-            return try await renewed(leases)
+            let kept = try await jobs.renew(leases)
+            return JobWorkerState.Event.renewed(requested: leases, kept: kept)
         } catch {
             logger.warning("cannot extend the leases of jobs", metadata: ["error": "\(error)"])
             return nil
         }
-    }
-
-    private func renewed(
-        _ leases: [JobLease]
-    ) async throws(PostgresError) -> JobWorkerState.Event {
-        let kept = try await jobs.renew(leases)
-        return .renewed(requested: leases, kept: kept)
     }
 
     private func settle(
@@ -183,7 +177,7 @@ package final class JobWorker: Sendable {
             try await handler.run(payload, in: context)
             return .finished
         } catch {
-            if case .database(.server(let server)) = error, server.sqlState.rawValue == "BP410" {
+            if case .database(.server(let server)) = error, server.sqlState == .leaseLost {
                 return .lost
             }
             if case .postpone(let message, let end) = error, context.canBePostponed {

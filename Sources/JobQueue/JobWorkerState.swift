@@ -55,7 +55,7 @@ struct JobWorkerState {
         case cancel(JobLease)
         /// Leads to `settled` or `settlingFailed`.
         case settle(JobLease, JobSettlement)
-        /// The worker holds no jobs any more.
+        /// The worker has stopped and holds no jobs anymore.
         case exit
     }
 
@@ -89,7 +89,7 @@ struct JobWorkerState {
     private var held: [UUID: Held] = [:]
     private var lastClaimAt: Duration?
     private var isClaiming = false
-    /// Whether a notification arrived during a claim, which may have missed the new job.
+    /// Whether to claim as soon as possible: since the last claim was sent, a notification has arrived, or a job was settled.
     private var isWoken = false
     private var lastRenewalAt = Duration.zero
     private var stoppingSince: Duration?

@@ -1,8 +1,9 @@
-/// An error of running a pipeline.
+/// An error of a pipeline, or of an `AdminConnection`.
 package enum PostgresError: Error, Equatable, Sendable {
     /// The server rejected a statement, which rolled back the whole pipeline.
     indirect case server(ServerError)
-    /// No connection could be opened before the pipeline's deadline; carries libpq's message.
+    /// There is no usable connection, for example because none could be opened before the pipeline's deadline; nothing was sent.
+    /// Carries the reason, usually libpq's message.
     case connectFailed(String)
     /// The connection was lost or closed while the pipeline was running. It may or may not have been committed.
     case connectionLost(String)
@@ -107,7 +108,6 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
     }
 
     package static let featureNotSupported = SQLState(rawValue: "0A000")
-    package static let notNullViolation = SQLState(rawValue: "23502")
     package static let foreignKeyViolation = SQLState(rawValue: "23503")
     package static let uniqueViolation = SQLState(rawValue: "23505")
     package static let checkViolation = SQLState(rawValue: "23514")
@@ -124,5 +124,4 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
     package static let adminShutdown = SQLState(rawValue: "57P01")
     package static let crashShutdown = SQLState(rawValue: "57P02")
     package static let cannotConnectNow = SQLState(rawValue: "57P03")
-    package static let raisedException = SQLState(rawValue: "P0001")
 }

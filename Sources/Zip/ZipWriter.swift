@@ -5,7 +5,6 @@ import CArchive
 /// Not thread-safe: use it from one task at a time.
 package final class ZipWriter {
     private let archive: OpaquePointer?
-    private var isOpen = true
     /// The modification time of all files, in seconds since the Unix epoch.
     private let time: Int
 

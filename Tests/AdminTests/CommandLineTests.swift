@@ -1,5 +1,6 @@
 import ArgumentParser
 import GraphQL
+import Postgres
 import Testing
 
 @testable import Admin
@@ -29,6 +30,17 @@ import Testing
     @Test func stylesTextOnlyWithColors() {
         #expect(Terminal.styled("ok", .green, hasColors: true) == "\u{1B}[32mok\u{1B}[0m")
         #expect(Terminal.styled("ok", .green, hasColors: false) == "ok")
+    }
+}
+
+@Suite struct FailureTests {
+    @Test(arguments: [
+        PostgresError.connectFailed("refused"), .connectionLost("refused"), .timeout,
+    ])
+    func errorsOfTheDatabaseSayWhatToDo(error: PostgresError) {
+        #expect(Failure(error).message.contains("run bookplate-admin doctor"))
+        // The doctor prints its own advice.
+        #expect(!Failure.reason(error).contains("doctor"))
     }
 }
 

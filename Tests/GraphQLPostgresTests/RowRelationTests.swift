@@ -37,8 +37,9 @@ import Testing
         #expect(
             response.roundTrips.last == [
                 """
+                SELECT found.* FROM (SELECT unnest($2::uuid[]) AS id) requested CROSS JOIN LATERAL ( \
                 SELECT b.author_id, b.title FROM books b \
-                WHERE b.user_id = $1 AND b.author_id = ANY($2) ORDER BY b.title, b.id
+                WHERE b.user_id = $1 AND b.author_id = requested.id ORDER BY b.title, b.id OFFSET 0 ) found
                 """
             ])
     }

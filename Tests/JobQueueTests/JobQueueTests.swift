@@ -346,6 +346,40 @@ private struct Ticker: JobHandler {
         await pool.close()
     }
 
+    /// The new work has all of its attempts, although the last one of the old work has failed.
+    @Test func jobThatFailsForGoodStartsOverIfEnqueuedMeanwhile() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let pool = try await pool(database)
+        try await enqueue(pool, ["first"], key: "k")
+        let queue = JobTable(database: pool, worker: "w", lease: .seconds(60))
+        let job = try #require(try await queue.claim(["test.echo": 1]).first)
+        try await enqueue(pool, ["second"], key: "k")
+        try await queue.settle(job.lease, .failed(message: "no", retryAfter: nil))
+        let again = try #require(try await queue.claim(["test.echo": 1]).first)
+        #expect(again.attempt == 1)
+        #expect(String(decoding: again.payload, as: UTF8.self) == #"{"word": "second"}"#)
+        try await queue.settle(again.lease, .failed(message: "no", retryAfter: nil))
+        #expect(try await database.count("SELECT count(*) FROM jobs WHERE state = 'DEAD'") == 1)
+        await pool.close()
+    }
+
+    /// The new work has all of its attempts, whether it is enqueued while the failed job waits for its next attempt, or during one.
+    @Test(arguments: [false, true])
+    func jobThatFailedHasAllAttemptsIfEnqueuedAgain(isRunning: Bool) async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let pool = try await pool(database)
+        try await enqueue(pool, ["first"], key: "k")
+        let queue = JobTable(database: pool, worker: "w", lease: .seconds(60))
+        let job = try #require(try await queue.claim(["test.echo": 1]).first)
+        if isRunning { try await enqueue(pool, ["second"], key: "k") }
+        try await queue.settle(job.lease, .failed(message: "no", retryAfter: .zero))
+        if !isRunning { try await enqueue(pool, ["second"], key: "k") }
+        let again = try #require(try await queue.claim(["test.echo": 1]).first)
+        #expect(again.attempt == 1)
+        #expect(String(decoding: again.payload, as: UTF8.self) == #"{"word": "second"}"#)
+        await pool.close()
+    }
+
     @Test func dueJobsRunByPriorityAndDelayedJobsDoNotRun() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let pool = try await pool(database)

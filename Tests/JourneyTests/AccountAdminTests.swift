@@ -115,7 +115,10 @@ import Testing
         for arguments in [["account", "delete", id, "--yes"], ["account", "show", id]] {
             let outcome = try await installation.admin(arguments)
             #expect(outcome.code == 1)
-            #expect(outcome.errors == "bookplate-admin: there is no account \(id)\n")
+            #expect(
+                outcome.errors
+                    == "bookplate-admin: there is no account \(id): find its ID with bookplate-admin account find\n"
+            )
         }
         #expect(try await installation.admin("account", "show", "x").code == 64)
     }

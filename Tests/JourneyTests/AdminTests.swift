@@ -200,8 +200,14 @@ import Testing
         #expect(tenant["bookshopId"] == "77")
 
         for (slug, audience, sentence) in [
-            ("shop", "com.example.other", "there is a tenant with this slug already"),
-            ("other", "com.example.shop", "an audience belongs to the tenant shop already"),
+            (
+                "shop", "com.example.other",
+                "there is a tenant with this slug already: choose another one, or use tenant update"
+            ),
+            (
+                "other", "com.example.shop",
+                "an audience belongs to the tenant shop already: remove it there first, or choose another one"
+            ),
             (
                 "Shop!", "com.example.third",
                 "a slug has 1 to 63 lower-case letters, digits and hyphens, and does not start with a hyphen"

@@ -162,4 +162,32 @@ import Testing
         #expect(try json(rest)["lookedUp"] == 4)
         #expect(Set(isbns(server)).count == 12 && server.requests.count == 12)
     }
+
+    /// An import of the catalog changes the same editions in another order, which could deadlock.
+    @Test func savesAfterARunningImportOfTheCatalog() async throws {
+        let installation = try await Installation.ready(catalog: TestCatalog.lines(2))
+        let server = try LoopbackServer { _ in [.response(200, Self.edition)] }
+        let variables = openLibrary(server)
+        let running = try await installation.database.withConnection { connection in
+            try connection.execute("BEGIN; SELECT lock_catalog()")
+            let running = try installation.startAdmin(
+                ["backfill", "editions", "--json"], variables)
+            try waitUntilBlocking("the command waits for the lock of the catalog") {
+                try connection.query(
+                    """
+                    SELECT
+                    FROM pg_locks l
+                    JOIN pg_database d ON d.oid = l.database
+                    WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted
+                    """
+                ).count > 0
+            }
+            // The command holds no locks of editions.
+            try connection.execute("UPDATE editions SET popularity = 0; COMMIT")
+            return running
+        }
+        let outcome = try await blocking { try running.wait() }
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        #expect(try json(outcome)["found"] == 2)
+    }
 }

@@ -50,9 +50,9 @@ import Testing
         let unknown = "0198c0de-0000-7000-8000-000000000001"
         for (words, message) in [
             (["merge-works", one, "no-id"], "'no-id' is not a work or card ID: it must be a UUID"),
-            (["merge-works", one, unknown], "no work or card has the ID \(unknown)\n"),
+            (["merge-works", one, unknown], "no work or card has the ID \(unknown): use IDs"),
             (["split-works", one], "the work must have other cards"),
-            (["undo-works", "\(decision)"], "There is no decision \(decision)"),
+            (["undo-works", "\(decision)"], "there is no decision \(decision)"),
         ] {
             let outcome = try await installation.admin(["catalog"] + words)
             #expect(outcome.code != 0, "\(words)")

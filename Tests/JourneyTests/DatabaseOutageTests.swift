@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import SocketClient
 import TestSupport
 import Testing
 
@@ -19,6 +20,17 @@ import Testing
                 )
             }
         }
+    }
+
+    /// Returns the messages with the response to a query over a WebSocket.
+    private static func query(_ socket: SocketClient) throws -> String {
+        try socket.send(
+            #"{"id":"q","type":"subscribe","payload":{"query":"{ me { id } }"}}"#)
+        var messages = ""
+        while !messages.contains(#""type":"complete""#), !messages.contains(#""type":"error""#) {
+            messages += try socket.message()
+        }
+        return messages
     }
 
     @Test func requestsFailAtOnceAndSucceedAfterwards() async throws {
@@ -43,6 +55,46 @@ import Testing
             try await server.client.post(query, token: token).status == 200
         }
         #expect(server.program.errors.contains("the database is unavailable"))
+    }
+
+    @Test func subscriptionsThatBeginDuringAnOutageWaitForItsEnd() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
+        let token = try await server.signIn("patient subscriber")["accessToken"]?.string
+        let page = try await server.client.execute(
+            "{ changes(first: 500) { cursor } }", token: token)
+        let cursor = try #require(page["data", "changes", "cursor"]?.string)
+        let socket = try await blocking {
+            let socket = try SocketClient(port: server.client.port)
+            try socket.initialize(token: token)
+            return socket
+        }
+        try await setReachable(false, installation)
+        // The pool of the socket's event loop refuses pipelines, too.
+        try await waitUntil("requests on the socket are refused") {
+            try await blocking { try Self.query(socket).contains("SERVICE_UNAVAILABLE") }
+        }
+        try await blocking {
+            try socket.send(
+                #"{"id":"s","type":"subscribe","payload":{"query":"subscription { changes(after: \"\#(cursor)\") { id } }"}}"#
+            )
+            // A later request on the socket was refused, so the subscription has begun.
+            _ = try Self.query(socket)
+        }
+        try await setReachable(true, installation)
+        // The pools of the event loops connect again one after the other.
+        var id: String?
+        try await waitUntil("a shelf is created") {
+            id = try await server.client.post(
+                #"mutation { createShelf(input: {name: "After the outage"}) { id } }"#, token: token
+            ).json["data", "createShelf", "id"]?.string
+            return id != nil
+        }
+        let message = try await blocking { try socket.message() }
+        #expect(
+            message
+                == #"{"id":"s","type":"next","payload":{"data":{"changes":{"id":"\#(id ?? "")"}}}}"#
+        )
     }
 
     /// The check at the start is skipped if the database cannot be reached.

@@ -17,9 +17,7 @@ import Testing
 
     @Test(arguments: TestStore.fast)
     func oneSweepAfterEachKillLeavesNoDamage(storage: TestStore) async throws {
-        let seed =
-            getenv("BOOKPLATE_TEST_SEED").flatMap { UInt64(String(cString: $0)) }
-            ?? .random(in: 0...UInt64.max)
+        let seed = SeededGenerator.testSeed
         print("KilledServerTests: BOOKPLATE_TEST_SEED=\(seed)")
         var random = SeededGenerator(seed)
         let installation = try await Installation.ready(catalog: [])

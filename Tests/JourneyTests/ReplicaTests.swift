@@ -28,6 +28,13 @@ import Testing
             }
         }
 
+        /// Starts another server with other settings.
+        func startServer(_ variables: [String: String]) async throws -> Fixture {
+            Fixture(
+                standby: standby, installation: installation,
+                server: try await installation.startServer(variables))
+        }
+
         func token(_ subject: String) async throws -> String {
             try #require(try await server.signIn(subject)["accessToken"]?.string)
         }
@@ -38,10 +45,10 @@ import Testing
         }
     }
 
-    private static let fixture = Shared { try await makeFixture() }
+    private static let fixture = Shared { try await makeFixture(replicas: 2) }
 
-    private static func makeFixture() async throws -> Fixture {
-        let standby = try await Standby.start()
+    private static func makeFixture(replicas: Int = 1) async throws -> Fixture {
+        let standby = try await Standby.start(count: replicas)
         let installation = try await Installation.ready(on: standby.primary)
         let url = try installation.database.url(as: TestCluster.app, on: standby.url)
         return Fixture(
@@ -111,5 +118,56 @@ import Testing
         for _ in 0..<20 {
             #expect(try await fixture.shelves(token) == [])
         }
+    }
+
+    @Test func serversReadFromDifferentReplicas() async throws {
+        let fixture = try await Self.fixture()
+        let database = fixture.installation.database
+        let second = fixture.standby.urls[1]
+        let other = try await fixture.startServer([
+            "BOOKPLATE_READ_DATABASE_URL": try database.url(as: TestCluster.app, on: second)
+        ])
+        let token = try await fixture.token("wanderer")
+        try await fixture.waitUntilReplicaIsUsed(token)
+        try await other.waitUntilReplicaIsUsed(token)
+        for replica in fixture.standby.urls {
+            let sessions = try await blocking {
+                try AdminConnection(replica).query(
+                    "SELECT FROM pg_stat_activity WHERE usename = '\(TestCluster.app)'"
+                ).count
+            }
+            #expect(sessions > 0)
+        }
+    }
+
+    /// The server could not know that a user has changed something on another server.
+    @Test func theReplicaIsNotUsedWhileNotificationsDoNotArrive() async throws {
+        let fixture = try await Self.fixture()
+        let database = fixture.installation.database
+        var direct = try ConnectionString(try database.url(as: TestCluster.app))
+        let proxy = try FaultProxy(
+            to: "\(try #require(direct["host"]))/.s.PGSQL.\(direct["port"] ?? "5432")")
+        defer { proxy.stop() }
+        direct["host"] = proxy.folder
+        let other = try await fixture.startServer([
+            "BOOKPLATE_READ_DATABASE_URL": try database.url(
+                as: TestCluster.app, on: fixture.standby.url),
+            "BOOKPLATE_DATABASE_DIRECT_URL": direct.description,
+        ])
+        let token = try await fixture.token("unheard")
+        try await other.waitUntilReplicaIsUsed(token)
+        proxy.setHolding(true)
+        try await waitUntil("a query is not read from the replica") {
+            let before = try await other.replicaReads()
+            #expect(try await other.shelves(token) == [])
+            return try await other.replicaReads() == before
+        }
+        let before = try await other.replicaReads()
+        for _ in 0..<20 {
+            #expect(try await other.shelves(token) == [])
+        }
+        #expect(try await other.replicaReads() == before)
+        proxy.setHolding(false)
+        try await other.waitUntilReplicaIsUsed(token)
     }
 }

@@ -297,7 +297,10 @@ import Testing
         #expect(try await admin(installation, "list").values(of: "id") == [.string(goneID)])
         for arguments in [["test", id], ["deliveries", id], ["enable", id], ["remove", id]] {
             let outcome = try await installation.admin(["webhook"] + arguments)
-            #expect(outcome.errors == "bookplate-admin: there is no webhook \(id)\n")
+            #expect(
+                outcome.errors
+                    == "bookplate-admin: there is no webhook \(id): see bookplate-admin webhook list\n"
+            )
         }
         #expect(try await installation.admin("webhook", "remove", "x").code == 64)
 

@@ -65,20 +65,30 @@ import Testing
             database,
             {
                 $0.connectionCount = 2
+                $0.pipelinesInFlightMax = 1
                 $0.statementTimeout = .zero
             }
         ) { pool async throws in
-            func write() async throws -> Result<Rows, PostgresError> {
+            @Sendable func isWriteRefused() async throws -> Bool {
                 var pipeline = Pipeline.one("SELECT pg_sleep(3600)")
                 pipeline.timeout = .milliseconds(100)
                 let write = pipeline
-                return try await Result.catching { try await pool.run(write)[0] }
+                if case .failure(.connectFailed) = try await Result.catching({
+                    try await pool.run(write)
+                }) {
+                    return true
+                }
+                return false
             }
-            var isRefused = false
-            var count = 0
-            while !isRefused, count < 1000 {
-                count += 1
-                if case .failure(.connectFailed) = try await write() { isRefused = true }
+            // Several callers, so that writes are queued when the connections open again.
+            let isRefused = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<4 {
+                    group.addTask(executorPreference: pool.executor) {
+                        for _ in 0..<1000 where try await isWriteRefused() { return true }
+                        return false
+                    }
+                }
+                return try await group.allSatisfy(\.self)
             }
             #expect(isRefused)
             #expect(await pool.metrics().lostConnectionCount == 2)

@@ -129,10 +129,7 @@ import Testing
             try fixture.text("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == "1")
         // Another database that is newer than the program is still reported as such.
         try admin.execute("DELETE FROM schema_migrations WHERE name = 'create_tenants_and_users'")
-        #expect(
-            throws: MigrationError.mismatch([.unknown(version: 20_261_123_040_100, name: "limit")])
-        ) {
-            try fixture.migrator().up()
-        }
+        let error = #expect(throws: MigrationError.self) { try fixture.migrator().up() }
+        #expect(error?.description.contains("use a newer version of the program") == true)
     }
 }

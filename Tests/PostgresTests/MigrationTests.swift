@@ -185,11 +185,19 @@ import Testing
         #expect(unknown.description.contains("20260102000000_index_books"))
     }
 
-    @Test func reportsAndFillsGaps() throws {
+    @Test func refusesAFileThatIsOlderThanTheNewestMigration() throws {
         try migrator().up()
         try folder.write("20260101120000_late", "CREATE TABLE late (id int);")
-        #expect(try migrator().verify() == [.gap("20260101120000_late.sql")])
-        #expect(try migrator().up().migrations.map(\.name) == ["late"])
+        try folder.write("20260104000000_newest", "CREATE TABLE newest (id int);")
+        let gap = MigrationProblem.gap("20260101120000_late.sql")
+        #expect(try migrator().verify() == [gap])
+        #expect(throws: MigrationError.mismatch([gap])) { try migrator().up() }
+        #expect(throws: MigrationError.mismatch([gap])) { try migrator().dryRun() }
+        #expect(try versions().count == 3, "nothing was run")
+        #expect(gap.description.contains("rename it to the current UTC time"))
+        try folder.remove("20260101120000_late")
+        try folder.write("20260105000000_late", "CREATE TABLE late (id int);")
+        #expect(try migrator().up().migrations.map(\.name) == ["newest", "late"])
         #expect(try migrator().verify().isEmpty)
     }
 

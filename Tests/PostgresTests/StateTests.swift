@@ -274,3 +274,35 @@ struct SplitMix: RandomNumberGenerator {
         #expect(actions.last == .giveUp)
     }
 }
+
+/// The modes of poolers.
+@Suite struct PoolerModeTests {
+    private static let failure = PostgresError.connectFailed("no answer")
+
+    @Test func checkOfOneAddressDoesNotDelayTheOthers() throws {
+        let modes = PoolerModes()
+        var other: Pooler?
+        let slow = try modes.pooler(at: "slow") { () throws(PostgresError) in
+            // Would wait for itself if both addresses had the same lock.
+            other = try modes.pooler(at: "other") { () throws(PostgresError) in .separate }
+            return .shared
+        }
+        #expect(other == .session)
+        #expect(slow == .transaction)
+    }
+
+    @Test func sessionModeIsRemembered() throws {
+        let modes = PoolerModes()
+        func pooler(_ sharing: PoolerModes.Sharing) throws(PostgresError) -> Pooler {
+            try modes.pooler(at: "a") { () throws(PostgresError) in sharing }
+        }
+        #expect(try pooler(.unknown) == .unknown)
+        #expect(try pooler(.shared) == .transaction)
+        #expect(try pooler(.separate) == .session)
+        // It is not determined again within a minute.
+        #expect(try pooler(.shared) == .session)
+        #expect(throws: Self.failure) {
+            try modes.pooler(at: "b") { () throws(PostgresError) in throw Self.failure }
+        }
+    }
+}

@@ -150,10 +150,9 @@ import Testing
         #expect(try admin.query("SELECT 1").int32(0, 0) == 1)
     }
 
-    @Test func reportsTheCommandTagAndAffectedRows() throws {
+    @Test func reportsTheNumberOfAffectedRows() throws {
         try admin.execute("CREATE TABLE t (a int)")
         let rows = try admin.query("INSERT INTO t SELECT generate_series(1, 3)")
-        #expect(rows.commandTag == "INSERT 0 3")
         #expect(rows.affectedCount == 3)
         #expect(rows.count == 0)
         #expect(rows.column("a") == nil)

@@ -29,6 +29,17 @@ import Version
         }
     }
 
+    @Test func everyTableHasAComment() throws {
+        let schema = try Project.text("migrations/schema.sql")
+        let tables = schema.matches(of: /CREATE (?:UNLOGGED )?TABLE public\.(\w+) \(/).map {
+            String($0.1)
+        }
+        let described = Set(
+            schema.matches(of: /COMMENT ON TABLE public\.(\w+) IS/).map { String($0.1) })
+        #expect(!tables.isEmpty)
+        #expect(tables.filter { !described.contains($0) } == [])
+    }
+
     /// These files are applied again whenever they change, so each statement must be safe to run again.
     @Test func filesOfFunctionsCanRunAgain() throws {
         let files = try Project.files(["migrations/functions"], [".sql"])

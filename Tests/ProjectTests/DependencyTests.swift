@@ -79,15 +79,36 @@ import Testing
         #expect(try Self.imports("Sources/GraphQL").subtracting(["Synchronization"]) == [])
     }
 
-    /// The HTTP side does not depend on the product, and the product does not depend on the HTTP side.
-    @Test(arguments: [("Server", "Bookplate"), ("Bookplate", "Server"), ("Bookplate", "Config")])
-    func modulesStayApart(_ module: String, _ other: String) {
+    /// The products for other programs reach only these modules and packages.
+    @Test(
+        arguments: [
+            ("GraphQL", []), ("GraphQLServing", ["GraphQL"]),
+            (
+                "GraphQLNIO",
+                [
+                    "Basics", "CZlib", "EventLoops", "GraphQL", "GraphQLServing", "Gzip", "Logging",
+                    "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket", "ServiceLifecycle",
+                    "Telemetry",
+                ]
+            ),
+        ] as [(String, Set<String>)])
+    func productsForOtherProgramsAreSmall(_ product: String, _ dependencies: Set<String>) {
+        #expect(Self.reached(from: product).subtracting([product]) == dependencies)
+    }
+
+    private static func reached(from module: String) -> Set<String> {
         var reached: Set<String> = []
         var open = [module]
         while let next = open.popLast() {
             guard reached.insert(next).inserted else { continue }
-            open += Self.targets.first { $0.name == next }?.dependencies ?? []
+            open += targets.first { $0.name == next }?.dependencies ?? []
         }
-        #expect(!reached.contains(other))
+        return reached
+    }
+
+    /// The HTTP side does not depend on the product, and the product does not depend on the HTTP side.
+    @Test(arguments: [("Server", "Bookplate"), ("Bookplate", "Server"), ("Bookplate", "Config")])
+    func modulesStayApart(_ module: String, _ other: String) {
+        #expect(!Self.reached(from: module).contains(other))
     }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import SocketClient
 import Telemetry
 import TestSupport
 import Testing

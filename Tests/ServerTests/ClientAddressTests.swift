@@ -40,14 +40,26 @@ import Testing
     func onlyTrustedProxiesAreBelieved(
         trusted: String?, peer: String, forwardedFor: String?, client: String
     ) throws {
-        let proxies = TrustedProxies(trusted?.split(separator: ",").map(String.init) ?? [])
+        let proxies = try TrustedProxies(trusted?.split(separator: ",").map(String.init) ?? [])
         #expect(
             proxies.client(of: try address(peer), forwardedFor: forwardedFor)
                 == (try address(client)))
     }
 
+    @Test(arguments: [
+        "", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/8/8", "10.0.0.0/-1", "[::1]",
+        "10.0.0.1:80",
+        " 10.0.0.1", "localhost",
+    ])
+    func invalidNetworksAreErrors(text: String) {
+        let error = #expect(throws: TrustedProxies.InvalidNetwork.self) {
+            try TrustedProxies(["10.0.0.0/8", text])
+        }
+        #expect(error?.text == text)
+    }
+
     @Test func longChainsAreNotFollowed() throws {
-        let proxies = TrustedProxies(["10.0.0.0/8"])
+        let proxies = try TrustedProxies(["10.0.0.0/8"])
         let chain = "198.51.100.7" + String(repeating: ",10.0.0.2", count: 100_000)
         #expect(
             proxies.client(of: try address("10.0.0.1"), forwardedFor: chain)

@@ -1,4 +1,5 @@
 import Gzip
+import SocketClient
 import Testing
 
 @testable import GraphQLNIO

@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import SocketClient
 import TestSupport
 import Testing
 

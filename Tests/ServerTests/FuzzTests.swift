@@ -1,4 +1,5 @@
 import NIOCore
+import SocketClient
 import Testing
 
 @testable import GraphQLNIO

@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import SocketClient
 import Synchronization
 import Telemetry
 import TestSupport
@@ -252,7 +253,8 @@ import Testing
         descriptorsMax: Int, loopCount: Int, connectionsMax: Int
     ) {
         #expect(
-            HTTPServer.connectionsMax(descriptorsMax: descriptorsMax, loopCount: loopCount)
+            HTTPServer.connectionsMax(
+                descriptorsMax: descriptorsMax, loopCount: loopCount, filesPerLoopMax: 512)
                 == connectionsMax)
     }
 

@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOPosix
+import SocketClient
 import TestSupport
 import Testing
 
@@ -138,8 +139,8 @@ import Testing
         try await TestServer.run { server in
             let second = HTTPServer(
                 group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1",
-                port: server.port, logger: Logger(label: "test")
-            ) { _ in [] }
+                port: server.port,
+                channels: HTTPChannels(logger: Logger(label: "test")) { _ in [] })
             let error = await #expect(throws: ListenError.self) { try await second.run() }
             #expect(
                 error?.description

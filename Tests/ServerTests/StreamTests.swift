@@ -1,3 +1,4 @@
+import SocketClient
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import GraphQLServing
 import NIOCore
+import SocketClient
 import Synchronization
 import TestSupport
 import Testing

@@ -33,6 +33,10 @@ package final class TestApp: Sendable {
 
     /// The event loops of all tests. They are never shut down.
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+    /// Building the schema is slow, so all tests share it.
+    private static let schema = Result { () throws(RequestErrors) in
+        try BookplateSchema(sdl: BookplateSchema.text, hasIncrementalDelivery: true)
+    }
     /// All tests share one image worker process.
     private static let imager = Result { () throws(ImageError) in
         try ImagerPool(processCount: 1)
@@ -49,10 +53,15 @@ package final class TestApp: Sendable {
     }()
 
     /// - Parameters:
-    ///   - catalog: the lines of a catalog file to import.
+    ///   - copy: a copy of the database of another app; nil for a new database.
+    ///   - store: the store of covers; nil for a new one of the kind `storage`.
+    ///   - catalog: the lines of a catalog file to import into a new database.
     ///   - sources: external sources of books that are not in the catalog; none by default.
     ///   - coverSources: external sources of covers; none by default.
+    ///   - databases: all databases that the process of this app serves; nil for this one only.
+    ///   - home: another app in the same process, whose event loop this app uses; nil for a loop of its own.
     package static func start(
+        copy: TestDatabase? = nil, store: (any ObjectStore)? = nil,
         catalog: [String] = TestCatalog.lines(), storage: TestStore = .files,
         sources: SourceChain = SourceChain([]),
         coverSources: CoverSources = CoverSources(SourceChain([])),
@@ -61,8 +70,53 @@ package final class TestApp: Sendable {
         keyring: SessionKeyring = SessionKeyring(.generate()),
         makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)? = nil,
         listeningAt hubURL: String? = nil,
+        databases: UserDatabases? = nil, beside home: TestApp? = nil,
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
+        let database: TestDatabase
+        if let copy {
+            database = copy
+        } else {
+            database = try await makeDatabase(catalog: catalog)
+        }
+        var configuration = PostgresConfiguration(url: try database.url(as: TestCluster.app))
+        configuration.connectionCount = 2
+        configure(&configuration)
+        let executor = home?.pool.executor ?? EventLoopTaskExecutor(loops.next())
+        let pool = try await ConnectionPool.start(configuration, on: executor)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let hub = try await Hub.start(
+            PostgresConfiguration(url: try hubURL ?? database.url(as: TestCluster.app)),
+            database: pool, logger: logger)
+        let fetcher = Fetcher(
+            policy: FetchPolicy(
+                userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1")))
+        let objects: any ObjectStore
+        if let store {
+            objects = store
+        } else {
+            objects = try await storage.make(pool)
+        }
+        let covers = Covers(
+            store: objects, images: try imager.get(), fetcher: fetcher,
+            publicURL: "http://covers.test", logger: logger)
+        let accounts = AccountServices(
+            keyring: keyring, issuers: [issuer.issuer],
+            keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
+            makeKeySet: makeKeySet ?? { _ in KeySetCache(fixed: providerKeySet) }, apple: apple,
+            tenants: home?.services.accounts.tenants ?? Tenants(), logger: logger)
+        let services = Services(
+            accounts: accounts, rates: rates, bookSources: sources, coverSources: coverSources,
+            covers: covers,
+            webhooks: WebhookSender(
+                fetcher: fetcher, allowsPlainHTTP: true, timeout: webhookTimeout),
+            hub: hub, databases: databases, logger: logger)
+        databases?.add(.init(services, pools: [ObjectIdentifier(executor.eventLoop): pool]))
+        return try TestApp(database, pool, services, hub)
+    }
+
+    /// Creates a database with two tenants and a catalog.
+    private static func makeDatabase(catalog: [String]) async throws -> TestDatabase {
         let database = try await TestCluster.shared.makeDatabase()
         try await database.withConnection { connection in
             _ = try TenantRecord.add(
@@ -73,33 +127,7 @@ package final class TestApp: Sendable {
                 amazonTag: nil, bookshopID: nil, connection)
         }
         try await database.importCatalog(catalog)
-        var configuration = PostgresConfiguration(url: try database.url(as: TestCluster.app))
-        configuration.connectionCount = 2
-        configure(&configuration)
-        let executor = EventLoopTaskExecutor(loops.next())
-        let pool = try await ConnectionPool.start(configuration, on: executor)
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let hub = try await Hub.start(
-            PostgresConfiguration(url: try hubURL ?? database.url(as: TestCluster.app)),
-            database: pool, logger: logger)
-        let fetcher = Fetcher(
-            policy: FetchPolicy(
-                userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1")))
-        let covers = Covers(
-            store: try await storage.make(pool), images: try imager.get(), fetcher: fetcher,
-            publicURL: "http://covers.test", logger: logger)
-        let accounts = AccountServices(
-            keyring: keyring, issuers: [issuer.issuer],
-            keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
-            makeKeySet: makeKeySet ?? { _ in KeySetCache(fixed: providerKeySet) }, apple: apple,
-            logger: logger)
-        let services = Services(
-            accounts: accounts, rates: rates, bookSources: sources, coverSources: coverSources,
-            covers: covers,
-            webhooks: WebhookSender(
-                fetcher: fetcher, allowsPlainHTTP: true, timeout: webhookTimeout),
-            hub: hub, logger: logger)
-        return try TestApp(database, pool, services, hub)
+        return database
     }
 
     private init(
@@ -113,8 +141,14 @@ package final class TestApp: Sendable {
         covers = services.covers
         runner = LoopBound(
             RequestRunner(
-                try BookplateSchema(sdl: BookplateSchema.text, hasIncrementalDelivery: true),
-                database: pool, services: services, isDevelopment: true, acceptsOnError: true))
+                try Self.schema.get(), database: pool, services: services, isDevelopment: true,
+                acceptsOnError: true))
+    }
+
+    /// Closes the connections, so that the database can be copied.
+    package func close() async {
+        await hub.close()
+        await pool.close()
     }
 
     /// Closes the connections of apps that a single test created.
@@ -126,7 +160,7 @@ package final class TestApp: Sendable {
     }
 
     /// Creates a folder for the object store. It is left to the system's cleanup of temporary files.
-    static func makeFolder() throws -> String {
+    package static func makeFolder() throws -> String {
         var template = Array("/tmp/bookplate-app-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw TestReader.SetupFailure(description: "mkdtemp: errno \(errno)")

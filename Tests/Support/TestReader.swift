@@ -2,7 +2,7 @@ import GraphQL
 
 /// A signed-in user of a test app.
 package struct TestReader: Sendable {
-    package let app: TestApp
+    package private(set) var app: TestApp
     /// The subject of the identity token.
     package let subject: String
     package let id: Value
@@ -27,6 +27,13 @@ package struct TestReader: Sendable {
         self.id = id
         self.token = token
         self.refreshToken = refreshToken
+    }
+
+    /// Returns the same user, who sends requests to another server.
+    package func at(_ app: TestApp) -> TestReader {
+        var reader = self
+        reader.app = app
+        return reader
     }
 
     package func execute(

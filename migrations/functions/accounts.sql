@@ -1,8 +1,16 @@
 -- Accounts: who calls, the start of a request, sign-in, and account deletion.
 --
--- To read the functions, start here and continue with jobs, library, changes, covers, catalog, works, feed, imports, and
--- search. `-- requires:` in the first line of a file is only the order in which the files are applied: it names files whose
--- functions the file's policies call.
+-- To read the functions, start here, and continue in this order:
+-- 1. Callers: identities, access_tokens, oauth, audit.
+-- 2. Background work: jobs, checkpoints, object_writes.
+-- 3. A reader's library: library, reads, notes, goals, ereaders, deleted_books, covers, and then changes, which logs all of them.
+-- 4. The catalog: catalog, edition_covers, works, work_decisions, series, search.
+-- 5. The feed: feed, signals.
+-- 6. Whole libraries: imports, readers, guests, merges, moves.
+-- 7. Around the API: webhooks, rates, usage, documents, timelines, migrations.
+--
+-- `-- requires:` in the first line of a file is only the order in which the files are applied: it names files whose functions the
+-- file's policies call.
 --
 -- The functions raise these errors; DatabaseError.swift turns them into errors of the API.
 -- BP401  The session has ended.
@@ -11,6 +19,8 @@
 -- BP411  The identity token was used before.
 -- BP412  The notification was processed before.
 -- BP429  Too many sign-ins. The detail is the number of seconds to wait.
+-- BP421  The account was moved to another database. The detail is the address of its server, or empty.
+-- BP503  The account is being moved to another database. The request can be sent again.
 
 -- MARK: The caller
 
@@ -29,6 +39,7 @@ AS $$
     SELECT nullif(current_setting('app.user_id', true), '')::uuid
 $$;
 
+-- Returns the tenant of the caller, which is set together with the user. A sign-in sets only the tenant.
 CREATE OR REPLACE FUNCTION app_tenant_id() RETURNS uuid
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
@@ -47,6 +58,9 @@ $$;
 -- Serializes the writing transactions of a user, until the end of the transaction. Taken before any row lock, this
 -- advisory lock prevents deadlocks between two requests of one user, makes the order of the change log the commit order,
 -- and writes nothing.
+--
+-- begin_request, begin_token_request, and begin_job take it for each writing transaction. Therefore the functions that change a
+-- library can check something, such as a limit or an id, and then rely on it without a lock of their own.
 CREATE OR REPLACE FUNCTION lock_user(user_id uuid) RETURNS void
 LANGUAGE sql
 AS $$
@@ -85,6 +99,7 @@ BEGIN
         AND s.revoked_at IS NULL
         AND s.expires_at > now();
     IF NOT FOUND THEN
+        PERFORM refuse_moved_user(begin_request.user_id);
         RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -95,6 +110,7 @@ CREATE OR REPLACE FUNCTION refuse_session() RETURNS boolean
 LANGUAGE plpgsql
 AS $$
 BEGIN
+    PERFORM refuse_moved_user(app_user_id());
     RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
 END
 $$;
@@ -115,6 +131,7 @@ AS $$
 DECLARE
     recent bigint;
 BEGIN
+    PERFORM refuse_moved_user(app_user_id());
     INSERT INTO identity_token_uses (token_hash, expires_at)
     VALUES (open_session.token_hash, token_expires_at)
     ON CONFLICT DO NOTHING;
@@ -162,8 +179,8 @@ BEGIN
 END
 $$;
 
--- Returns the given sessions and access tokens that have ended. A server checks all sockets of all its users with one call. A caller learns
--- nothing that it could not find out by using the session.
+-- Returns the given sessions and access tokens that have ended. A server checks all sockets of all its users with one call. A
+-- caller learns nothing that it could not find out by using the session.
 CREATE OR REPLACE FUNCTION ended_sessions(users uuid[], ids uuid[]) RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -190,8 +207,8 @@ AS $$
     )
 $$;
 
--- Notifies all servers at the commit, so that they close the sockets of the session or personal access token. A server that misses the notification
--- finds the session with ended_sessions.
+-- Notifies all servers at the commit, so that they close the sockets of the session. A server that misses the notification finds
+-- the session with ended_sessions.
 CREATE OR REPLACE FUNCTION notify_session_ended() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
@@ -201,6 +218,7 @@ BEGIN
 END
 $$;
 
+-- A trigger, because sessions also end with their accounts, by a foreign key.
 CREATE OR REPLACE TRIGGER notify_session_ended_on_delete
 AFTER DELETE ON sessions
 FOR EACH ROW

@@ -36,8 +36,8 @@ BEGIN
         PERFORM pg_notify('session_ended', credential ->> 'id');
     END IF;
     SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;
-    -- The tokens of a deleted account disappear with it, which is one event.
-    IF tenant IS NULL OR credential ->> 'grant_id' IS NOT NULL THEN
+    -- The tokens of a deleted account disappear with it, which is one event, and so is the move of an account.
+    IF tenant IS NULL OR is_moving_account() OR credential ->> 'grant_id' IS NOT NULL THEN
         RETURN NULL;
     END IF;
     IF TG_ARGV[0] = 'TOKEN_CREATED' THEN
@@ -51,22 +51,26 @@ BEGIN
 END
 $$;
 
+-- Triggers, because accounts, guests, and apps of other developers start sessions and get tokens in different statements.
 CREATE OR REPLACE TRIGGER audit_sign_in
 AFTER INSERT ON sessions
 FOR EACH ROW
 EXECUTE FUNCTION audit_credential('SIGNED_IN');
 
+-- A trigger, because several functions and `bookplate-admin` revoke sessions.
 CREATE OR REPLACE TRIGGER notify_session_ended_on_update
 AFTER UPDATE OF revoked_at ON sessions
 FOR EACH ROW
 WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL)
 EXECUTE FUNCTION audit_credential('SESSION_REVOKED');
 
+-- A trigger, because readers, e-readers, and apps get tokens in different statements.
 CREATE OR REPLACE TRIGGER audit_token_creation
 AFTER INSERT ON access_tokens
 FOR EACH ROW
 EXECUTE FUNCTION audit_credential('TOKEN_CREATED');
 
+-- A trigger, because tokens also end with their grants and accounts, by foreign keys.
 CREATE OR REPLACE TRIGGER notify_token_ended
 AFTER DELETE ON access_tokens
 FOR EACH ROW

@@ -1,10 +1,22 @@
 -- The catalog: saving editions that external sources found, and the budgets of requests to these sources.
 
+-- MARK: Lock
+
+-- Waits until no other transaction changes the catalog and what follows from it, and prevents others from doing so until this
+-- transaction ends. Imports (CatalogImport.swift), backfills of editions, decisions about works, and updates of the feed call it
+-- first, because they write editions and the state of the feed in different orders. Requests that save a few editions do not.
+CREATE OR REPLACE FUNCTION lock_catalog() RETURNS void
+LANGUAGE sql
+AS $$
+    SELECT pg_advisory_xact_lock(20261122)
+$$;
+
 -- MARK: Editions
 
 -- Adds an edition that an external source returned, or fills the missing data of the one with the same ISBN. Without an ISBN,
 -- it is always a new edition. Subjects of an edition without a canonical genre are replaced, too. The edition's id at
--- `sources[i]` is `keys[i]`, and the id of its work at `work_sources[i]` is `work_keys[i]`. Returns the id of the edition in the catalog.
+-- `sources[i]` is `keys[i]`, and the id of its work at `work_sources[i]` is `work_keys[i]`. Returns the id of the edition in the
+-- catalog.
 CREATE OR REPLACE FUNCTION save_edition(
     isbn13 text,
     title text,
@@ -104,9 +116,9 @@ AS $$
         )
 $$;
 
--- Saves the answer of a source about one author, whose name may differ in the source: by the id and name of the catalog. Of
--- several answers, those with the same family name and initial count. Without an answer, only the time of the request is saved.
--- Returns whether the author has a biography now.
+-- Saves the response of a source about one author under the id and name of the catalog. The name may differ in the source: of
+-- several authors in the response, one with the same family name and initial is used. Without one, only the time of the request is
+-- saved. Returns whether the author has a biography now.
 CREATE OR REPLACE FUNCTION save_author_lookup(id uuid, name text, names text[], keys text[], bios text[]) RETURNS boolean
 LANGUAGE sql
 AS $$
@@ -322,7 +334,7 @@ CREATE POLICY administration ON source_usage TO CURRENT_USER
 
 GRANT SELECT ON editions, edition_sources, authors, genres, genre_aliases, source_misses, source_searches TO bookplate_app;
 
-REVOKE ALL ON FUNCTION reassign_genres, count_genres, save_author_lookup FROM PUBLIC;
+REVOKE ALL ON FUNCTION lock_catalog, reassign_genres, count_genres, save_author_lookup FROM PUBLIC;
 REVOKE ALL ON FUNCTION save_edition, save_authors, record_source_misses, record_source_search, reserve_source_requests,
     source_usage_today FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION save_edition, save_authors, record_source_misses, record_source_search, reserve_source_requests,

@@ -55,7 +55,8 @@ BEGIN
 END
 $$;
 
--- Adds entries for several objects.
+-- Adds entries for several objects, in the order of `ids`. Objects that this transaction has created or updated already get no
+-- UPDATED. Each call reads all entries of the transaction, so a caller passes all of its objects in one call.
 CREATE OR REPLACE FUNCTION append_changes(owner uuid, change change_kind, typename text, ids uuid[]) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -94,7 +95,16 @@ $$;
 -- Adds an entry for one object. Every change of a book calls this function, so its usual case is cheap: a query of one row, and
 -- an INSERT of values. An UPDATED after other entries of the transaction needs another query, and only a second UPDATED of an object,
 -- or an UPDATED after eight entries of a transaction, needs `append_changes`.
-CREATE OR REPLACE FUNCTION append_change(owner uuid, change change_kind, typename text, object uuid) RETURNS void
+--
+-- The trigger of `books` passes the `xmin` of the old row, the id of the transaction that wrote it. With it, a second UPDATE of
+-- thousands of books does not compare each book with all entries of the transaction, and neither does a first one:
+-- - If this transaction wrote the old row, it has logged the book, unless it has written books without logging them. The triggers
+--   then set app.writes_unlogged_books. A rollback to a savepoint ends the setting together with these writes.
+-- - If an earlier transaction wrote the old row, this one has not logged the book, unless it has logged books without writing them,
+--   and set app.logs_unwritten_books.
+CREATE OR REPLACE FUNCTION append_change(
+    owner uuid, change change_kind, typename text, object uuid, old_xmin xid DEFAULT NULL
+) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -131,8 +141,18 @@ BEGIN
             AND c.at >= now()
             AND (c.id = object OR c.seq = last_seq - 7);
         IF FOUND THEN
-            ignored := append_changes(owner, change, append_change.typename, ARRAY[object]);
-            RETURN;
+            -- A row that a subtransaction wrote has the id of the subtransaction.
+            IF old_xmin = pg_current_xact_id()::xid
+                AND current_setting('app.writes_unlogged_books', true) IS DISTINCT FROM 'on'
+            THEN
+                RETURN;
+            END IF;
+            -- The age is positive if the id is lower than that of this transaction, whose subtransactions have higher ids. A higher id
+            -- can also belong to another transaction.
+            IF old_xmin IS NULL OR age(old_xmin) <= 0 OR current_setting('app.logs_unwritten_books', true) = 'on' THEN
+                ignored := append_changes(owner, change, append_change.typename, ARRAY[object]);
+                RETURN;
+            END IF;
         END IF;
     END IF;
     IF has_webhooks THEN
@@ -177,6 +197,7 @@ DECLARE
     ignored text;
 BEGIN
     IF current_setting('app.bulk', true) = 'on' THEN
+        ignored := set_config('app.writes_unlogged_books', 'on', true);
         RETURN NULL;
     END IF;
     ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
@@ -198,15 +219,17 @@ DECLARE
     review uuid;
 BEGIN
     IF current_setting('app.bulk', true) = 'on' THEN
+        ignored := set_config('app.writes_unlogged_books', 'on', true);
         RETURN NULL;
     END IF;
     -- Comparing the records takes longer than the rest, and the time usually decides.
     IF NEW.updated_at = OLD.updated_at THEN
         IF NEW IS NOT DISTINCT FROM OLD THEN
+            ignored := set_config('app.writes_unlogged_books', 'on', true);
             RETURN NULL;
         END IF;
     END IF;
-    ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id);
+    ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id, OLD.xmin);
     IF NEW.status = OLD.status AND NEW.cover_status = OLD.cover_status THEN
         RETURN NULL;
     END IF;
@@ -290,11 +313,15 @@ BEGIN
         RETURN NULL;
     END IF;
     IF TG_OP = 'DELETE' THEN
-        ignored := append_change(OLD.user_id, 'DELETED', 'Review', OLD.id);
+        -- A hidden review was logged as deleted when it was hidden.
+        IF OLD.is_visible THEN
+            ignored := append_change(OLD.user_id, 'DELETED', 'Review', OLD.id);
+        END IF;
         PERFORM
         FROM books b
         WHERE b.user_id = OLD.user_id AND b.id = OLD.book_id;
         IF FOUND THEN
+            ignored := set_config('app.logs_unwritten_books', 'on', true);
             ignored := append_change(OLD.user_id, 'UPDATED', 'Book', OLD.book_id);
         END IF;
     ELSE
@@ -306,9 +333,10 @@ BEGIN
         ELSIF NEW.is_visible <> OLD.is_visible THEN
             -- `log_book` logs this.
             RETURN NULL;
-        ELSE
+        ELSIF NEW.is_visible THEN
             ignored := append_change(NEW.user_id, 'UPDATED', 'Review', NEW.id);
         END IF;
+        ignored := set_config('app.logs_unwritten_books', 'on', true);
         ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.book_id);
     END IF;
     RETURN NULL;
@@ -320,6 +348,7 @@ CREATE OR REPLACE FUNCTION log_imported_reviews(books_of_reviews uuid[]) RETURNS
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
+    PERFORM set_config('app.logs_unwritten_books', 'on', true);
     PERFORM append_changes(
         app_user_id(),
         'CREATED',
@@ -347,6 +376,7 @@ DECLARE
     owner uuid;
     ids uuid[];
 BEGIN
+    ignored := set_config('app.logs_unwritten_books', 'on', true);
     -- EXECUTE plans the query each time. Otherwise a session keeps the plan of a time when the libraries were small, which reads
     -- all books of the reader for each row.
     FOR owner, ids IN EXECUTE '
@@ -372,13 +402,17 @@ END
 $$;
 
 -- Deletes the log and the deliveries of a deleted user. It is a trigger, because a foreign key would lock the user's row for each
--- entry.
+-- entry. A user who is moved to another database was not deleted, so nothing is recorded.
 CREATE OR REPLACE FUNCTION delete_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
+    IF is_moving_account() THEN
+        RETURN NULL;
+    END IF;
+    PERFORM end_move_of_deleted_user(OLD.id);
     IF EXISTS (SELECT FROM webhooks) THEN
         PERFORM end_webhook_user(OLD.tenant_id, OLD.id);
     END IF;
@@ -395,33 +429,38 @@ AFTER INSERT OR UPDATE OR DELETE ON shelves
 FOR EACH ROW
 EXECUTE FUNCTION log_shelf();
 
+-- This trigger runs for each row, as above.
 CREATE OR REPLACE TRIGGER log_changes
 AFTER UPDATE ON books
 FOR EACH ROW
 EXECUTE FUNCTION log_book();
 
+-- This trigger runs for each row, as above. Its name differs, because deleted books are logged once per statement.
 CREATE OR REPLACE TRIGGER log_insert
 AFTER INSERT ON books
 FOR EACH ROW
 EXECUTE FUNCTION log_created_book();
 
+-- Once per statement: a shelf can be deleted with thousands of books, and an account with all of them.
 CREATE OR REPLACE TRIGGER log_delete
 AFTER DELETE ON books
 REFERENCING OLD TABLE AS old_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION log_deleted_books();
 
+-- A trigger, because several functions and statements add reviews.
 CREATE OR REPLACE TRIGGER set_visibility
 BEFORE INSERT ON reviews
 FOR EACH ROW
 EXECUTE FUNCTION set_review_visibility();
 
+-- This trigger runs for each row, as above.
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON reviews
 FOR EACH ROW
 EXECUTE FUNCTION log_review();
 
--- PostgreSQL has no triggers with transition tables for several events.
+-- Once per statement: a shelf can get thousands of books. PostgreSQL has no triggers with transition tables for several events.
 CREATE OR REPLACE TRIGGER log_insert
 AFTER INSERT ON shelf_books
 REFERENCING NEW TABLE AS moved_rows
@@ -429,12 +468,14 @@ FOR EACH STATEMENT
 WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
 EXECUTE FUNCTION log_shelf_books();
 
+-- As above; foreign keys delete the rows of deleted books and shelves.
 CREATE OR REPLACE TRIGGER log_delete
 AFTER DELETE ON shelf_books
 REFERENCING OLD TABLE AS moved_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION log_shelf_books();
 
+-- A trigger instead of a foreign key, which would lock the user's row for each entry.
 CREATE OR REPLACE TRIGGER delete_changes
 AFTER DELETE ON users
 FOR EACH ROW
@@ -464,7 +505,13 @@ BEGIN
         ORDER BY u.id
         LIMIT users_max
     LOOP
-        IF cutoff > (SELECT c.at FROM changes c WHERE c.user_id = owner ORDER BY c.seq LIMIT 1) THEN
+        IF cutoff > (
+            SELECT c.at
+            FROM changes c
+            WHERE c.user_id = owner
+            ORDER BY c.seq
+            LIMIT 1
+        ) THEN
             DELETE FROM changes c
             WHERE c.user_id = owner
                 AND c.seq < (
@@ -492,7 +539,8 @@ AS $$
     LIMIT rows_max
 $$;
 
--- Does the same for the server that holds the lease, or takes it because it has ended. Returns nothing to other servers.
+-- Returns the oldest events that were not delivered yet to the server that publishes events, and extends its lease. A server
+-- becomes the publisher if no other one holds the lease, or if the lease has ended. Other servers get no events.
 CREATE OR REPLACE FUNCTION take_events(holder uuid, lease_ms int, rows_max int)
 RETURNS TABLE (user_id uuid, id bigint, kind text, payload jsonb, created_at timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -512,6 +560,7 @@ BEGIN
 END
 $$;
 
+-- Ends the lease of a server that shuts down, so that another one can publish events at once.
 CREATE OR REPLACE FUNCTION release_events(holder uuid) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -519,6 +568,7 @@ AS $$
     WHERE l.name = 'events' AND l.holder = release_events.holder
 $$;
 
+-- Records that the broker has confirmed events: event `ids[i]` of `user_ids[i]`.
 CREATE OR REPLACE FUNCTION mark_events_delivered(user_ids uuid[], ids bigint[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -530,7 +580,8 @@ AS $$
         AND e.delivered_at IS NULL
 $$;
 
--- Deletes at most `rows_max` old events, and returns their number.
+-- Deletes at most `rows_max` events that are older than the given number of days, at least one, and returns their number. Events
+-- that were not delivered are deleted, too: without a broker, no event is ever delivered.
 CREATE OR REPLACE FUNCTION prune_events(older_than_days int, rows_max int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -549,23 +600,27 @@ AS $$
     FROM deleted
 $$;
 
--- Returns a number per user that changes with each entry of the change log, event, and step of an import.
-CREATE OR REPLACE FUNCTION library_positions(users uuid[]) RETURNS TABLE (user_id uuid, place bigint)
+-- Returns a number per user that changes with each entry of the change log, event, and step of an import. The number is a sum of
+-- three positions, so only equality has a meaning. A server compares it with an earlier one to find changes whose notifications
+-- it has missed. `place` is the same number for servers of release 0.9, which run on this schema during an upgrade.
+CREATE OR REPLACE FUNCTION library_positions(users uuid[]) RETURNS TABLE (user_id uuid, "position" bigint, place bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-    SELECT
-        given.id,
-        coalesce((SELECT max(c.seq) FROM changes c WHERE c.user_id = given.id), 0)
-            + coalesce((SELECT max(e.id) FROM events e WHERE e.user_id = given.id), 0)
-            + coalesce(
-                (
-                    SELECT (extract(epoch FROM max(i.updated_at)) * 1000000)::bigint
-                    FROM imports i
-                    WHERE i.user_id = given.id
-                ),
-                0
-            )
+    SELECT given.id, total.position, total.position
     FROM unnest(users) AS given (id)
+    CROSS JOIN LATERAL (
+        SELECT
+            coalesce((SELECT max(c.seq) FROM changes c WHERE c.user_id = given.id), 0)
+                + coalesce((SELECT max(e.id) FROM events e WHERE e.user_id = given.id), 0)
+                + coalesce(
+                    (
+                        SELECT (extract(epoch FROM max(i.updated_at)) * 1000000)::bigint
+                        FROM imports i
+                        WHERE i.user_id = given.id
+                    ),
+                    0
+                ) AS position
+    ) total
 $$;
 
 -- MARK: Policies and grants

@@ -1,6 +1,7 @@
 -- The position of the storage sweep. The server's role has no privilege on the table itself.
 
--- Returns the checkpoint, unless it is older than a day: it says little about the present files then.
+-- Returns the last folder that the sweep has finished, and the number of finished folders, unless they are older than a day. After
+-- that, a sweep starts from the beginning, because the finished folders may have changed.
 CREATE OR REPLACE FUNCTION sweep_checkpoint() RETURNS TABLE ("position" text, folders bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -9,6 +10,7 @@ AS $$
     WHERE c.task = 'storage.sweep' AND c.updated_at > now() - interval '1 day'
 $$;
 
+-- Stores how far the sweep has come. Replaces the previous checkpoint.
 CREATE OR REPLACE FUNCTION save_sweep_checkpoint("position" text, folders bigint) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -20,6 +22,7 @@ AS $$
         updated_at = now()
 $$;
 
+-- Deletes the checkpoint of a sweep that is complete, so that the next sweep starts from the beginning.
 CREATE OR REPLACE FUNCTION delete_sweep_checkpoint() RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

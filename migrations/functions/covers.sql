@@ -1,8 +1,9 @@
--- requires: accounts
+-- requires: accounts, moves
 -- Covers of readers' books: storing, searching, removal, and the storage that they use.
 
 -- MARK: Storage use
 
+-- Returns the bytes of the three files of a cover together.
 CREATE OR REPLACE FUNCTION cover_bytes(byte_counts int[]) RETURNS bigint
 LANGUAGE sql IMMUTABLE
 AS $$
@@ -85,7 +86,7 @@ AS $$
     ON CONFLICT DO NOTHING
 $$;
 
--- After covers are stored, replaced, or removed, whatever does it:
+-- Runs after covers are stored, replaced, or removed by any statement:
 -- 1. Rejects a version whose files may be removed already, however late the transaction comes.
 -- 2. Records an event for devices and brokers for each book that has another version now.
 -- 3. Records the versions that lost their rows (record_removed_covers).
@@ -142,21 +143,24 @@ REFERENCING NEW TABLE AS new_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION record_covers();
 
+-- As above, with the old rows, because a new version of a cover replaces one.
 CREATE OR REPLACE TRIGGER record_update
 AFTER UPDATE ON covers
 REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION record_covers();
 
+-- As above; foreign keys delete covers.
 CREATE OR REPLACE TRIGGER record_delete
 AFTER DELETE ON covers
 REFERENCING OLD TABLE AS old_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION record_covers();
 
--- Does the same for the covers of deleted books, which are dropped when the books are restored, purged, or deleted again, or
--- when a new cover needs their space. delete_books inserts the rows before it deletes the books, and restore_book deletes the
--- row after the book has its cover again, so the version is always in one of the two tables.
+-- Records the versions and the storage of the covers of deleted books, as record_covers does for those of books. These covers are
+-- dropped when the books are restored, purged, or deleted again, or when a new cover needs their space. delete_books inserts the
+-- rows before it deletes the books, and restore_book deletes the row after the book has its cover again, so the version is always
+-- in one of the two tables.
 CREATE OR REPLACE FUNCTION record_deleted_covers() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -166,11 +170,15 @@ DECLARE
 BEGIN
     IF TG_OP = 'INSERT' THEN
         stored := ARRAY(
-            SELECT jsonb_populate_record(NULL::covers, n.cover) FROM new_rows n WHERE n.cover IS NOT NULL
+            SELECT jsonb_populate_record(NULL::covers, n.cover)
+            FROM new_rows n
+            WHERE n.cover IS NOT NULL
         );
     ELSIF TG_OP = 'DELETE' THEN
         lost := ARRAY(
-            SELECT jsonb_populate_record(NULL::covers, o.cover) FROM old_rows o WHERE o.cover IS NOT NULL
+            SELECT jsonb_populate_record(NULL::covers, o.cover)
+            FROM old_rows o
+            WHERE o.cover IS NOT NULL
         );
     ELSE
         SELECT
@@ -192,18 +200,21 @@ BEGIN
 END
 $$;
 
+-- Triggers for the same reasons as those of covers.
 CREATE OR REPLACE TRIGGER record_insert
 AFTER INSERT ON deleted_books
 REFERENCING NEW TABLE AS new_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION record_deleted_covers();
 
+-- As above, with the old rows: a book that is deleted again replaces its row.
 CREATE OR REPLACE TRIGGER record_update
 AFTER UPDATE ON deleted_books
 REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION record_deleted_covers();
 
+-- As above; foreign keys delete the rows of deleted accounts.
 CREATE OR REPLACE TRIGGER record_delete
 AFTER DELETE ON deleted_books
 REFERENCING OLD TABLE AS old_rows
@@ -225,12 +236,14 @@ BEGIN
 END
 $$;
 
+-- Triggers, so that the counts are those of the rows, whichever statement adds or removes them.
 CREATE OR REPLACE TRIGGER count_insert
 AFTER INSERT ON moving_covers
 REFERENCING NEW TABLE AS new_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION count_moving_covers();
 
+-- As above; foreign keys delete the rows of deleted accounts.
 CREATE OR REPLACE TRIGGER count_delete
 AFTER DELETE ON moving_covers
 REFERENCING OLD TABLE AS old_rows
@@ -279,6 +292,8 @@ DECLARE
     current covers;
     status cover_status;
     added bigint := cover_bytes(set_cover.byte_counts);
+    -- The bytes of the cover that is replaced.
+    replaced bigint;
     excess bigint;
 BEGIN
     -- The lock serializes concurrent covers of one book, and waits for a transaction that deletes the book.
@@ -300,7 +315,7 @@ BEGIN
     FROM tenants t
     JOIN users u ON u.tenant_id = t.id
     WHERE u.id = set_cover.user_id;
-    -- The covers of deleted books use the storage, but a new cover may take their place.
+    -- The covers of deleted books use the storage, but a new cover may replace them.
     excess := added - tenant.user_storage_bytes_max + (
         SELECT coalesce(sum(cover_bytes(c.byte_counts)), 0)
         FROM stored_covers c
@@ -316,14 +331,15 @@ BEGIN
             RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
         END IF;
     END IF;
-    excess := added - tenant.storage_bytes_max + (
+    replaced := coalesce(cover_bytes(current.byte_counts), 0);
+    excess := added - replaced - tenant.storage_bytes_max + (
         SELECT coalesce(sum(s.bytes), 0)
         FROM tenant_storage s
         WHERE s.tenant_id = tenant.id
     );
     IF excess > 0 THEN
         PERFORM drop_deleted_covers(set_cover.user_id, excess);
-        IF added - tenant.storage_bytes_max + (
+        IF added - replaced - tenant.storage_bytes_max + (
             SELECT coalesce(sum(s.bytes), 0)
             FROM tenant_storage s
             WHERE s.tenant_id = tenant.id
@@ -554,7 +570,8 @@ $$;
 
 -- MARK: Removed versions
 
--- Returns those of the given versions that no row names, and marks them as removed: from now on no row can name them.
+-- Returns those of the given versions that no row names, and marks them as removed: from now on no row can name them. None of an
+-- account that is being moved.
 CREATE OR REPLACE FUNCTION mark_versions_removed(user_id uuid, book_ids uuid[], versions text[])
 RETURNS TABLE (book_id uuid, version text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -563,6 +580,9 @@ AS $$
 BEGIN
     -- Waits for the user's running transactions, whose rows the query below then sees. Later ones see its result.
     PERFORM lock_user(mark_versions_removed.user_id);
+    IF are_moved_covers_kept(mark_versions_removed.user_id) THEN
+        RETURN;
+    END IF;
     RETURN QUERY
         WITH unnamed AS MATERIALIZED (
             SELECT given.book_id, given.version
@@ -591,7 +611,7 @@ BEGIN
 END
 $$;
 
--- Whether a row names the version.
+-- Whether a row names the version, or would name it if the move of its account were completed or undone.
 CREATE OR REPLACE FUNCTION is_stored_version(user_id uuid, book_id uuid, version text) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -601,7 +621,7 @@ AS $$
         WHERE c.user_id = is_stored_version.user_id
             AND c.book_id = is_stored_version.book_id
             AND c.version = is_stored_version.version
-    )
+    ) OR are_moved_covers_kept(is_stored_version.user_id)
 $$;
 
 -- Returns removed versions whose rows can be deleted together with their files.
@@ -629,8 +649,10 @@ $$;
 
 -- MARK: Public access
 
--- Covers are public: a client that knows the ids, which cannot be guessed, can load the image without a session. These
--- return what such a request needs. The title is for a generated image of a book without a cover.
+-- Covers are public: a client that knows the ids, which cannot be guessed, can load the image without a session. The functions
+-- below return the data for such a request, without a caller.
+
+-- Returns the version of a book's cover. Null if the book has none or does not exist.
 CREATE OR REPLACE FUNCTION public_cover_version(user_id uuid, book_id uuid) RETURNS text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -639,6 +661,7 @@ AS $$
     WHERE c.user_id = public_cover_version.user_id AND c.book_id = public_cover_version.book_id
 $$;
 
+-- Returns the texts of the title card, the generated image of a book without a cover. No row if there is no such book.
 CREATE OR REPLACE FUNCTION public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text)
 RETURNS SETOF record
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp

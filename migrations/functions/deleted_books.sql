@@ -26,8 +26,16 @@ BEGIN
             owner,
             b.id,
             to_jsonb(b),
-            (SELECT to_jsonb(r) FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id),
-            (SELECT to_jsonb(c) FROM covers c WHERE c.user_id = owner AND c.book_id = b.id),
+            (
+                SELECT to_jsonb(r)
+                FROM reviews r
+                WHERE r.user_id = owner AND r.book_id = b.id
+            ),
+            (
+                SELECT to_jsonb(c)
+                FROM covers c
+                WHERE c.user_id = owner AND c.book_id = b.id
+            ),
             ARRAY(
                 SELECT s.shelf_id
                 FROM shelf_books s
@@ -35,15 +43,27 @@ BEGIN
                 WHERE s.user_id = owner AND s.book_id = b.id
                 ORDER BY h.name, h.id
             ),
-            (SELECT jsonb_agg(to_jsonb(r)) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id),
+            (
+                SELECT jsonb_agg(to_jsonb(r))
+                FROM reads r
+                WHERE r.user_id = owner AND r.book_id = b.id
+            ),
             (
                 SELECT jsonb_agg(to_jsonb(p))
                 FROM reads r
                 JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
                 WHERE r.user_id = owner AND r.book_id = b.id
             ),
-            (SELECT jsonb_agg(to_jsonb(n)) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id),
-            (SELECT to_jsonb(p) FROM ereader_positions p WHERE p.user_id = owner AND p.book_id = b.id)
+            (
+                SELECT jsonb_agg(to_jsonb(n))
+                FROM notes n
+                WHERE n.user_id = owner AND n.book_id = b.id
+            ),
+            (
+                SELECT to_jsonb(p)
+                FROM ereader_positions p
+                WHERE p.user_id = owner AND p.book_id = b.id
+            )
         FROM books b
         WHERE b.user_id = owner AND b.id = ANY(ids)
         -- Another book may have had the id before.
@@ -102,7 +122,8 @@ END
 $$;
 
 -- Restores a deleted book with its review, its reads, its notes, its cover, the last position of an e-reader, and those of its
--- shelves that still exist. The outcome is RESTORED, EXISTS if the library has the book, NOT_FOUND, or CONFLICT if another book has its ISBN or its edition.
+-- shelves that still exist. The outcome is RESTORED, EXISTS if the library has the book, NOT_FOUND if it was never deleted or can no
+-- longer be restored, or CONFLICT if another book, `other_id`, has its ISBN or its edition.
 CREATE OR REPLACE FUNCTION restore_book(owner uuid, restored_id uuid, OUT outcome text, OUT other_id uuid)
 LANGUAGE plpgsql
 AS $$

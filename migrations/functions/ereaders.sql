@@ -9,7 +9,7 @@
 
 -- Returns whether a position in a book without an open read starts a new one. A book that was not read before is read now. A
 -- reader who looks something up in a finished book, or closes it, does not read it again: the position must be in the first
--- tenth. A book that was given up is read on from any place before the last tenth.
+-- tenth. A book that was given up is read on from any position before the last tenth.
 CREATE OR REPLACE FUNCTION starts_read(owner uuid, book uuid, fraction float8) RETURNS boolean
 LANGUAGE sql STABLE
 AS $$
@@ -32,7 +32,7 @@ $$;
 -- Adds a position to the open read of a book, or changes the entry that the same device has written last, if that is the newest
 -- one and began less than 15 minutes before: a device that reports every page would otherwise fill the read with entries. An
 -- entry that the reader has edited is never changed. A position that is not newer than the newest entry, or before the first
--- day of the read, or at the same place, adds nothing.
+-- day of the read, or the position of the newest entry, adds nothing.
 --
 -- `outcome` is READS, ENTRIES, or DONE, with the entry that now has the position, if any, and the time at which it began.
 CREATE OR REPLACE FUNCTION log_position(

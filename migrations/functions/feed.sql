@@ -18,8 +18,9 @@ WHERE undone_at IS NULL
 ORDER BY user_id, edition_id, least(swiped_at, recorded_at) DESC, swiped_at DESC;
 
 -- A reader's opinion of a work, from the strongest source: a review, a swipe, or the book in the library. `edition_id` is the
--- record of the work that the opinion is about. Other readers' feeds learn from `weight`, 0 to 1.25. `voice` is the weight in the
--- reader's own feed and can be negative.
+-- record of the work that the opinion is about, and `founder_id` identifies the work (`work_records`). Similar books are learned from
+-- `weight`, 0 to 1.25. `voice` is the weight in the reader's own feed, -0.3 to 1.25. If it is positive, it also adds to the popularity
+-- of the work (signals.sql).
 CREATE OR REPLACE VIEW reader_signals WITH (security_invoker = true) AS
 SELECT user_id, edition_id, weight, voice, at, founder_id
 FROM (
@@ -361,19 +362,19 @@ BEGIN
     END IF;
     IF is_import OR has_other_language THEN
         PERFORM list_genres_of_editions(NULL);
-        UPDATE feed_state SET decks_valid_since = now();
+        -- Not now(), the start of the transaction: decks that were built during an import contain nothing of it.
+        UPDATE feed_state SET decks_valid_since = clock_timestamp();
     END IF;
     PERFORM count_genres();
 END
 $$;
 
 -- Updates the popularity of the books, which the trigger of editions brings into their genres, and deletes the chains whose
--- newest deck is old. A catalog import takes the same lock (CatalogImport.swift), because both write editions and the feed's
--- state in different orders.
+-- newest deck is old.
 CREATE OR REPLACE FUNCTION refresh_feed() RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-    SELECT pg_advisory_xact_lock(20261122);
+    SELECT lock_catalog();
     SELECT refresh_popularity();
     SELECT refresh_genres(false);
     DELETE FROM feed_decks d

@@ -79,6 +79,8 @@ BEGIN
 END
 $$;
 
+-- Deletes a goal, and records its id, so that a device that repeats its creation does not bring it back. Succeeds if there is no such
+-- goal.
 CREATE OR REPLACE FUNCTION delete_reading_goal(owner uuid, goal uuid) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -86,7 +88,7 @@ BEGIN
     DELETE FROM reading_goals g
     WHERE g.user_id = owner AND g.id = goal;
     IF FOUND THEN
-        PERFORM bury(owner, goal);
+        PERFORM record_deleted_id(owner, goal);
     END IF;
 END
 $$;
@@ -146,6 +148,7 @@ BEGIN
 END
 $$;
 
+-- As for books (changes.sql), no statement can forget to log a change.
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON reading_goals
 FOR EACH ROW

@@ -1,4 +1,4 @@
--- requires: accounts, audit, covers, deleted_books, imports, reads, works
+-- requires: accounts, audit, covers, deleted_books, imports, moves, reads, works
 -- Guests: users without an identity. Their limits, their upgrade to accounts, their deletion, and the move of their covers. The
 -- merge of their libraries is in merges.sql.
 
@@ -18,14 +18,16 @@ BEGIN
     IF FOUND
         AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
         AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
+        -- The library exists already.
+        AND NOT public.is_moving_account()
     THEN
         RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
     END IF;
 END
 $$;
 
--- Computes the columns of a book that follow from others, copies changed facts to its reads, and limits the books of guests. Replaces the
--- function and the trigger of the migration store_title_card_versions.
+-- Computes the columns of a book that follow from others, copies changed facts to its reads, and limits the books of guests. Replaces
+-- the function and the trigger of the migration store_title_card_versions.
 CREATE OR REPLACE FUNCTION set_computed_columns() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
@@ -58,7 +60,8 @@ BEGIN
 END
 $$;
 
--- The second line lists the computed columns, so that a statement cannot assign other values to them.
+-- A trigger instead of generated columns, whose expressions PostgreSQL parses again for each update. The second line lists the
+-- computed columns, so that a statement cannot assign other values to them.
 CREATE OR REPLACE TRIGGER set_computed_columns
 BEFORE INSERT OR UPDATE OF
     title, authors, written_author, genre, series, series_position, page_count,
@@ -90,6 +93,9 @@ BEGIN
     ORDER BY u.id
     FOR UPDATE;
     adopt_guest.user_id := user_of_identity();
+    -- Otherwise the guest's library would be left behind.
+    PERFORM refuse_moved_user(guest);
+    PERFORM refuse_moved_user(adopt_guest.user_id);
     PERFORM
     FROM users u
     WHERE u.id = guest AND u.tenant_id = app_tenant_id() AND u.is_guest
@@ -135,17 +141,31 @@ AS $$
     WHERE u.id = guest AND u.is_guest
 $$;
 
--- Returns guests that were not active for the given number of days, at least one.
-CREATE OR REPLACE FUNCTION inactive_guests(days int, guests_max int) RETURNS SETOF uuid
+-- Looks at the next `users_max` users in the order of their ids. Returns the last of them, or null if there are no more, and the guests
+-- among them that were not active for the given number of days, at least one. Each call takes about the same time, although the
+-- activity of each guest is a query of several tables.
+CREATE OR REPLACE FUNCTION inactive_guests(
+    days int, after_user uuid, users_max int, OUT last_user uuid, OUT guests uuid[]
+)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-    SELECT u.id
-    FROM users u
-    WHERE u.is_guest
-        AND u.created_at < now() - greatest(1, days) * interval '1 day'
-        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
-    ORDER BY u.created_at
-    LIMIT guests_max
+    WITH examined AS MATERIALIZED (
+        SELECT u.id, u.is_guest AND u.created_at < now() - greatest(1, days) * interval '1 day' AS is_old_guest
+        FROM users u
+        WHERE u.id > coalesce(after_user, '00000000-0000-0000-0000-000000000000')
+        ORDER BY u.id
+        LIMIT users_max
+    )
+    SELECT
+        (SELECT e.id FROM examined e ORDER BY e.id DESC LIMIT 1),
+        ARRAY(
+            SELECT e.id
+            FROM examined e
+            WHERE e.is_old_guest
+                AND guest_last_active(e.id) < now() - greatest(1, days) * interval '1 day'
+                -- The parcel of a closed guest contains its sessions, so it seems to be inactive.
+                AND NOT is_leaving_account(e.id)
+        )
 $$;
 
 -- Sets app.user_id to a guest that is still inactive, and otherwise to no user.
@@ -158,13 +178,16 @@ BEGIN
     PERFORM lock_user(guest);
     SELECT u.tenant_id INTO tenant
     FROM users u
-    WHERE u.id = guest AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day';
+    WHERE u.id = guest
+        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
+        AND NOT is_leaving_account(u.id);
     PERFORM
         set_config('app.user_id', CASE WHEN tenant IS NULL THEN '' ELSE guest::text END, true),
         set_config('app.tenant_id', coalesce(tenant::text, ''), true);
 END
 $$;
 
+-- Returns the number of guests of all tenants, for metrics.
 CREATE OR REPLACE FUNCTION count_guests() RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

@@ -25,12 +25,16 @@ CREATE OR REPLACE FUNCTION record_identity() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
+    IF is_moving_account() THEN
+        RETURN NULL;
+    END IF;
     INSERT INTO identities (user_id, tenant_id, subject, created_at)
     VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
     RETURN NULL;
 END
 $$;
 
+-- A trigger, because servers of the previous version do not add identities.
 CREATE OR REPLACE TRIGGER record_identity
 AFTER INSERT ON users
 FOR EACH ROW
@@ -111,13 +115,20 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the identity token was used before' USING ERRCODE = 'BP411';
     END IF;
-    INSERT INTO identities (user_id, tenant_id, subject)
-    SELECT u.id, u.tenant_id, app_subject()
-    FROM users u
-    WHERE u.id = owner AND u.tenant_id = app_tenant_id();
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
-    END IF;
+    BEGIN
+        INSERT INTO identities (user_id, tenant_id, subject)
+        SELECT u.id, u.tenant_id, app_subject()
+        FROM users u
+        WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
+        END IF;
+    EXCEPTION
+        -- The other account was moved to another database, not the caller's.
+        WHEN SQLSTATE 'BP421' THEN
+            RAISE EXCEPTION 'This identity belongs to another account. Sign in with it to use that account.'
+                USING ERRCODE = 'BP409';
+    END;
     PERFORM record_audit_event('IDENTITY_LINKED', app_tenant_id(), owner, NULL, '{}');
     UPDATE users u
     SET is_guest = false
@@ -179,6 +190,7 @@ BEGIN
 END
 $$;
 
+-- A trigger, because readers unlink identities, and notifications from Apple end them, in different functions.
 CREATE OR REPLACE TRIGGER audit_unlinked_identity
 AFTER DELETE ON identities
 FOR EACH ROW

@@ -108,21 +108,30 @@ BEGIN
         RETURN;
     END IF;
     named_by := 'CARD';
-    SELECT e.id INTO card_id FROM editions e WHERE e.id = given."cardId";
+    SELECT e.id INTO card_id
+    FROM editions e
+    WHERE e.id = given."cardId";
     IF NOT FOUND THEN
         named_by := 'ISBN';
-        SELECT e.id INTO card_id FROM editions e WHERE e.isbn13 = given.isbn13;
+        SELECT e.id INTO card_id
+        FROM editions e
+        WHERE e.isbn13 = given.isbn13;
     END IF;
 
-    SELECT * INTO kept FROM books b WHERE b.user_id = owner AND b.id = given.id;
+    SELECT * INTO kept
+    FROM books b
+    WHERE b.user_id = owner AND b.id = given.id;
     IF NOT FOUND THEN
-        SELECT * INTO kept FROM books b WHERE b.user_id = owner AND b.isbn13 = given.isbn13;
+        SELECT * INTO kept
+        FROM books b
+        WHERE b.user_id = owner AND b.isbn13 = given.isbn13;
     END IF;
     IF NOT FOUND THEN
         -- A book with the edition only because of its title is another copy of the work if both have an ISBN.
         SELECT * INTO kept
         FROM books b
-        WHERE b.user_id = owner AND b.edition_id = card_id
+        WHERE b.user_id = owner
+            AND b.edition_id = card_id
             AND (b.linked_by <> 'TITLE' OR b.isbn13 IS NULL OR given.isbn13 IS NULL);
     END IF;
     IF NOT FOUND AND known ? lower(given.title) THEN
@@ -492,9 +501,9 @@ BEGIN
         ELSIF entry ? 'profile' THEN
             -- The account keeps what it has.
             UPDATE users u
-            SET display_name = coalesce(u.display_name, fresh.display_name),
-                preferred_genres = CASE WHEN u.preferred_genres = '{}' THEN fresh.genres ELSE u.preferred_genres END,
-                time_zone = CASE WHEN u.time_zone = 'UTC' THEN fresh.time_zone ELSE u.time_zone END,
+            SET display_name = coalesce(u.display_name, given_profile.display_name),
+                preferred_genres = CASE WHEN u.preferred_genres = '{}' THEN given_profile.genres ELSE u.preferred_genres END,
+                time_zone = CASE WHEN u.time_zone = 'UTC' THEN given_profile.time_zone ELSE u.time_zone END,
                 updated_at = now()
             FROM (
                 SELECT
@@ -509,12 +518,12 @@ BEGIN
                         (SELECT z.name FROM pg_timezone_names z WHERE z.name = entry -> 'profile' ->> 'timeZone'),
                         'UTC'
                     ) AS time_zone
-            ) fresh
+            ) given_profile
             WHERE u.id = owner
                 AND (
-                    (u.display_name IS NULL AND fresh.display_name IS NOT NULL)
-                    OR (u.preferred_genres = '{}' AND fresh.genres <> '{}')
-                    OR (u.time_zone = 'UTC' AND fresh.time_zone <> 'UTC')
+                    (u.display_name IS NULL AND given_profile.display_name IS NOT NULL)
+                    OR (u.preferred_genres = '{}' AND given_profile.genres <> '{}')
+                    OR (u.time_zone = 'UTC' AND given_profile.time_zone <> 'UTC')
                 );
             PERFORM import_goals(entry -> 'profile' -> 'readingGoals');
         ELSIF entry ? 'progress' THEN

@@ -3,9 +3,9 @@
 
 -- MARK: Enqueuing
 
--- Adds a job and returns its id. If the work is already queued (same user, kind, and key), the job gets the new payload and
--- runs at the earlier of both times; if it is running, it runs once more. Jobs can only be enqueued for the current user,
--- which begin_request or begin_job has set, or without a user.
+-- Adds a job and returns its id. If the work is already queued (same user, kind, and key), the job gets the new payload and all of
+-- its attempts, and runs at the earlier of both times; if it is running, it runs once more. Jobs can only be enqueued for the
+-- current user, which begin_request or begin_job has set, or without a user.
 CREATE OR REPLACE FUNCTION enqueue_job(
     user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority int, attempts_max int
 ) RETURNS uuid
@@ -28,6 +28,7 @@ BEGIN
     SET payload = excluded.payload,
         priority = least(j.priority, excluded.priority),
         run_at = least(j.run_at, excluded.run_at),
+        attempts = CASE j.state WHEN 'RUNNING' THEN j.attempts ELSE 0 END,
         again = (j.state = 'RUNNING'),
         updated_at = now()
     RETURNING j.id INTO job_id;
@@ -59,7 +60,8 @@ $$;
 -- MARK: Working
 
 -- Claims jobs that are due, at most `capacities[i]` of the kind `kinds[i]`. Jobs whose lease has expired are ready again
--- first, or dead if that was their last attempt. `postponed_ms` is for how long the job has been postponed.
+-- first, or dead if that was their last attempt and they were not enqueued again. `postponed_ms` is for how long the job has been
+-- postponed.
 --
 -- Relies on this plan: for each kind, the index jobs_ready is read in its order until there are enough jobs, so the number of
 -- waiting jobs does not matter. The jobs with expired leases come from jobs_running.
@@ -72,7 +74,12 @@ AS $$
 #variable_conflict use_column
 BEGIN
     UPDATE jobs j
-    SET state = CASE WHEN j.attempts >= j.attempts_max AND j.every IS NULL THEN 'DEAD' ELSE 'READY' END::job_state,
+    SET state = CASE
+            WHEN j.attempts >= j.attempts_max AND j.every IS NULL AND NOT j.again THEN 'DEAD'
+            ELSE 'READY'
+        END::job_state,
+        attempts = CASE WHEN j.again THEN 0 ELSE j.attempts END,
+        postponed_since = CASE WHEN j.attempts >= j.attempts_max AND j.again THEN NULL ELSE j.postponed_since END,
         last_error = 'The worker ' || coalesce(j.worker, '') || ' stopped before it finished the job.',
         worker = NULL,
         lease_until = NULL,
@@ -195,23 +202,31 @@ END
 $$;
 
 -- Records that a job failed. It runs again after the delay. It is dead if the delay is null or this was the last attempt;
--- a recurring job waits for its next run instead.
+-- a recurring job waits for its next run instead, and a job that was enqueued again while it ran starts over at once. In any case, a
+-- job that was enqueued again has all of its attempts.
 CREATE OR REPLACE FUNCTION fail_job(id uuid, fence int, message text, delay_ms bigint) RETURNS boolean
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     UPDATE jobs j
     SET state = CASE
-            WHEN (delay_ms IS NULL OR j.attempts >= j.attempts_max) AND j.every IS NULL THEN 'DEAD'
+            WHEN (delay_ms IS NULL OR j.attempts >= j.attempts_max) AND j.every IS NULL AND NOT j.again THEN 'DEAD'
             ELSE 'READY'
         END::job_state,
         run_at = CASE
             WHEN delay_ms IS NOT NULL AND j.attempts < j.attempts_max THEN now() + delay_ms * interval '1 millisecond'
+            WHEN j.again THEN now()
             ELSE now() + coalesce(j.every, '0')
         END,
         attempts = CASE
+            WHEN j.again THEN 0
             WHEN j.every IS NOT NULL AND (delay_ms IS NULL OR j.attempts >= j.attempts_max) THEN 0
             ELSE j.attempts
         END,
+        postponed_since = CASE
+            WHEN j.again AND (delay_ms IS NULL OR j.attempts >= j.attempts_max) THEN NULL
+            ELSE j.postponed_since
+        END,
+        again = false,
         last_error = left(message, 1000),
         worker = NULL,
         lease_until = NULL,

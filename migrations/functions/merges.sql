@@ -4,6 +4,9 @@
 -- A book of the guest that the account has, by its ISBN, edition, work, or title, is merged with that book. All other objects move
 -- with their ids, unless the account uses the id already. If both have a value for the same field, the account's
 -- value is kept. Longer texts of the guest become notes, so they are not lost.
+--
+-- A merge keeps all objects, although the account may then have more of a kind than can be created, such as more than 500 shelves or
+-- 2,000 notes of a book. The reader cannot create more until the number is below the limit.
 
 -- Returns the id, or another one if the user has an object with it.
 CREATE OR REPLACE FUNCTION unused_id(owner uuid, given uuid) RETURNS uuid
@@ -107,7 +110,7 @@ CREATE OR REPLACE FUNCTION page_in_edition(page int, page_count int, other_count
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT CASE
-        WHEN page_count > 0 AND other_count > 0 THEN least(round(page::float8 / page_count * other_count)::int, other_count)
+        WHEN page_count > 0 AND other_count > 0 THEN least(round(page::float8 / page_count * other_count), other_count)::int
         ELSE page
     END
 $$;

@@ -14,10 +14,10 @@ AS $$
     LIMIT 1
 $$;
 
--- Returns the first key of the order of the notes of a book: the part of the book before the note if it is known, then the
--- other pages and seconds, then notes without a position. A page after the last one comes after it: the edition of the note may
--- have more pages.
-CREATE OR REPLACE FUNCTION note_place(page int, percent float8, seconds int, page_count int, length_seconds int)
+-- Returns the number by which the notes of a book are sorted first. It is the part of the book before the note, from 0 to 1, if the
+-- length of the book is known. Other notes with a page follow, and after them notes with a time, and notes without a position. It is
+-- greater than 1 for a page after the last one, because the note may be from an edition with more pages.
+CREATE OR REPLACE FUNCTION note_position(page int, percent float8, seconds int, page_count int, length_seconds int)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -70,10 +70,10 @@ BEGIN
         FROM input i
         LEFT JOIN books b ON b.user_id = owner AND b.id = i.book_id
         LEFT JOIN notes k ON k.user_id = owner AND k.id = i.id
-    ), room AS MATERIALIZED (
+    ), capacities AS MATERIALIZED (
         SELECT
             c.book_id,
-            2000 - (SELECT count(*) FROM notes k WHERE k.user_id = owner AND k.book_id = c.book_id) AS of_book
+            2000 - (SELECT count(*) FROM notes k WHERE k.user_id = owner AND k.book_id = c.book_id) AS capacity
         FROM (SELECT DISTINCT c.book_id FROM checked c) c
     ), accepted AS MATERIALIZED (
         SELECT
@@ -81,14 +81,14 @@ BEGIN
             CASE
                 WHEN c.found IS NOT NULL OR c.is_stored THEN c.found
                 WHEN count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored)
-                    OVER (PARTITION BY c.book_id ORDER BY c.n) > r.of_book
+                    OVER (PARTITION BY c.book_id ORDER BY c.n) > r.capacity
                 THEN 'BOOK_FULL'
                 WHEN count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored) OVER (ORDER BY c.n)
                     > 100000 - (SELECT count(*) FROM notes k WHERE k.user_id = owner)
                 THEN 'LIBRARY_FULL'
             END AS problem
         FROM checked c
-        JOIN room r ON r.book_id = c.book_id
+        JOIN capacities r ON r.book_id = c.book_id
     ), stored AS (
         INSERT INTO notes (
             user_id, id, book_id, text, comment, chapter, color, page, percent, seconds, created_at
@@ -173,7 +173,7 @@ BEGIN
     WHERE n.user_id = owner AND n.id = note
     RETURNING n.book_id INTO book;
     IF FOUND THEN
-        PERFORM bury(owner, note);
+        PERFORM record_deleted_id(owner, note);
     END IF;
     RETURN book;
 END
@@ -195,7 +195,7 @@ $$;
 -- not with an index, unless the function has the owner's privileges. OFFSET 0 keeps the planner from reading all notes of the reader
 -- by another index. enable_seqscan = off, because the planner has no statistics of the keys of one reader. force_custom_plan,
 -- because the words decide how much is found. Starting parallel workers takes longer than most searches.
-CREATE OR REPLACE FUNCTION search_notes(search text, wanted note_color) RETURNS TABLE (id uuid, created_at timestamptz)
+CREATE OR REPLACE FUNCTION search_notes(search text, of_color note_color) RETURNS TABLE (id uuid, created_at timestamptz)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_custom_plan
 SET enable_seqscan = off
@@ -230,7 +230,7 @@ BEGIN
             FROM notes n
             WHERE n.user_id = owner
                 AND strpos(concat_ws(E'\n', n.text, n.comment, n.chapter), search) > 0
-                AND (wanted IS NULL OR n.color = wanted);
+                AND (of_color IS NULL OR n.color = of_color);
         RETURN;
     END IF;
     FOR is_lenient IN 0..1 LOOP
@@ -271,7 +271,7 @@ BEGIN
                 RETURN QUERY
                     SELECT n.id, n.created_at
                     FROM notes n
-                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (wanted IS NULL OR n.color = wanted);
+                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (of_color IS NULL OR n.color = of_color);
             ELSE
                 RETURN QUERY
                     SELECT n.id, n.created_at
@@ -283,7 +283,7 @@ BEGIN
                             @@ ('(' || array_to_string(needed, ') & (') || ')')::tsquery
                         OFFSET 0
                     ) n
-                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (wanted IS NULL OR n.color = wanted);
+                    WHERE n.user_id = owner AND n.book_id = ANY(book_ids) AND (of_color IS NULL OR n.color = of_color);
             END IF;
             is_found := is_found OR FOUND;
         END LOOP;
@@ -296,7 +296,7 @@ BEGIN
                     @@ ('(' || array_to_string(parts, ') & (') || ')')::tsquery
                 OFFSET 0
             ) n
-            WHERE n.user_id = owner AND n.book_id <> ALL(titled_ids) AND (wanted IS NULL OR n.color = wanted);
+            WHERE n.user_id = owner AND n.book_id <> ALL(titled_ids) AND (of_color IS NULL OR n.color = of_color);
         EXIT WHEN is_found OR FOUND;
     END LOOP;
 END
@@ -315,7 +315,7 @@ DECLARE
     owner uuid := app_user_id();
     ignored uuid[];
 BEGIN
-    WITH fresh AS MATERIALIZED (
+    WITH new_notes AS MATERIALIZED (
         SELECT
             i.*,
             row_number() OVER (PARTITION BY i."bookId" ORDER BY i."createdAt", i.id) AS book_position,
@@ -332,7 +332,7 @@ BEGIN
         SELECT
             owner, f.id, b.id, f.text, f.comment, f.chapter, f.color, f.page, f.percent, f.seconds,
             coalesce(f."createdAt", now()), coalesce(f."updatedAt", f."createdAt", now())
-        FROM fresh f
+        FROM new_notes f
         JOIN books b ON b.user_id = owner AND b.id = f."bookId"
         WHERE f.book_position
                 <= 2000 - (SELECT count(*) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
@@ -344,7 +344,7 @@ BEGIN
         RETURNING id
     )
     SELECT coalesce(array_agg(f.id), '{}') INTO ignored
-    FROM fresh f
+    FROM new_notes f
     WHERE f.id NOT IN (SELECT s.id FROM stored s);
     RETURN ignored;
 END
@@ -375,6 +375,7 @@ BEGIN
 END
 $$;
 
+-- As for books (changes.sql), no statement can forget to log a change.
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON notes
 FOR EACH ROW

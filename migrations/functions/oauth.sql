@@ -1,4 +1,4 @@
--- requires: access_tokens, accounts, audit
+-- requires: access_tokens, accounts, audit, moves
 -- OAuth: requests of apps of other developers, the decisions of readers, and the tokens of the apps.
 --
 -- An app that asks for tokens is not a caller with a session, so these functions run with the rights of the owner, and find their
@@ -132,6 +132,47 @@ BEGIN
 END
 $$;
 
+-- Returns an undecided request with its client, for the database of the reader.
+CREATE OR REPLACE FUNCTION undecided_oauth_request(tenant uuid, code text) RETURNS TABLE (request jsonb, client jsonb)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT to_jsonb(r), to_jsonb(c)
+    FROM oauth_requests r
+    JOIN oauth_clients c ON c.id = r.client_id
+    WHERE r.tenant_id = tenant AND r.user_code = code AND r.user_id IS NULL AND r.expires_at > now()
+$$;
+
+-- Deletes a request that another database has adopted. Returns true if a reader of this database has decided it, so that it is kept.
+CREATE OR REPLACE FUNCTION release_oauth_request(request uuid) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+BEGIN
+    DELETE FROM oauth_requests r
+    WHERE r.id = request AND r.user_id IS NULL;
+    RETURN EXISTS (SELECT FROM oauth_requests r WHERE r.id = request);
+END
+$$;
+
+-- Adds a request of the caller's tenant that `undecided_oauth_request` has returned in another database, and its client if this database lacks
+-- it. The request is undecided.
+CREATE OR REPLACE FUNCTION adopt_oauth_request(request jsonb, client jsonb) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    INSERT INTO oauth_clients
+    SELECT c.*
+    FROM jsonb_populate_record(NULL::oauth_clients, client) c
+    WHERE c.tenant_id = app_tenant_id()
+    ON CONFLICT DO NOTHING;
+    INSERT INTO oauth_requests
+    SELECT r.*
+    FROM jsonb_populate_record(
+        NULL::oauth_requests,
+        request || '{"user_id": null, "is_allowed": null, "grant_id": null, "code_hash": null, "code_expires_at": null}'
+    ) r
+    WHERE r.tenant_id = app_tenant_id()
+    ON CONFLICT DO NOTHING
+$$;
+
 -- Deletes requests that the caller has allowed and no app has exchanged yet. It comes before the deletion of the caller's grants,
 -- because it waits for an exchange in progress, whose grant is then seen.
 CREATE OR REPLACE FUNCTION delete_allowed_oauth_requests() RETURNS void
@@ -232,11 +273,13 @@ BEGIN
     WHERE r.client_id = client
         AND CASE WHEN is_device THEN r.device_hash = given_hash ELSE r.code_hash = given_hash END;
     IF NOT FOUND THEN
+        PERFORM refuse_moved_hash(given_hash);
         RETURN;
     END IF;
     locked_user := request.user_id;
     IF locked_user IS NOT NULL THEN
         PERFORM lock_user(locked_user);
+        PERFORM refuse_moved_user(locked_user);
     END IF;
     SELECT r.* INTO request
     FROM oauth_requests r
@@ -309,6 +352,7 @@ BEGIN
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
     FOR UPDATE;
     IF NOT FOUND THEN
+        PERFORM refuse_moved_user(owner);
         outcome := 'UNKNOWN';
         RETURN;
     END IF;
@@ -353,6 +397,8 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
     PERFORM lock_user(owner);
+    -- The grant would come back with the parcel.
+    PERFORM refuse_moved_user(owner);
     DELETE FROM oauth_grants g
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client;
 END
@@ -360,11 +406,16 @@ $$;
 
 -- Revokes an access token of a client.
 CREATE OR REPLACE FUNCTION revoke_oauth_token(client uuid, given_hash bytea) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+BEGIN
     DELETE FROM access_tokens t
     USING oauth_grants g
-    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client
+    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client;
+    IF NOT FOUND THEN
+        PERFORM refuse_moved_hash(given_hash);
+    END IF;
+END
 $$;
 
 -- MARK: Clients
@@ -376,6 +427,7 @@ LANGUAGE sql STABLE
 AS $$
     SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
         OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
+        OR is_client_in_parcel(client, true)
 $$;
 
 -- Adds an app that registers itself. Returns false if the tenant does not allow that, or has `clients_max` such apps. The oldest
@@ -485,6 +537,9 @@ AS $$
 DECLARE
     changed oauth_grants;
 BEGIN
+    IF is_moving_account() THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP = 'DELETE' THEN
         changed := OLD;
     ELSE
@@ -500,11 +555,13 @@ BEGIN
 END
 $$;
 
+-- A trigger, so that the audit log also contains grants that the administrator adds with SQL.
 CREATE OR REPLACE TRIGGER audit_oauth_grant
 AFTER INSERT ON oauth_grants
 FOR EACH ROW
 EXECUTE FUNCTION audit_oauth_grant('APP_AUTHORIZED');
 
+-- A trigger, because grants also end with their clients, by a foreign key.
 CREATE OR REPLACE TRIGGER audit_ended_oauth_grant
 AFTER DELETE ON oauth_grants
 FOR EACH ROW
@@ -534,8 +591,9 @@ GRANT SELECT, DELETE ON oauth_grants TO bookplate_app;
 REVOKE ALL ON FUNCTION start_oauth_request, oauth_request_of_browser, set_oauth_code, cancel_oauth_request,
     oauth_request_of_reader, decide_oauth_request, exchange_oauth_code, refresh_oauth_grant, oauth_refresh_state,
     end_oauth_grant, revoke_oauth_token, register_oauth_client, prune_oauth, audit_oauth_grant,
-    delete_allowed_oauth_requests FROM PUBLIC;
+    delete_allowed_oauth_requests, undecided_oauth_request, release_oauth_request, adopt_oauth_request FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION start_oauth_request, oauth_request_of_browser, set_oauth_code, cancel_oauth_request,
     oauth_request_of_reader, decide_oauth_request, exchange_oauth_code, refresh_oauth_grant, oauth_refresh_state,
-    end_oauth_grant, revoke_oauth_token, register_oauth_client, prune_oauth, delete_allowed_oauth_requests
+    end_oauth_grant, revoke_oauth_token, register_oauth_client, prune_oauth, delete_allowed_oauth_requests,
+    undecided_oauth_request, release_oauth_request, adopt_oauth_request
     TO bookplate_app;

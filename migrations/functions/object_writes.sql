@@ -1,5 +1,7 @@
--- The writes in progress of a store in a bucket. The server's role has no privilege on the table itself.
+-- The writes in progress of a store in a bucket. They keep a sweep from deleting files that no row names yet. The server's role has
+-- no privilege on the table itself.
 
+-- Records that a version will be written within the given seconds, or extends the time of one that is recorded.
 CREATE OR REPLACE FUNCTION begin_object_write(version text, seconds int) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -9,6 +11,7 @@ AS $$
     SET expires_at = greatest(object_writes.expires_at, excluded.expires_at)
 $$;
 
+-- Removes the record of a write whose transaction has ended.
 CREATE OR REPLACE FUNCTION end_object_write(version text) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -16,6 +19,7 @@ AS $$
     WHERE w.version = end_object_write.version
 $$;
 
+-- Returns the versions that are being written.
 CREATE OR REPLACE FUNCTION pending_object_writes() RETURNS SETOF text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -24,6 +28,7 @@ AS $$
     WHERE w.expires_at > now()
 $$;
 
+-- Returns the number of writes whose process has died.
 CREATE OR REPLACE FUNCTION count_expired_object_writes() RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -32,7 +37,7 @@ AS $$
     WHERE w.expires_at <= now()
 $$;
 
--- Returns the number of deleted rows.
+-- Deletes the records of writes whose process has died, and returns their number.
 CREATE OR REPLACE FUNCTION delete_expired_object_writes() RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

@@ -10,17 +10,6 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-    -- Sometimes removes the buckets that are full again.
-    IF random() < 0.01 THEN
-        DELETE FROM rate_buckets b
-        WHERE (b.kind, b.key) IN (
-            SELECT o.kind, o.key
-            FROM rate_buckets o
-            WHERE o.full_at < now()
-            -- Others may be locking buckets.
-            FOR UPDATE SKIP LOCKED
-        );
-    END IF;
     RETURN QUERY
     INSERT INTO rate_buckets AS b (kind, key, full_at)
     SELECT taken.kind, taken.key, now() + taken.cost * interval '1 microsecond'
@@ -33,6 +22,17 @@ BEGIN
         now() + interval '10 minutes'
     )
     RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint;
+    -- Sometimes removes the buckets that are full again. It comes last and waits for no lock, so there are no deadlocks with servers
+    -- that lock their buckets in order.
+    IF random() < 0.01 THEN
+        DELETE FROM rate_buckets b
+        WHERE (b.kind, b.key) IN (
+            SELECT o.kind, o.key
+            FROM rate_buckets o
+            WHERE o.full_at < now()
+            FOR UPDATE SKIP LOCKED
+        );
+    END IF;
 END
 $$;
 
@@ -63,6 +63,7 @@ BEGIN
 END
 $$;
 
+-- Returns the document with a hash. Null if no client has registered it, or if it was removed.
 CREATE OR REPLACE FUNCTION persisted_query(hash text) RETURNS text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

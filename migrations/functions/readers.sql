@@ -204,6 +204,8 @@ BEGIN
         PERFORM mark_webhook_position(w.id)
         FROM unnest(owners) AS w (id);
     END IF;
+    -- Books that were there before get entries below, although their rows are not written.
+    PERFORM set_config('app.logs_unwritten_books', 'on', true);
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
         n.user_id,

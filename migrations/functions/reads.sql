@@ -2,15 +2,36 @@
 -- The reads of a library and their progress. The columns status, started_at, finished_at, and current_page of `books` follow
 -- from the reads: `refresh_read_books` calculates the last three, and the mutations of reads also set the status.
 
+-- MARK: Limits
+
+-- The maximum number of reads of a book; in Swift, Read.ofBookMax.
+CREATE OR REPLACE FUNCTION reads_of_book_max() RETURNS int
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT 200
+$$;
+
+-- The maximum number of progress entries of a read; in Swift, ProgressEntry.ofReadMax.
+CREATE OR REPLACE FUNCTION entries_of_read_max() RETURNS int
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT 10000
+$$;
+
 -- MARK: Dates
 
--- Returns which day it is for the reader, such as 2026-01-31.
+-- Returns which day it is for the reader, such as 2026-01-31. It is not an SQL function, because the plan of such a function is not
+-- kept for the next statement.
 CREATE OR REPLACE FUNCTION reader_today(owner uuid) RETURNS text
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 AS $$
-    SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
-    FROM users u
-    WHERE u.id = owner
+BEGIN
+    RETURN (
+        SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
+        FROM users u
+        WHERE u.id = owner
+    );
+END
 $$;
 
 -- Returns the first day of a year, month, or day. PostgreSQL accepts the year as text only with the setting DateStyle.
@@ -62,7 +83,7 @@ $$;
 
 -- MARK: Books
 
--- Makes the dates and the page of books follow from their reads. Books that have no read keep their values.
+-- Sets the dates and the page of books to those that follow from their reads. Books that have no read keep their values.
 --
 -- The page is that of the newest entry of the open read. If the read has no entry, or if its page is not known, the book keeps
 -- its page, unless `clears_page` is true.
@@ -71,9 +92,9 @@ LANGUAGE sql
 SET enable_seqscan = off
 AS $$
     UPDATE books b
-    SET started_at = fresh.started_at,
-        finished_at = fresh.finished_at,
-        current_page = fresh.current_page,
+    SET started_at = updated.started_at,
+        finished_at = updated.finished_at,
+        current_page = updated.current_page,
         updated_at = now()
     FROM (
         SELECT
@@ -104,11 +125,11 @@ AS $$
             LIMIT 1
         ) newest ON true
         WHERE k.user_id = owner AND k.id = ANY(ids)
-    ) fresh
+    ) updated
     WHERE b.user_id = owner
-        AND b.id = fresh.id
+        AND b.id = updated.id
         AND (b.started_at, b.finished_at, b.current_page)
-            IS DISTINCT FROM (fresh.started_at, fresh.finished_at, fresh.current_page)
+            IS DISTINCT FROM (updated.started_at, updated.finished_at, updated.current_page)
 $$;
 
 -- Changes the reads of a book that gets a new status or page, and returns the dates and the page that follow for the book. A new
@@ -130,6 +151,7 @@ DECLARE
     open_read uuid;
     is_ended boolean;
     read_count int;
+    today text;
 BEGIN
     SELECT r.id INTO open_read
     FROM reads r
@@ -142,13 +164,13 @@ BEGIN
         SELECT count(*) INTO read_count
         FROM reads r
         WHERE r.user_id = owner AND r.book_id = book;
-        IF read_count < 200 THEN
+        IF read_count < reads_of_book_max() THEN
             INSERT INTO reads (user_id, id, book_id, started_on, outcome)
             VALUES (
                 owner,
                 gen_random_uuid(),
                 book,
-                (SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = owner),
+                reader_today(owner),
                 'READING'
             )
             RETURNING id INTO open_read;
@@ -161,21 +183,17 @@ BEGIN
         END IF;
     ELSIF new_status = 'READ' THEN
         IF old_status <> 'READ' THEN
+            today := reader_today(owner);
             INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
-            SELECT owner, gen_random_uuid(), book, reader.today, 'FINISHED'
+            SELECT owner, gen_random_uuid(), book, today, 'FINISHED'
             FROM (
-                SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') AS today
-                FROM users u
-                WHERE u.id = owner
-            ) reader
-            CROSS JOIN LATERAL (
                 SELECT
                     count(*) AS read_count,
-                    count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = reader.today) AS finished_today
+                    count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = today) AS finished_today
                 FROM reads r
                 WHERE r.user_id = owner AND r.book_id = book
             ) existing
-            WHERE existing.finished_today = 0 AND existing.read_count < 200;
+            WHERE existing.finished_today = 0 AND existing.read_count < reads_of_book_max();
             IF FOUND THEN
                 started_at := NULL;
                 finished_at := now();
@@ -192,17 +210,15 @@ BEGIN
                 ORDER BY p.at DESC, p.id DESC
                 LIMIT 1
             )
-            AND (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read) < 10000;
+            AND (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read)
+                < entries_of_read_max();
     END IF;
     -- The page is logged before the read ends.
     IF is_ended THEN
         UPDATE reads r
         SET outcome = (CASE new_status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END)::read_outcome,
             -- The read may have started tomorrow, in another time zone.
-            finished_on = greatest(
-                (SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD') FROM users u WHERE u.id = owner) COLLATE "C",
-                r.started_on
-            ),
+            finished_on = greatest(reader_today(owner) COLLATE "C", r.started_on),
             updated_at = now()
         WHERE r.user_id = owner AND r.id = open_read;
         finished_at := CASE WHEN new_status = 'READ' THEN now() END;
@@ -243,12 +259,12 @@ AS $$
     )
 $$;
 
--- Makes a book follow from its reads after a read was added or its outcome was changed. `before` is the previous outcome, or
--- null for a new read.
+-- Updates the book of a read after the read was added or its outcome was changed. `old_outcome` is the previous outcome, or null
+-- for a new read.
 --
 -- An open read makes the book READING. A read that was open makes it READ or DID_NOT_FINISH. Any other read does so only if it
 -- is the latest one: a read of an earlier year does not change the status.
-CREATE OR REPLACE FUNCTION follow_read(owner uuid, read uuid, before read_outcome) RETURNS void
+CREATE OR REPLACE FUNCTION update_book_of_read(owner uuid, read uuid, old_outcome read_outcome) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -265,14 +281,14 @@ BEGIN
             AND r.book_id = changed.book_id
             AND (r.sorted_on, r.created_at, r.id) > (changed.sorted_on, changed.created_at, changed.id)
     );
-    IF changed.outcome IS DISTINCT FROM before AND (is_latest OR before = 'READING') THEN
+    IF changed.outcome IS DISTINCT FROM old_outcome AND (is_latest OR old_outcome = 'READING') THEN
         UPDATE books b
         SET status = (
                 CASE changed.outcome WHEN 'FINISHED' THEN 'READ' ELSE changed.outcome::text END
             )::reading_status,
             -- A book that is read again starts without a page.
             current_page = CASE
-                WHEN before IS NULL AND changed.outcome = 'READING' AND EXISTS (
+                WHEN old_outcome IS NULL AND changed.outcome = 'READING' AND EXISTS (
                     SELECT
                     FROM reads r
                     WHERE r.user_id = owner AND r.book_id = changed.book_id AND r.id <> read
@@ -310,7 +326,7 @@ BEGIN
         OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = read)
     THEN
         outcome := 'TAKEN';
-    ELSIF (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = book) >= 200 THEN
+    ELSIF (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = book) >= reads_of_book_max() THEN
         outcome := 'FULL';
     ELSIF added = 'READING' THEN
         SELECT r.id INTO other_id
@@ -333,7 +349,7 @@ BEGIN
             (given ->> 'lengthSeconds')::int,
             given ->> 'note'
         );
-        PERFORM follow_read(owner, read, NULL);
+        PERFORM update_book_of_read(owner, read, NULL);
     END IF;
 END
 $$;
@@ -404,7 +420,7 @@ BEGIN
             note = changed.note,
             updated_at = now()
         WHERE r.user_id = owner AND r.id = read;
-        PERFORM follow_read(owner, read, kept.outcome);
+        PERFORM update_book_of_read(owner, read, kept.outcome);
     END IF;
 END
 $$;
@@ -423,7 +439,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    PERFORM bury(owner, read);
+    PERFORM record_deleted_id(owner, read);
     UPDATE books b
     SET status = CASE
             WHEN deleted.outcome <> 'READING' OR b.status NOT IN ('READING', 'PAUSED') THEN b.status
@@ -451,7 +467,7 @@ END
 $$;
 
 -- Records that an id was deleted. Each call also removes up to 20 records that are older than a year.
-CREATE OR REPLACE FUNCTION bury(owner uuid, deleted uuid) RETURNS void
+CREATE OR REPLACE FUNCTION record_deleted_id(owner uuid, deleted uuid) RETURNS void
 LANGUAGE sql
 AS $$
     DELETE FROM reading_tombstones t
@@ -519,10 +535,11 @@ BEGIN
             END AS found
         FROM input i
         LEFT JOIN progress_entries p ON p.user_id = owner AND p.id = i.id
-    ), full_reads AS MATERIALIZED (
+    ), capacities AS MATERIALIZED (
         SELECT
             k.read_id,
-            10000 - (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = k.read_id) AS room
+            entries_of_read_max()
+                - (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = k.read_id) AS capacity
         FROM (SELECT DISTINCT c.read_id FROM checked c) k
     ), accepted AS MATERIALIZED (
         SELECT
@@ -530,12 +547,12 @@ BEGIN
             CASE
                 WHEN c.found IS NULL AND NOT c.is_stored
                     AND count(*) FILTER (WHERE c.found IS NULL AND NOT c.is_stored)
-                        OVER (PARTITION BY c.read_id ORDER BY c.n) > f.room
+                        OVER (PARTITION BY c.read_id ORDER BY c.n) > k.capacity
                 THEN 'FULL'
                 ELSE c.found
             END AS problem
         FROM checked c
-        JOIN full_reads f ON f.read_id = c.read_id
+        JOIN capacities k ON k.read_id = c.read_id
     ), stored AS (
         INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note)
         SELECT owner, a.id, a.read_id, a.at, a.page, a.percent, a.seconds, a.note
@@ -665,7 +682,7 @@ BEGIN
     WHERE p.user_id = owner AND p.id = entry
     RETURNING p.read_id INTO read;
     IF FOUND THEN
-        PERFORM bury(owner, entry);
+        PERFORM record_deleted_id(owner, entry);
         PERFORM refresh_read_books(
             owner,
             ARRAY(SELECT r.book_id FROM reads r WHERE r.user_id = owner AND r.id = read AND r.outcome = 'READING'),
@@ -798,7 +815,7 @@ BEGIN
             WHERE b.user_id = owner
                 AND b.id = entry."bookId"
                 AND (entry.outcome <> 'READING' OR b.status NOT IN ('READ', 'DID_NOT_FINISH'))
-                AND (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id) < 200
+                AND (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = b.id) < reads_of_book_max()
             ON CONFLICT DO NOTHING;
         END IF;
         IF FOUND THEN
@@ -853,7 +870,7 @@ BEGIN
             FROM reads r
             WHERE r.user_id = owner AND r.id IN (SELECT e."readId" FROM entries e)
         ) r ON r.id = e."readId"
-        WHERE e.is_new AND r.entry_count + e.position <= 10000
+        WHERE e.is_new AND r.entry_count + e.position <= entries_of_read_max()
     ), stored AS (
         INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note, created_at, updated_at)
         SELECT
@@ -905,7 +922,8 @@ BEGIN
 END
 $$;
 
--- `import_readers` gives the facts itself.
+-- A trigger, because several functions and statements add reads, and each must copy the same facts. `import_readers` copies them
+-- itself.
 CREATE OR REPLACE TRIGGER copy_book_facts
 BEFORE INSERT ON reads
 FOR EACH ROW
@@ -963,6 +981,7 @@ BEGIN
 END
 $$;
 
+-- A trigger, because both readers and imports change the time zone.
 CREATE OR REPLACE TRIGGER recount_reading_days
 AFTER UPDATE OF time_zone ON users
 FOR EACH ROW
@@ -1089,25 +1108,28 @@ BEGIN
 END
 $$;
 
--- `import_readers` sets app.bulk, and logs the reads itself.
+-- As for books (changes.sql), no statement can forget to log a change. `import_readers` sets app.bulk, and logs the reads itself.
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON reads
 FOR EACH ROW
 EXECUTE FUNCTION log_read();
 
--- PostgreSQL has no triggers with transition tables for several events.
+-- As for books (changes.sql), no statement can forget to log and to count an entry. PostgreSQL has no triggers with transition
+-- tables for several events.
 CREATE OR REPLACE TRIGGER log_insert
 AFTER INSERT ON progress_entries
 REFERENCING NEW TABLE AS new_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION log_added_progress();
 
+-- As above, with the old rows, to see which entries have changed and to subtract their days.
 CREATE OR REPLACE TRIGGER log_update
 AFTER UPDATE ON progress_entries
 REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION log_changed_progress();
 
+-- As above; entries are also deleted with their reads, by a foreign key.
 CREATE OR REPLACE TRIGGER log_delete
 AFTER DELETE ON progress_entries
 REFERENCING OLD TABLE AS old_rows

@@ -8,14 +8,14 @@
 -- have committed later. If the last call was so long ago that the records of changes may have been pruned, all readers are
 -- added.
 --
--- The lock is that of catalog imports and decisions about works, which add readers by triggers and then change `feed_state`, too.
+-- Takes the lock of the catalog, because imports and decisions about works add readers by triggers and then change `feed_state`, too.
 CREATE OR REPLACE FUNCTION find_readers_to_collect(is_everyone boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     since timestamptz;
 BEGIN
-    PERFORM pg_advisory_xact_lock(20261122);
+    PERFORM lock_catalog();
     SELECT collected_at - interval '30 minutes' INTO since
     FROM feed_state;
     IF is_everyone OR since < now() - interval '20 hours' THEN
@@ -67,7 +67,7 @@ AS $$
     SET changed_at = excluded.changed_at
 $$;
 
--- Runs when editions get a work or lose theirs. A trigger, because works are also assigned by functions that the catalog calls.
+-- Runs when editions get a work or lose theirs.
 CREATE OR REPLACE FUNCTION collect_signals_of_works() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -94,18 +94,22 @@ BEGIN
 END
 $$;
 
+-- These are triggers, because works are also assigned by functions that the catalog calls. PostgreSQL has no triggers with
+-- transition tables for several events.
 CREATE OR REPLACE TRIGGER collect_signals_of_new_records
 AFTER INSERT ON work_records
 REFERENCING NEW TABLE AS changed_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION collect_signals_of_works();
 
+-- As above, with the old rows, to leave out the editions that stay in their work.
 CREATE OR REPLACE TRIGGER collect_signals_of_changed_records
 AFTER UPDATE ON work_records
 REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION collect_signals_of_moved_works();
 
+-- As above; records are also deleted with their editions.
 CREATE OR REPLACE TRIGGER collect_signals_of_deleted_records
 AFTER DELETE ON work_records
 REFERENCING OLD TABLE AS changed_rows
@@ -262,6 +266,7 @@ BEGIN
 END
 $$;
 
+-- A trigger, because the signals of a deleted account disappear by a foreign key.
 CREATE OR REPLACE TRIGGER subtract_collected_signals
 AFTER DELETE ON collected_signals
 REFERENCING OLD TABLE AS old_rows
@@ -407,7 +412,7 @@ AS $$
     FROM unnest(learned, finish_learning.changes) AS l (number, changes)
     WHERE w.number = l.number;
     UPDATE feed_state
-    SET decks_valid_since = now()
+    SET decks_valid_since = clock_timestamp()
     WHERE is_everything;
     WITH active AS MATERIALIZED (
         SELECT DISTINCT user_id
@@ -438,6 +443,8 @@ AS $$
         FROM books b
         WHERE b.user_id = a.user_id AND b.edition_id IN (SELECT id FROM learned_editions)
     )
+    -- A fixed order prevents deadlocks with `link_waiting_books`.
+    ORDER BY a.user_id
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');
     SELECT pg_notify('jobs', 'feed.deck');

@@ -36,6 +36,7 @@ BEGIN
 END
 $$;
 
+-- Records that the user of a new cover event has events that were not collected. Tenants without webhooks need no record.
 CREATE OR REPLACE FUNCTION mark_cover_event() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -47,6 +48,7 @@ BEGIN
 END
 $$;
 
+-- A trigger, because several functions and another trigger add events.
 CREATE OR REPLACE TRIGGER mark_cover_event
 AFTER INSERT ON events
 FOR EACH ROW
@@ -141,21 +143,96 @@ AS $$
         )
 $$;
 
--- Turns new entries into deliveries, for up to `users_max` users and `entries_max` entries of each. Returns the number of users.
--- Users with a transaction in progress are left for the next call.
+-- Turns new entries of a user into deliveries, up to `entries_max` at a time. The caller holds the locks of lock_user and
+-- lock_webhook_queue, and has locked the position.
 --
 -- The entries of both logs are merged by their times. A later entry of a log never comes first, even if the clock was set back.
+CREATE OR REPLACE FUNCTION collect_user_events(mark webhook_positions, entries_max int) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    entry_count int;
+    last_change bigint;
+    last_event bigint;
+    receivers uuid[];
+    webhook uuid;
+BEGIN
+    WITH entries AS (
+        (
+            SELECT
+                max(c.at) OVER (ORDER BY c.seq) AS position,
+                c.at,
+                change_event_type(c.typename, c.kind) AS type,
+                c.id AS object_id,
+                c.seq AS change_seq,
+                NULL::bigint AS event_id
+            FROM changes c
+            WHERE c.user_id = mark.user_id AND c.seq > mark.change_seq
+            ORDER BY c.seq
+            LIMIT entries_max
+        )
+        UNION ALL
+        (
+            SELECT
+                max(e.created_at) OVER (ORDER BY e.id),
+                e.created_at,
+                cover_event_type(e.payload ->> 'status'),
+                (e.payload ->> 'book_id')::uuid,
+                NULL,
+                e.id
+            FROM events e
+            WHERE e.user_id = mark.user_id AND e.id > mark.event_id AND e.kind = 'cover_changed'
+            ORDER BY e.id
+            LIMIT entries_max
+        )
+    ), taken AS MATERIALIZED (
+        SELECT e.*
+        FROM entries e
+        ORDER BY e.position, e.change_seq, e.event_id
+        LIMIT entries_max
+    ), open_webhooks AS MATERIALIZED (
+        -- The waiting deliveries are counted once for each webhook, and not for each entry.
+        SELECT w.id, w.created_at, w.event_types
+        FROM users u
+        JOIN webhooks w ON w.tenant_id = u.tenant_id
+        WHERE u.id = mark.user_id AND NOT is_webhook_queue_full(w.id, mark.user_id)
+    ), added AS (
+        INSERT INTO webhook_deliveries (user_id, webhook_id, type, object_id, change_seq, event_at, expires_at)
+        SELECT mark.user_id, w.id, t.type, t.object_id, t.change_seq, t.at, t.at + webhook_lifetime()
+        FROM taken t
+        CROSS JOIN open_webhooks w
+        WHERE t.type IS NOT NULL AND w.created_at <= t.at AND has_event_type(w.event_types, t.type)
+        ORDER BY t.position, t.change_seq, t.event_id
+        RETURNING webhook_id
+    )
+    SELECT
+        count(*), max(t.change_seq), max(t.event_id),
+        (SELECT array_agg(DISTINCT a.webhook_id) FROM added a)
+    INTO entry_count, last_change, last_event, receivers
+    FROM taken t;
+    FOREACH webhook IN ARRAY coalesce(receivers, '{}') LOOP
+        PERFORM schedule_webhook_delivery(webhook, mark.user_id);
+    END LOOP;
+    IF entry_count < entries_max THEN
+        DELETE FROM webhook_positions p
+        WHERE p.user_id = mark.user_id;
+    ELSE
+        UPDATE webhook_positions p
+        SET change_seq = greatest(p.change_seq, last_change),
+            event_id = greatest(p.event_id, last_event)
+        WHERE p.user_id = mark.user_id;
+    END IF;
+END
+$$;
+
+-- Turns new entries of up to `users_max` users into deliveries, at most `entries_max` of each. Returns the number of users. Users with
+-- a transaction in progress are left for the next call.
 CREATE OR REPLACE FUNCTION collect_webhook_events(users_max int, entries_max int) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     collected int := 0;
-    entry_count int;
-    last_change bigint;
-    last_event bigint;
     mark webhook_positions;
-    receivers uuid[];
-    webhook uuid;
 BEGIN
     FOR mark IN
         SELECT p.*
@@ -166,70 +243,7 @@ BEGIN
         -- The locks of lock_user and lock_webhook_queue. Neither is waited for, so there are no deadlocks.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(mark.user_id::text, 0))
             OR NOT pg_try_advisory_xact_lock(hashtextextended('webhook ' || mark.user_id, 0));
-        WITH entries AS (
-            (
-                SELECT
-                    max(c.at) OVER (ORDER BY c.seq) AS position,
-                    c.at,
-                    change_event_type(c.typename, c.kind) AS type,
-                    c.id AS object_id,
-                    c.seq AS change_seq,
-                    NULL::bigint AS event_id
-                FROM changes c
-                WHERE c.user_id = mark.user_id AND c.seq > mark.change_seq
-                ORDER BY c.seq
-                LIMIT entries_max
-            )
-            UNION ALL
-            (
-                SELECT
-                    max(e.created_at) OVER (ORDER BY e.id),
-                    e.created_at,
-                    cover_event_type(e.payload ->> 'status'),
-                    (e.payload ->> 'book_id')::uuid,
-                    NULL,
-                    e.id
-                FROM events e
-                WHERE e.user_id = mark.user_id AND e.id > mark.event_id AND e.kind = 'cover_changed'
-                ORDER BY e.id
-                LIMIT entries_max
-            )
-        ), taken AS MATERIALIZED (
-            SELECT e.*
-            FROM entries e
-            ORDER BY e.position, e.change_seq, e.event_id
-            LIMIT entries_max
-        ), added AS (
-            INSERT INTO webhook_deliveries (user_id, webhook_id, type, object_id, change_seq, event_at, expires_at)
-            SELECT mark.user_id, w.id, t.type, t.object_id, t.change_seq, t.at, t.at + webhook_lifetime()
-            FROM taken t
-            CROSS JOIN users u
-            JOIN webhooks w ON w.tenant_id = u.tenant_id
-            WHERE u.id = mark.user_id
-                AND t.type IS NOT NULL
-                AND w.created_at <= t.at
-                AND has_event_type(w.event_types, t.type)
-                AND NOT is_webhook_queue_full(w.id, mark.user_id)
-            ORDER BY t.position, t.change_seq, t.event_id
-            RETURNING webhook_id
-        )
-        SELECT
-            count(*), max(t.change_seq), max(t.event_id),
-            (SELECT array_agg(DISTINCT a.webhook_id) FROM added a)
-        INTO entry_count, last_change, last_event, receivers
-        FROM taken t;
-        FOREACH webhook IN ARRAY coalesce(receivers, '{}') LOOP
-            PERFORM schedule_webhook_delivery(webhook, mark.user_id);
-        END LOOP;
-        IF entry_count < entries_max THEN
-            DELETE FROM webhook_positions p
-            WHERE p.user_id = mark.user_id;
-        ELSE
-            UPDATE webhook_positions p
-            SET change_seq = greatest(p.change_seq, last_change),
-                event_id = greatest(p.event_id, last_event)
-            WHERE p.user_id = mark.user_id;
-        END IF;
+        PERFORM collect_user_events(mark, entries_max);
         collected := collected + 1;
     END LOOP;
     RETURN collected;
@@ -562,7 +576,7 @@ CREATE POLICY administration ON webhook_deliveries TO CURRENT_USER
     WITH CHECK (true);
 
 REVOKE ALL ON FUNCTION mark_webhook_position, mark_cover_event, lock_webhook_queue, schedule_webhook_delivery,
-    collect_webhook_events, end_webhook_user, enqueue_webhooks, usable_webhook, due_webhook_deliveries,
+    collect_user_events, collect_webhook_events, end_webhook_user, enqueue_webhooks, usable_webhook, due_webhook_deliveries,
     settle_webhook_delivery, prune_webhook_deliveries, retry_webhook_deliveries, count_webhooks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION collect_webhook_events, enqueue_webhooks, usable_webhook, due_webhook_deliveries,
     settle_webhook_delivery, prune_webhook_deliveries, count_webhooks TO bookplate_app;

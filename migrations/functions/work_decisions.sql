@@ -9,8 +9,7 @@ AS $$
 DECLARE
     decision bigint;
 BEGIN
-    -- An import takes the same lock.
-    PERFORM pg_advisory_xact_lock(20261122);
+    PERFORM lock_catalog();
     INSERT INTO work_decisions (kind)
     VALUES (decided)
     RETURNING id INTO decision;
@@ -18,7 +17,8 @@ BEGIN
     SELECT DISTINCT decision, id
     FROM unnest(ids) AS id;
     PERFORM match_works(ids);
-    UPDATE feed_state SET decks_valid_since = now();
+    -- Not now(), because this transaction may have waited for the lock.
+    UPDATE feed_state SET decks_valid_since = clock_timestamp();
     RETURN decision;
 END
 $$;
@@ -88,7 +88,7 @@ AS $$
 DECLARE
     ids uuid[] := ARRAY(SELECT m.edition_id FROM work_decision_editions m WHERE m.decision_id = decision);
 BEGIN
-    PERFORM pg_advisory_xact_lock(20261122);
+    PERFORM lock_catalog();
     UPDATE work_decisions d
     SET undone_at = now()
     WHERE d.id = decision AND d.undone_at IS NULL;
@@ -96,7 +96,8 @@ BEGIN
         RETURN NULL;
     END IF;
     PERFORM match_works(ids);
-    UPDATE feed_state SET decks_valid_since = now();
+    -- Not now(), because this transaction may have waited for the lock.
+    UPDATE feed_state SET decks_valid_since = clock_timestamp();
     RETURN cardinality(ids);
 END
 $$;

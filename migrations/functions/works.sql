@@ -273,6 +273,7 @@ BEGIN
     SELECT array_agg(DISTINCT edition_id) INTO changed
     FROM saved;
     IF changed IS NOT NULL THEN
+        PERFORM log_catalog_changes(changed);
         PERFORM match_works(changed);
     END IF;
 END
@@ -493,6 +494,8 @@ BEGIN
     FROM unnest(changed_readers) AS reader
     -- Others get a deck when they return: an import of readers does not build one for each.
     WHERE EXISTS (SELECT FROM sessions s WHERE s.user_id = reader AND s.rotated_at > now() - interval '30 days')
+    -- A fixed order prevents deadlocks with `finish_learning`.
+    ORDER BY reader
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET run_at = least(j.run_at, excluded.run_at), again = (j.state = 'RUNNING');
 END
@@ -509,7 +512,7 @@ AS $$
     SET run_at = least(j.run_at, excluded.run_at), again = (j.state = 'RUNNING')
 $$;
 
--- Enqueues the job that links the books without an edition that have one of these keys.
+-- Enqueues the job that links the books without an edition that have one of these keys. With app.bulk, the caller enqueues the job.
 CREATE OR REPLACE FUNCTION enqueue_links(keys bigint[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -525,34 +528,32 @@ BEGIN
         OFFSET 0
     ) b
     ON CONFLICT DO NOTHING;
-    IF FOUND THEN
+    -- An import of the catalog enqueues the job at its end: another transaction that enqueues it would wait for the import.
+    IF FOUND AND current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
         PERFORM enqueue_link_job();
     END IF;
 END
 $$;
 
--- Enqueues the job that links the books without an edition that were added or changed since this time. An import of the catalog
--- calls this after its commit with the time of its start: the triggers of `editions` did not see the books of
--- transactions that ran at the same time, and these transactions did not see the new editions. Such a transaction may have
--- started before the import, and the times of its books are those of its start.
-CREATE OR REPLACE FUNCTION enqueue_links_of_recent_books(since timestamptz) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+-- Enqueues the job that links the books without an edition that match the editions which were added or changed since this time. An
+-- import of the catalog calls this after its commit with the time of its start: the triggers of `editions` did not see the books of
+-- transactions that ran at the same time, and these transactions did not see the new editions.
+CREATE OR REPLACE FUNCTION enqueue_links_of_recent_editions(since timestamptz) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-BEGIN
-    INSERT INTO books_to_link (user_id, book_id)
-    SELECT user_id, id
-    FROM books
-    WHERE edition_id IS NULL AND updated_at > since - interval '10 minutes'
-    ON CONFLICT DO NOTHING;
-    IF FOUND THEN
-        PERFORM enqueue_link_job();
-    END IF;
-END
+    SELECT enqueue_links(
+        ARRAY(SELECT work_key(title, authors) FROM editions WHERE updated_at >= since)
+            || ARRAY(SELECT isbn_key(isbn13) FROM editions WHERE updated_at >= since AND isbn13 IS NOT NULL)
+    )
 $$;
 
 -- MARK: Triggers of editions
 
--- `CatalogImport` and `CatalogMaintenance` set app.bulk, and update the words and genres of all editions at their end.
+-- The trigger functions update everything that follows from editions: the words of the search, the genres of the feed, the works, and
+-- the links of books. `CatalogImport` and `CatalogMaintenance` set app.bulk, and update the words and genres of all editions at their
+-- end.
+
+-- Runs after editions were added.
 CREATE OR REPLACE FUNCTION index_new_editions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -567,6 +568,7 @@ BEGIN
         ON CONFLICT DO NOTHING;
         PERFORM list_genres_of_editions(ARRAY(SELECT id FROM new_rows));
     END IF;
+    PERFORM log_catalog_changes(ARRAY(SELECT id FROM new_rows));
     PERFORM match_works(ARRAY(SELECT id FROM new_rows));
     PERFORM enqueue_links(
         ARRAY(SELECT work_key(title, authors) FROM new_rows)
@@ -576,6 +578,8 @@ BEGIN
 END
 $$;
 
+-- Runs after editions were changed. Only what follows from changed columns is updated. Words of an old text stay until
+-- refresh_search_words counts all words again.
 CREATE OR REPLACE FUNCTION index_changed_editions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -606,6 +610,11 @@ BEGIN
         IF ids <> '{}' THEN
             PERFORM list_genres_of_editions(ids);
         END IF;
+    END IF;
+    -- Statements that change only the popularity or the cover do not set the time.
+    ids := ARRAY(SELECT n.id FROM new_rows n JOIN old_rows o USING (id) WHERE n.updated_at <> o.updated_at);
+    IF ids <> '{}' THEN
+        PERFORM log_catalog_changes(ids);
     END IF;
     WITH changed AS MATERIALIZED (
         SELECT
@@ -641,12 +650,17 @@ BEGIN
 END
 $$;
 
+-- Runs after editions were deleted. Records an edition of the same work that survives, so that ids of the work stay valid, and matches
+-- the rest of the work again.
 CREATE OR REPLACE FUNCTION index_deleted_editions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM old_rows);
 BEGIN
+    DELETE FROM catalog_changes c
+    USING old_rows o
+    WHERE c.edition_id = o.id;
     INSERT INTO removed_editions (id, survivor_id)
     SELECT DISTINCT ON (o.id) o.id, r.edition_id
     FROM old_rows o
@@ -671,19 +685,31 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE TRIGGER index_new_editions AFTER INSERT ON editions
-    REFERENCING NEW TABLE AS new_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION index_new_editions();
-CREATE OR REPLACE TRIGGER index_changed_editions AFTER UPDATE ON editions
-    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION index_changed_editions();
-CREATE OR REPLACE TRIGGER index_deleted_editions AFTER DELETE ON editions
-    REFERENCING OLD TABLE AS old_rows
-    FOR EACH STATEMENT EXECUTE FUNCTION index_deleted_editions();
+-- Triggers, because imports, external sources, and the administrator add and change editions. They run once per statement, because
+-- an import writes thousands of rows.
+CREATE OR REPLACE TRIGGER index_new_editions
+AFTER INSERT ON editions
+REFERENCING NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION index_new_editions();
+
+-- As above, with the old rows, to leave out the editions whose keys are the same.
+CREATE OR REPLACE TRIGGER index_changed_editions
+AFTER UPDATE ON editions
+REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION index_changed_editions();
+
+-- As above; only the administrator deletes editions, with SQL.
+CREATE OR REPLACE TRIGGER index_deleted_editions
+AFTER DELETE ON editions
+REFERENCING OLD TABLE AS old_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION index_deleted_editions();
 
 -- MARK: Policies and grants
 
 GRANT SELECT ON work_records, removed_editions TO bookplate_app;
-REVOKE ALL ON FUNCTION match_works, save_work_keys, enqueue_link_job, enqueue_links, enqueue_links_of_recent_books, index_new_editions,
-    index_changed_editions, index_deleted_editions, link_waiting_books FROM PUBLIC;
+REVOKE ALL ON FUNCTION match_works, save_work_keys, enqueue_link_job, enqueue_links, enqueue_links_of_recent_editions,
+    index_new_editions, index_changed_editions, index_deleted_editions, link_waiting_books FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION link_waiting_books TO bookplate_app;

@@ -23,6 +23,10 @@ struct ConfirmationOptions: ParsableArguments {
             throw Failure("\(consequence) Use --yes to confirm.", .usage)
         }
         printError("\(consequence) Type \(name) to confirm:")
-        guard answer() == name else { throw Failure("not confirmed: nothing was changed") }
+        guard answer() == name else {
+            throw Failure(
+                "not confirmed, so nothing was changed: run the command again, and type the text exactly"
+            )
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Bookplate
 import Config
 import Postgres
@@ -20,6 +21,7 @@ struct Failure: Error {
     init?(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
+        case let error as UnreadableFile: self.init("\(error)")
         case let error as ConfigError: self.init("\(error)", .configuration)
         case let error as PostgresError: self.init(error)
         case MigrationError.database(let error): self.init(error)
@@ -29,19 +31,52 @@ struct Failure: Error {
         case StorageError.database(let error): self.init(error)
         case StorageError.cancelled: self = .interrupted
         case let error as StorageError: self.init(error.message)
+        case AccountMoveError.database(let error): self.init(error)
+        case AccountMoveError.interrupted: self = .interrupted
+        case let error as AccountMoveError: self.init(error.message)
         default: return nil
         }
     }
 
     init(_ error: PostgresError) {
+        let reason = Self.reason(error)
         switch error {
-        case .connectFailed(let reason), .connectionLost(let reason):
-            self.init("the database cannot be reached: \(reason)", .unavailable)
-        case .server(let server):
-            self.init("the database reported an error: \(server.message)")
+        case .connectFailed:
+            self.init(
+                "\(reason)\nCheck the variables of the database URLs, or run bookplate-admin doctor, which checks each of them",
+                .unavailable)
+        case .connectionLost:
+            self.init(
+                "\(reason)\nRun the same command again. If that fails, run bookplate-admin doctor",
+                .unavailable)
+        case .server where error.isForOperator: self.init(reason)
+        case .server:
+            self.init("\(reason)\nRun bookplate-admin doctor, which checks the schema and the role")
         case .timeout, .cancelled, .poolExhausted, .closed, .tooLarge, .rowsTooLarge,
             .unexpectedResult:
-            self.init("the database failed: \(error)")
+            self.init(
+                "\(reason)\nRun the same command again. If that fails, run bookplate-admin doctor")
         }
+    }
+
+    /// Returns what has happened, without what to do about it.
+    static func reason(_ error: PostgresError) -> String {
+        switch error {
+        case .connectFailed(let reason), .connectionLost(let reason):
+            "the database cannot be reached: \(reason)"
+        case .server(let server):
+            error.isForOperator
+                ? server.message : "the database reported an error: \(server.message)"
+        case .timeout, .cancelled, .poolExhausted, .closed, .tooLarge, .rowsTooLarge,
+            .unexpectedResult:
+            "the database failed: \(error)"
+        }
+    }
+}
+
+extension PostgresError {
+    /// Whether a function of the schema has raised the error, with a message for the operator.
+    fileprivate var isForOperator: Bool {
+        ["BP404", "BP409", "BP421", "BP503"].contains(sqlState?.rawValue)
     }
 }

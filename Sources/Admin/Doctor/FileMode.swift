@@ -7,7 +7,8 @@ enum FileMode {
         var status = stat()
         guard stat(path, &status) == 0, chmod(path, status.st_mode & 0o7777 & ~bits) == 0 else {
             throw Failure(
-                "the permissions of \(path) cannot be changed: \(String(cString: strerror(errno)))")
+                "the permissions of \(path) cannot be changed: \(String(cString: strerror(errno))). Run the command as the owner of the file, or as root"
+            )
         }
     }
 }

@@ -31,6 +31,6 @@ enum StorageUse {
                 JOIN tenants t ON t.id = o.tenant_id
                 WHERE o.id = $1
             ) s
-            WHERE s.user_id = ANY($2)
+            WHERE s.user_id = $2
             """)
 }

@@ -3,6 +3,8 @@ import GraphQL
 /// An error that is sent to clients. The codes are stable and are not reused for other errors.
 package enum BookplateError: Error, Equatable {
     case unauthenticated
+    /// The account was moved to another database. `url` is the address of its server; nil if the operator has given none.
+    case accountMoved(url: String?)
     /// The caller is known, but may not do this. `missingScopes` are the scopes that the token lacks.
     case forbidden(String, missingScopes: [String] = [])
     case notFound(String)
@@ -19,7 +21,8 @@ package enum BookplateError: Error, Equatable {
     /// The change log no longer contains the client's cursor. `cursor` is where to continue after fetching everything.
     case resetRequired(cursor: String)
     case upstreamUnavailable(String)
-    /// The database cannot be reached, did not respond, or too many requests wait for it.
+    /// The database cannot be reached, did not respond, too many requests wait for it, or the account is being moved to another
+    /// database.
     case serviceUnavailable(retryAfterSeconds: Int, outcome: Outcome = .notDone)
     /// The request's task was cancelled: its client closed the connection, or cancelled the operation. See
     /// `RequestContext.fieldError` for a task that was cancelled because it took too long.
@@ -38,6 +41,7 @@ package enum BookplateError: Error, Equatable {
     package var code: String {
         switch self {
         case .unauthenticated: "UNAUTHENTICATED"
+        case .accountMoved: "ACCOUNT_MOVED"
         case .forbidden: "FORBIDDEN"
         case .notFound: "NOT_FOUND"
         case .badUserInput: "BAD_USER_INPUT"
@@ -63,6 +67,8 @@ package enum BookplateError: Error, Equatable {
     package var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
+        case .accountMoved(nil): "This account was moved to another server."
+        case .accountMoved(let url?): "This account was moved to another server: \(url)"
         case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _, _),
             .upstreamUnavailable(let message), .payloadTooLarge(let message),
             .quotaExceeded(let message), .unsupportedImage(let message),
@@ -72,7 +78,7 @@ package enum BookplateError: Error, Equatable {
             "The change log does not continue from this cursor. Fetch the whole library again, then continue from extensions.cursor."
         case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
         case .serviceUnavailable(let seconds, .notDone):
-            "The server cannot reach its database. Nothing was changed. Try again in \(seconds) s."
+            "The server cannot reach the data now. Nothing was changed. Try again in \(seconds) s."
         case .serviceUnavailable(let seconds, .unknown):
             "The database connection was lost. The change may have been made. Send it again in \(seconds) s, with the same id."
         case .cancelled: "The request was cancelled before its response was complete."
@@ -98,6 +104,8 @@ package enum BookplateError: Error, Equatable {
     func fieldError(requestID: String) -> FieldError {
         var extensions = [Value.Member("code", .string(code))]
         switch self {
+        case .accountMoved(let url):
+            if let url { extensions.append(.init("url", .string(url))) }
         case .badUserInput(let field, _):
             extensions.append(.init("field", .string(field)))
         case .conflict(_, let id, let field):

@@ -2,20 +2,20 @@ import GraphQLServing
 import GraphQL
 import GraphQLPostgres
 
-/// Binds `schema.graphql` to the product: each field to where its value comes from.
+/// The schema `schema.graphql`, with a resolver for each of its fields.
 package struct BookplateSchema: Sendable {
     package let schema: Schema
     package let resolvers: any ResolverSource
 
-    /// The text of `schema.graphql`, as this program was built with it.
+    /// The text of the `schema.graphql` with which this program was built.
     package static var text: String {
         String(decoding: PackageResources.schema_graphql, as: UTF8.self)
     }
 
     /// - Parameters:
-    ///   - sdl: the text of `schema.graphql`.
+    ///   - sdl: The text of `schema.graphql`.
     ///   - hasIncrementalDelivery: Whether operations may use `@defer` and `@stream`.
-    /// - Throws: every error of the schema; every field without a resolver and resolver without a field.
+    /// - Throws: All errors of the schema, or all fields without a resolver and resolvers without a field.
     package init(sdl: String, hasIncrementalDelivery: Bool = false) throws(RequestErrors) {
         schema = try buildSchema(
             Source(sdl), scalars: Self.scalars, hasIncrementalDelivery: hasIncrementalDelivery)
@@ -49,26 +49,46 @@ package struct BookplateSchema: Sendable {
 
 /// The resolvers by type and field.
 private struct ResolverTable: ResolverSource {
+    /// The types that implement `Node`.
+    private static let nodes = [
+        Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type, Read.type,
+        ProgressEntry.type, Work.type, Series.type, Note.type, ReadingGoal.type,
+    ]
+    /// The other types whose objects are rows.
+    private static let rows =
+        [
+            Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
+            StorageUse.type, AppSettings.type, SeriesEntry.type, SeriesProgress.type,
+            YearInReview.type, PersonalAccessToken.type, EReaderDocument.type, AuthorizedApp.type,
+        ]
+        + LibraryStats.types
+
     private var table: [String: [String: FieldResolver]] = [:]
     private let fieldScopes: FieldScopes
 
     init(_ fieldScopes: FieldScopes) {
         self.fieldScopes = fieldScopes
-        let nodes = [
-            Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type, Read.type,
-            ProgressEntry.type, Work.type, Series.type, Note.type, ReadingGoal.type,
-        ]
-        let rows =
-            [
-                Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
-                StorageUse.type, AppSettings.type, SeriesEntry.type, SeriesProgress.type,
-                YearInReview.type, PersonalAccessToken.type, EReaderDocument.type,
-                AuthorizedApp.type,
-            ]
-            + LibraryStats.types
-        for type in nodes + rows {
+        for type in Self.nodes + Self.rows {
             table[type.name] = type.fields.mapValues(\.resolver)
         }
+        addConnections()
+        addRoots()
+        addAccounts()
+        addBooks()
+        addReads()
+        addNotes()
+        addImportsAndExports()
+        addCovers()
+        addChanges()
+        addFeed()
+    }
+
+    /// Adds fields to a type, which may have other fields already.
+    private mutating func add(_ type: String, _ fields: [String: FieldResolver]) {
+        table[type, default: [:]].merge(fields) { $1 }
+    }
+
+    private mutating func addConnections() {
         for (connection, edge) in [
             ("BookConnection", "BookEdge"), ("ReviewConnection", "ReviewEdge"),
             ("FeedCardConnection", "FeedCardEdge"), ("DeletedBookConnection", "DeletedBookEdge"),
@@ -77,139 +97,211 @@ private struct ResolverTable: ResolverSource {
             ("SeriesProgressConnection", "SeriesProgressEdge"), ("NoteConnection", "NoteEdge"),
             ("EreaderDocumentConnection", "EreaderDocumentEdge"),
         ] {
-            table[connection] = ConnectionField.connectionResolvers
-            table[edge] = ConnectionField.edgeResolvers
+            add(connection, ConnectionField.connectionResolvers)
+            add(edge, ConnectionField.edgeResolvers)
         }
         table["FeedCardConnection"]?["totalCount"] = nil
-        table["PageInfo"] = ConnectionField.pageInfoResolvers
-        table["Author"] = Author.fields
-        table["Genre"] = ["id": .property, "name": .property, "bookCount": .property]
-        table["PurchaseLink"] = Bookstore.linkFields
-        table["Bookstore"] = Bookstore.fields
-        table["Session"] = Sessions.fields
-        table["Identity"] = UserIdentities.fields
-        table["UserSession"] = UserSessions.fields
-        table["DeletedAccount"] = [
-            "id": .property, "books": .property, "reviews": .property, "covers": .property,
-            "appleTokenRevoked": .property,
-        ]
-        table["CreateBookResult"] = [
+        add("PageInfo", ConnectionField.pageInfoResolvers)
+    }
+
+    /// Adds all fields of `Query` and `Subscription`. The functions below add those of `Mutation`, with the types of their
+    /// results.
+    private mutating func addRoots() {
+        add(
+            "Query",
+            [
+                "node": .load(NodeLookup(types: Self.nodes, isList: false)),
+                "nodes": .load(NodeLookup(types: Self.nodes, isList: true)),
+                "me": .load(User.me),
+                "settings": .load(AppSettings.ofCaller),
+                "authorizationRequest": .load(AuthorizationRequest.find),
+                "shelf": .load(RowLookup.byID(Shelf.type)),
+                "book": .load(RowLookup.byID(Book.type)),
+                "feed": .load(Feed()),
+                "feedCard": .load(RowLookup.byID(FeedCard.type)),
+                "genres": .load(GenreList()),
+                "changes": .load(Changes()),
+                "lookupISBN": .load(ISBNLookup()),
+                "search": .load(CatalogSearch()),
+            ])
+        add(
+            "Subscription",
+            [
+                "coverChanged": .load(CoverChanged()),
+                "importProgress": .load(ImportProgress()),
+                "changes": .load(ChangesSubscription()),
+            ])
+    }
+
+    private mutating func addAccounts() {
+        add("Session", Sessions.fields)
+        add("Identity", UserIdentities.fields)
+        add("UserSession", UserSessions.fields)
+        add("SignOutPayload", ["endedSessions": .property])
+        add(
+            "DeletedAccount",
+            [
+                "id": .property, "books": .property, "reviews": .property, "covers": .property,
+                "appleTokenRevoked": .property,
+            ])
+        add("CreateAccessTokenPayload", PersonalAccessToken.createPayloadFields)
+        add("RevokeAccessTokenPayload", ["id": .property])
+        add("AuthorizationRequest", AuthorizationRequest.fields)
+        add("RevokeAuthorizedAppPayload", ["id": .property])
+        add(
+            "Mutation",
+            [
+                "signIn": .load(Sessions.signIn),
+                "signInWithApple": .load(Sessions.signInWithApple),
+                "signInAsGuest": .load(Sessions.signInAsGuest),
+                "linkIdentity": .load(User.linkIdentity),
+                "unlinkIdentity": .load(User.unlinkIdentity),
+                "refreshSession": .load(Sessions.refresh),
+                "signOut": .load(Sessions.signOut),
+                "createAccessToken": .load(PersonalAccessToken.create),
+                "revokeAccessToken": .load(PersonalAccessToken.revoke),
+                "approveAuthorization": .load(AuthorizationRequest.approve),
+                "denyAuthorization": .load(AuthorizationRequest.deny),
+                "revokeAuthorizedApp": .load(AuthorizedApp.revoke),
+                "updateProfile": .load(User.update),
+                "deleteAccount": .load(User.deleteAccount),
+            ])
+    }
+
+    /// Adds books, shelves, and reviews.
+    private mutating func addBooks() {
+        let bookAndError: [String: FieldResolver] = [
             "book": .load(RowsOfPlainObject(.one, Book.type)),
             "error": .load(PlainObjectsField(.one)),
         ]
-        table["UpdateBookResult"] = table["CreateBookResult"]
-        table["MoveBookResult"] = Book.movePayloadFields.merging(
-            ["error": .load(PlainObjectsField(.one))]) { $1 }
-        table["DeleteBookResult"] = Book.deletePayloadFields.merging(
-            ["error": .load(PlainObjectsField(.one))]) { $1 }
-        table["InputError"] = [
-            "code": .property, "message": .property, "field": .property,
-            "conflictingId": .property, "id": .property,
-        ]
-        table["SignOutPayload"] = ["endedSessions": .property]
-        table["CreateAccessTokenPayload"] = PersonalAccessToken.createPayloadFields
-        table["RevokeAccessTokenPayload"] = ["id": .property]
-        table["AuthorizationRequest"] = AuthorizationRequest.fields
-        table["RevokeAuthorizedAppPayload"] = ["id": .property]
-        table["DeleteShelfPayload"] = Shelf.deletePayloadFields
-        table["MoveBookPayload"] = Book.movePayloadFields
-        table["DeleteBookPayload"] = Book.deletePayloadFields
-        table["DeleteReviewPayload"] = Review.deletePayloadFields
-        table["DeleteReadPayload"] = Read.deletePayloadFields
-        table["LogProgressResult"] = ProgressEntry.logResultFields
-        table["DeleteProgressPayload"] = ProgressEntry.deletePayloadFields
-        table["DeleteReadingGoalPayload"] = ["id": .property]
-        table["AuthorCount"] = AuthorOfCount.countFields
-        table["GenreCount"] = ["genre": .property, "readCount": .property]
-        table["FormatCount"] = ["format": .property, "readCount": .property]
-        table["RatingCount"] = ["stars": .property, "bookCount": .property]
-        table["CreateNoteResult"] = Note.createResultFields
-        table["DeleteNotePayload"] = Note.deletePayloadFields
-        table["UndoSwipePayload"] = Swipe.undoPayloadFields
-        table["FetchMissingCoversPayload"] = ["queued": .property]
-        table["ExportLibraryPayload"] = [
-            "url": .property, "expiresAt": .property, "parts": .load(PlainObjectsField(.many)),
-        ]
-        table["ExportPart"] = ["url": .property, "bookCount": .property]
-        table["RecordSwipesPayload"] = [
-            "recorded": .property, "saved": .load(RowsOfPlainObject(.many, Book.type)),
-            "unknownCardIds": .property,
-        ]
-        table["ChangePage"] = Changes.pageFields
-        table["Change"] = Changes.changeFields(nodes: nodes)
-        table["Query"] = [
-            "node": .load(NodeLookup(types: nodes, isList: false)),
-            "nodes": .load(NodeLookup(types: nodes, isList: true)),
-            "me": .load(User.me),
-            "settings": .load(AppSettings.ofCaller),
-            "authorizationRequest": .load(AuthorizationRequest.find),
-            "shelf": .load(RowLookup.byID(Shelf.type)),
-            "book": .load(RowLookup.byID(Book.type)),
-            "feed": .load(Feed()),
-            "feedCard": .load(RowLookup.byID(FeedCard.type)),
-            "genres": .load(GenreList()),
-            "changes": .load(Changes()),
-            "lookupISBN": .load(ISBNLookup()),
-            "search": .load(CatalogSearch()),
-        ]
-        table["CoverEvent"] = CoverChanged.eventFields
-        table["Subscription"] = [
-            "coverChanged": .load(CoverChanged()),
-            "importProgress": .load(ImportProgress()),
-            "changes": .load(ChangesSubscription()),
-        ]
-        table["Mutation"] = [
-            "signIn": .load(Sessions.signIn),
-            "signInWithApple": .load(Sessions.signInWithApple),
-            "signInAsGuest": .load(Sessions.signInAsGuest),
-            "linkIdentity": .load(User.linkIdentity),
-            "unlinkIdentity": .load(User.unlinkIdentity),
-            "refreshSession": .load(Sessions.refresh),
-            "signOut": .load(Sessions.signOut),
-            "createAccessToken": .load(PersonalAccessToken.create),
-            "revokeAccessToken": .load(PersonalAccessToken.revoke),
-            "approveAuthorization": .load(AuthorizationRequest.approve),
-            "denyAuthorization": .load(AuthorizationRequest.deny),
-            "revokeAuthorizedApp": .load(AuthorizedApp.revoke),
-            "linkEreaderDocument": .load(EReaderDocument.link),
-            "unlinkEreaderDocument": .load(EReaderDocument.unlink),
-            "updateProfile": .load(User.update),
-            "deleteAccount": .load(User.deleteAccount),
-            "createShelf": .load(Shelf.create),
-            "updateShelf": .load(Shelf.update),
-            "deleteShelf": .load(Shelf.delete),
-            "createBook": .load(Book.create),
-            "createBooks": .load(Book.createMany),
-            "updateBook": .load(Book.update),
-            "moveBook": .load(Book.move),
-            "deleteBook": .load(Book.delete),
-            "updateBooks": .load(Book.updateMany),
-            "moveBooks": .load(Book.moveMany),
-            "deleteBooks": .load(Book.deleteMany),
-            "restoreBook": .load(Book.restore),
-            "reviewBook": .load(Review.write),
-            "deleteReview": .load(Review.delete),
-            "startRead": .load(Read.start),
-            "updateRead": .load(Read.update),
-            "finishRead": .load(Read.finish),
-            "deleteRead": .load(Read.delete),
-            "logProgress": .load(ProgressEntry.log),
-            "updateProgress": .load(ProgressEntry.update),
-            "deleteProgress": .load(ProgressEntry.delete),
-            "setReadingGoal": .load(ReadingGoal.set),
-            "deleteReadingGoal": .load(ReadingGoal.delete),
-            "createNote": .load(Note.create),
-            "createNotes": .load(Note.createMany),
-            "updateNote": .load(Note.update),
-            "deleteNote": .load(Note.delete),
-            "recordSwipes": .load(Swipe.record),
-            "undoSwipe": .load(Swipe.undo),
-            "importLibrary": .load(Import.importLibrary),
-            "exportLibrary": .load(ExportLink.exportLibrary),
-            "setCover": .load(Cover.set),
-            "removeCover": .load(Cover.remove),
-            "fetchMissingCovers": .load(Cover.fetchMissing),
-        ]
+        add("CreateBookResult", bookAndError)
+        add("UpdateBookResult", bookAndError)
+        add("MoveBookPayload", Book.movePayloadFields)
+        add("MoveBookResult", Book.movePayloadFields)
+        add("MoveBookResult", ["error": .load(PlainObjectsField(.one))])
+        add("DeleteBookPayload", Book.deletePayloadFields)
+        add("DeleteBookResult", Book.deletePayloadFields)
+        add("DeleteBookResult", ["error": .load(PlainObjectsField(.one))])
+        add(
+            "InputError",
+            [
+                "code": .property, "message": .property, "field": .property,
+                "conflictingId": .property, "id": .property,
+            ])
+        add("DeleteShelfPayload", Shelf.deletePayloadFields)
+        add("DeleteReviewPayload", Review.deletePayloadFields)
+        add(
+            "Mutation",
+            [
+                "createShelf": .load(Shelf.create),
+                "updateShelf": .load(Shelf.update),
+                "deleteShelf": .load(Shelf.delete),
+                "createBook": .load(Book.create),
+                "createBooks": .load(Book.createMany),
+                "updateBook": .load(Book.update),
+                "moveBook": .load(Book.move),
+                "deleteBook": .load(Book.delete),
+                "updateBooks": .load(Book.updateMany),
+                "moveBooks": .load(Book.moveMany),
+                "deleteBooks": .load(Book.deleteMany),
+                "restoreBook": .load(Book.restore),
+                "reviewBook": .load(Review.write),
+                "deleteReview": .load(Review.delete),
+            ])
+    }
+
+    /// Adds reads with their progress, statistics, reading goals, and e-readers.
+    private mutating func addReads() {
+        add("DeleteReadPayload", Read.deletePayloadFields)
+        add("LogProgressResult", ProgressEntry.logResultFields)
+        add("DeleteProgressPayload", ProgressEntry.deletePayloadFields)
+        add("DeleteReadingGoalPayload", ["id": .property])
+        add("AuthorCount", AuthorOfCount.countFields)
+        add("GenreCount", ["genre": .property, "readCount": .property])
+        add("FormatCount", ["format": .property, "readCount": .property])
+        add("RatingCount", ["stars": .property, "bookCount": .property])
+        add(
+            "Mutation",
+            [
+                "startRead": .load(Read.start),
+                "updateRead": .load(Read.update),
+                "finishRead": .load(Read.finish),
+                "deleteRead": .load(Read.delete),
+                "logProgress": .load(ProgressEntry.log),
+                "updateProgress": .load(ProgressEntry.update),
+                "deleteProgress": .load(ProgressEntry.delete),
+                "setReadingGoal": .load(ReadingGoal.set),
+                "deleteReadingGoal": .load(ReadingGoal.delete),
+                "linkEreaderDocument": .load(EReaderDocument.link),
+                "unlinkEreaderDocument": .load(EReaderDocument.unlink),
+            ])
+    }
+
+    private mutating func addNotes() {
+        add("CreateNoteResult", Note.createResultFields)
+        add("DeleteNotePayload", Note.deletePayloadFields)
+        add(
+            "Mutation",
+            [
+                "createNote": .load(Note.create),
+                "createNotes": .load(Note.createMany),
+                "updateNote": .load(Note.update),
+                "deleteNote": .load(Note.delete),
+            ])
+    }
+
+    private mutating func addImportsAndExports() {
+        add(
+            "ExportLibraryPayload",
+            [
+                "url": .property, "expiresAt": .property, "parts": .load(PlainObjectsField(.many)),
+            ])
+        add("ExportPart", ["url": .property, "bookCount": .property])
+        add(
+            "Mutation",
+            [
+                "importLibrary": .load(Import.importLibrary),
+                "exportLibrary": .load(ExportLink.exportLibrary),
+            ])
+    }
+
+    private mutating func addCovers() {
+        add("CoverEvent", CoverChanged.eventFields)
+        add("FetchMissingCoversPayload", ["queued": .property])
+        add(
+            "Mutation",
+            [
+                "setCover": .load(Cover.set),
+                "removeCover": .load(Cover.remove),
+                "fetchMissingCovers": .load(Cover.fetchMissing),
+            ])
+    }
+
+    /// Adds the change log of the library.
+    private mutating func addChanges() {
+        add("ChangePage", Changes.pageFields)
+        add("Change", Changes.changeFields(nodes: Self.nodes))
+    }
+
+    /// Adds the feed with its swipes, and the parts of its cards.
+    private mutating func addFeed() {
+        add("Author", Author.fields)
+        add("Genre", ["id": .property, "name": .property, "bookCount": .property])
+        add("PurchaseLink", Bookstore.linkFields)
+        add("Bookstore", Bookstore.fields)
+        add("UndoSwipePayload", Swipe.undoPayloadFields)
+        add(
+            "RecordSwipesPayload",
+            [
+                "recorded": .property, "saved": .load(RowsOfPlainObject(.many, Book.type)),
+                "unknownCardIds": .property,
+            ])
+        add(
+            "Mutation",
+            [
+                "recordSwipes": .load(Swipe.record),
+                "undoSwipe": .load(Swipe.undo),
+            ])
     }
 
     func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
@@ -220,7 +312,7 @@ private struct ResolverTable: ResolverSource {
         fieldScopes.scopes(of: field, of: type)
     }
 
-    /// Fields without a suitable resolver, and resolvers without a field.
+    /// Returns a message for each field without a suitable resolver, and for each resolver without a field.
     func problems(in schema: Schema) -> [String] {
         var problems = schema.problems(with: self)
         for (type, fields) in table.sorted(by: { $0.key < $1.key }) {
@@ -237,7 +329,7 @@ extension RequestLimits {
     /// The default limits for operations of the product's schema.
     package static let bookplate: RequestLimits = {
         var limits = RequestLimits()
-        // Without these numbers, a page of a hundred cards with all their lists would be refused.
+        // With the default number for each list, a page of a hundred cards with all their lists would be refused.
         limits.operation.objectCounts = [
             "Book.authors": 2, "FeedCard.authors": 2, "DeletedBook.authors": 2,
             "FeedCard.genres": 3,

@@ -1,7 +1,8 @@
 /// The ids that clients choose for new objects. An id identifies one object of any type, because `Query.node` finds objects
 /// by their ids alone.
 enum ChosenID {
-    static let isTaken = BookplateError.conflict(
+    /// The error for an id that identifies another object.
+    static let takenError = BookplateError.conflict(
         "This ID belongs to another object. Choose a new UUID, or omit the ID.", field: "id")
 
     /// Returns the SQL condition that the id `$2` is that of the user `$1`, of a card, or of a row of the user in one of the

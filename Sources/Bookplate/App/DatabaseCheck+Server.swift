@@ -27,6 +27,7 @@ extension DatabaseCheck {
         }
     }
 
+    /// Returns the version of the server and the encoding of the database.
     package static func version(_ connection: AdminConnection) throws(PostgresError) -> Version {
         let versions = try connection.query(
             """

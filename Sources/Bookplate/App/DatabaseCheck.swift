@@ -75,6 +75,7 @@ package enum DatabaseCheck {
         }
     }
 
+    /// Returns the schema of the database, from the records of the migrator.
     package static func schema(_ connection: AdminConnection) throws(PostgresError) -> Schema {
         let empty = Schema(version: 0, isSufficient: false)
         let table = try connection.query("SELECT to_regclass('schema_states')::text")

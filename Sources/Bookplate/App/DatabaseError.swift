@@ -1,23 +1,41 @@
 import Postgres
 
+/// The errors that the SQL functions of this product raise; the top of `migrations/functions/accounts.sql` lists them.
+extension SQLState {
+    static let sessionEnded = SQLState(rawValue: "BP401")
+    /// The message is for the user, as are those of `conflict` and `quotaExceeded`.
+    static let notFound = SQLState(rawValue: "BP404")
+    static let conflict = SQLState(rawValue: "BP409")
+    /// The identity token was used before.
+    static let tokenReused = SQLState(rawValue: "BP411")
+    /// The notification from Apple was processed before.
+    static let notificationProcessed = SQLState(rawValue: "BP412")
+    static let quotaExceeded = SQLState(rawValue: "BP413")
+    /// The detail is the address of the other installation, or empty.
+    static let accountMoved = SQLState(rawValue: "BP421")
+    /// The detail is the number of seconds to wait.
+    static let tooManySignIns = SQLState(rawValue: "BP429")
+    /// The account is being moved to another database. The request can be sent again.
+    static let accountMoving = SQLState(rawValue: "BP503")
+}
+
 extension BookplateError {
-    /// Converts a database error that the client's input has caused.
-    ///
-    /// The SQL functions of this product raise `BP4xx` with a message for the user. Some add the input field as the column,
-    /// or an ID as the detail. `BP411` is a refused sign-in, which is also logged. Constraints are recognized by their names.
+    /// Converts a database error that the client's input has caused: an error that an SQL function raises, or a violated
+    /// constraint, which is recognized by its name.
     ///
     /// - Returns: nil for all other errors, which are the server's fault.
     init?(_ error: PostgresError) {
         guard case .server(let server) = error else { return nil }
-        switch server.sqlState.rawValue {
-        case "BP401", "BP411": self = .unauthenticated
-        case "BP429":
+        switch server.sqlState {
+        case .sessionEnded, .tokenReused: self = .unauthenticated
+        case .accountMoved:
+            self = .accountMoved(url: server.detail.flatMap { $0.isEmpty ? nil : $0 })
+        case .tooManySignIns:
             self = .rateLimited(retryAfterSeconds: server.detail.flatMap { Int($0) } ?? 60)
-        case "BP404": self = .notFound(server.message)
-        case "BP400": self = .badUserInput(field: server.column ?? "input", server.message)
-        case "BP413": self = .quotaExceeded(server.message)
-        case "BP409": self = .conflict(server.message, id: server.detail)
-        case "23505", "23514", "23503":
+        case .notFound: self = .notFound(server.message)
+        case .quotaExceeded: self = .quotaExceeded(server.message)
+        case .conflict: self = .conflict(server.message)
+        case .uniqueViolation, .checkViolation, .foreignKeyViolation:
             guard let constraint = server.constraint else { return nil }
             if constraint.hasSuffix("_user_id_fkey") {
                 // The account was deleted during this request.
@@ -42,7 +60,7 @@ extension BookplateError {
     private static let constraints: [String: BookplateError] = [
         "shelves_name": .conflict(
             "A shelf with this name already exists. Choose another name.", field: "name"),
-        "shelves_pkey": ChosenID.isTaken,
+        "shelves_pkey": ChosenID.takenError,
         "books_edition_id": .conflict("This book is already in the library.", field: "isbn"),
         "books_isbn13": .conflict(
             "A book with this ISBN is already in the library.", field: "isbn"),

@@ -10,12 +10,13 @@ final class Explanation {
 
     /// Adds a round trip that begins. Round trips that run at the same time are listed in the order in which they began.
     ///
-    /// - Returns: its index, for `end`.
+    /// - Returns: The index to pass to `end`.
     func begin(_ pipeline: Pipeline) -> Int {
         roundTrips.append((.list(pipeline.statementTexts.map { .string($0) }), .zero))
         return roundTrips.count - 1
     }
 
+    /// Records the duration of a round trip.
     func end(_ roundTrip: Int, after duration: Duration) {
         database += duration
         roundTrips[roundTrip].duration = duration
@@ -23,7 +24,9 @@ final class Explanation {
 
     /// Returns the response with `extensions.explain`.
     ///
-    /// - Parameter body: A response object without extensions.
+    /// - Parameters:
+    ///   - body: A response object without extensions.
+    ///   - isKnown: Whether the document was in the cache.
     func added(
         to body: [UInt8], isKnown: Bool, document: CachedDocument, scopes: ScopeSet,
         planning: Duration, execution: Duration

@@ -48,7 +48,7 @@ struct FieldScopes: Sendable {
         return scopes
     }
 
-    /// The values of the enum `AccessScope` must be those of the program.
+    /// Returns the differences between the values of the enum `AccessScope` and those of the program.
     private static func problems(in schema: Schema) -> [String] {
         guard case .enumeration(let values)? = schema.type(named: "AccessScope")?.kind else {
             return ["The schema has no enum AccessScope."]

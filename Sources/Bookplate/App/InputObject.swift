@@ -7,6 +7,7 @@ struct InputObject {
 
     init(_ value: Value?) { self.value = value ?? .object([]) }
 
+    /// The value of a field, which may be null; nil if the field is absent.
     subscript(name: String) -> Value? { value[name] }
 
     /// Whether the field is present, including null.
@@ -36,7 +37,8 @@ struct InputObject {
 
     /// Returns a list of IDs without duplicates; nil if the field is absent or null.
     ///
-    /// - Throws: `.notFound(message)` for a text that is not a UUID, as for an unknown ID.
+    /// - Throws: `.badUserInput` for more than `max` IDs, and `.notFound(message)` for a text that is not a UUID, as for an unknown
+    ///   ID.
     func ids(
         _ name: String, max: Int, else message: String
     ) throws(BookplateError) -> [UUID]? {
@@ -52,7 +54,9 @@ struct InputObject {
         return ids
     }
 
-    /// Returns a number of at least 0.
+    /// Returns a required number of at least 0.
+    ///
+    /// - Throws: `.badUserInput` for any other value, and if the field is absent or null.
     func index(_ name: String) throws(BookplateError) -> Int32 {
         guard let value = value[name]?.int.flatMap({ Int32(exactly: $0) }), value >= 0 else {
             throw .badUserInput(field: name, "Send a whole number of at least 0.")

@@ -16,6 +16,8 @@ package struct Instant: Equatable {
     private static let fractionDigitsMax = 9
     /// The number of those digits that an `Instant` stores.
     private static let storedDigits = 6
+    /// PostgreSQL's epoch, 2000-01-01T00:00:00Z, in microseconds since the Unix epoch.
+    private static let postgresEpoch: Int64 = 946_684_800_000_000
 
     /// Reads a date, `T`, a time, and an offset from UTC: `2026-01-31T13:00:00.250+01:00`.
     ///
@@ -27,8 +29,8 @@ package struct Instant: Equatable {
             guard rest.count >= digits else { return nil }
             var value = 0
             for byte in rest.prefix(digits) {
-                guard (48...57).contains(byte) else { return nil }
-                value = value * 10 + Int(byte - 48)
+                guard byte.isASCIIDigit else { return nil }
+                value = value * 10 + Int(byte - UInt8(ascii: "0"))
             }
             rest = rest.dropFirst(digits)
             return range.contains(value) ? value : nil
@@ -48,7 +50,7 @@ package struct Instant: Equatable {
         else { return nil }
         var fraction = 0
         if skip(".") != nil {
-            let digits = rest.prefix { (48...57).contains($0) }
+            let digits = rest.prefix { $0.isASCIIDigit }
             guard (1...Self.fractionDigitsMax).contains(digits.count),
                 digits.dropFirst(Self.storedDigits).allSatisfy({ $0 == UInt8(ascii: "0") })
             else { return nil }
@@ -72,14 +74,28 @@ package struct Instant: Equatable {
         microseconds = Int64(seconds) * 1_000_000 + Int64(fraction)
     }
 
-    /// The form of results: UTC, with milliseconds.
+    /// The form of results: RFC 3339 in UTC, with milliseconds.
     package var text: String {
         var writer = ResponseWriter(capacity: 32)
-        writer.writeTimestamp(microseconds - 946_684_800_000_000)
+        // `-infinity` of PostgreSQL is `Int64.min`, from which nothing can be subtracted.
+        let (shifted, overflow) = microseconds.subtractingReportingOverflow(Self.postgresEpoch)
+        writer.writeTimestamp(overflow ? .min : shifted)
+        // Without the quotation marks.
         return String(decoding: writer.bytes.dropFirst().dropLast(), as: UTF8.self)
     }
 
-    private static func days(in month: Int, of year: Int) -> Int {
+    /// The instant in RFC 3339 format in UTC, with all microseconds. PostgreSQL does not read the year 0, so its instants become
+    /// the first one of the year 1.
+    var preciseText: String {
+        let microseconds = max(microseconds, -62_135_596_800_000_000)
+        let text = Instant(microseconds: microseconds).text
+        let micros = ((microseconds % 1000) + 1000) % 1000
+        let digits = String(micros + 1000).dropFirst()
+        return text.dropLast() + digits + "Z"
+    }
+
+    /// Returns the number of days of a month of the Gregorian calendar.
+    static func days(in month: Int, of year: Int) -> Int {
         switch month {
         case 4, 6, 9, 11: 30
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

@@ -6,7 +6,7 @@ package enum JobHandlers {
     package static func all(_ services: Services) -> [any JobHandler] {
         let search = CoverSearch(
             services.coverSources, covers: services.covers, metrics: services.metrics)
-        return [
+        var handlers: [any JobHandler] = [
             PurgeDeadJobs(), PruneChanges(), PruneImports(), PruneOAuth(),
             ChainAuditEvents(),
             CompleteBook(sources: services.bookSources),
@@ -21,5 +21,11 @@ package enum JobHandlers {
             FetchEditionCover(editions: EditionCovers(services)),
             FetchEditionCovers(editions: EditionCovers(services)),
         ]
+        if let home = services.databases?.all.first, home.services !== services,
+            let pool = home.anyPool
+        {
+            handlers.append(CopyCatalog(home: pool))
+        }
+        return handlers
     }
 }

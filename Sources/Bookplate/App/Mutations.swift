@@ -55,11 +55,14 @@ struct PlainMutation: FieldLoader {
             _ arguments: ArgumentValues, _ request: RequestContext
         ) async throws(BookplateError) -> Children {
             let objects = try await perform(arguments, request)
-            let items = objects.indices.map { Slot.object(group: 0, index: Int32($0)) }
-            let slots: [Slot] =
-                shape == .one
-                ? Array(items.prefix(1)) : [.list(start: 1, count: Int32(items.count))] + items
-            return Children(slots: slots, groups: [.init(PlainBatch(objects, selection))])
+            let batch = PlainBatch(objects, selection)
+            switch shape {
+            case .one:
+                let slots: [Slot] = objects.isEmpty ? [] : [.object(group: 0, index: 0)]
+                return Children(slots: slots, groups: [.init(batch)])
+            case .many:
+                return .list(of: batch)
+            }
         }
         return PreparedCall(isPublic: isPublic, call)
     }

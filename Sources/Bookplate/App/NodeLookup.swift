@@ -4,10 +4,12 @@ import Postgres
 
 /// The fields `Query.node` and `Query.nodes`, which return objects of any type by ID.
 struct NodeLookup: FieldLoader {
+    /// The maximum number of IDs of `Query.nodes`.
     static let idsMax = 100
 
     /// The types that implement `Node`.
     let types: [RowType]
+    /// Whether the field is `Query.nodes`.
     let isList: Bool
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {

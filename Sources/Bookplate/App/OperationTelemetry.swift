@@ -99,8 +99,12 @@ struct OperationTelemetry {
             "bookplate_errors_total", "Errors in GraphQL responses by code.", ["code": code])
     }
 
+    /// Counts a document.
+    ///
+    /// - Parameter isKnown: Whether it was in the cache.
     func lookedUp(isKnown: Bool) { (isKnown ? hits : misses).increment() }
 
+    /// Counts a request that is rejected before its operation is executed.
     mutating func refused(_ errorCodes: [String]) {
         refused.increment()
         count(errorCodes)
@@ -115,6 +119,7 @@ struct OperationTelemetry {
             metadata: ["request_id": "\(requestID)", "kind": "\(kind?.rawValue ?? "unknown")"])
     }
 
+    /// Counts and traces an operation that was executed, and logs it if it was slow.
     mutating func finished(_ operation: Finished, isAbandoned: Bool) {
         let duration = operation.planning + operation.execution
         durations[operation.kind]?.observe(duration)

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_123_204_500
+package let schemaVersion: Int64 = 20_261_128_014_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "abf47a57571730c85689d2f2b3d84698aaf3f7ca15392e58a8d48a28af506be2"
+    "b6aa0ec7ee3df62680848b406510514dcb2d52325cc36a18a169b7acc8dcf3f7"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///
@@ -38,7 +38,7 @@ package func readiness(of database: ConnectionPool) async -> String? {
         return try await isTrue(hasReplacedChain, chain, database)
             ? ReplacedChain.message : "migrations are missing: run bookplate-admin migrate up"
     } catch {
-        return "the database cannot be reached"
+        return "the database cannot be reached: run bookplate-admin doctor on this machine"
     }
 }
 

@@ -6,9 +6,12 @@ import Telemetry
 ///
 /// A replica lags behind the primary. After a change, the affected user and session read from the primary until the replica
 /// has replayed the change. To find out, the primary's WAL position is recorded every `interval` and compared with the
-/// position that the replica has replayed. After a failover, the positions of a replica that still follows the old primary
-/// mean nothing; it does not know the mark of the new primary's timeline, and is not used. The `Hub` reports changes by
-/// other servers and by jobs. While the hub is disconnected, all queries use the primary.
+/// position that the replica has replayed. The `Hub` reports changes by other servers and by jobs. While the hub is
+/// disconnected, all queries use the primary.
+///
+/// After a failover, the positions of the new primary cannot be compared with those of a replica that still follows the old
+/// one. Therefore each timeline of the WAL, which begins when a server becomes the primary, has a mark: a random id that the
+/// primary stores in a table. A replica that has not replayed the mark of the primary's timeline is not used.
 package final class Replica: Sendable {
     private struct State {
         /// The primary's WAL positions and the times before they were read, oldest first.
@@ -65,7 +68,9 @@ package final class Replica: Sendable {
 
     /// Returns the connection pool of the replica if it has replayed all changes that concern the caller; nil otherwise.
     ///
-    /// - Parameter viewer: The caller; nil if it is not known yet, and the replica may lack recent changes.
+    /// - Parameters:
+    ///   - viewer: The caller; nil if it is not known yet. The replica may then lack recent changes.
+    ///   - primary: The pool of the primary on the same event loop.
     func pool(for viewer: Viewer?, beside primary: ConnectionPool) -> ConnectionPool? {
         guard let pool = pools[primary.loopID] else { return nil }
         let isComplete = state.withLock { state in
@@ -99,6 +104,7 @@ package final class Replica: Sendable {
         }
     }
 
+    /// Reads the positions of both servers, and updates the time until which the replica is complete.
     private func compare(with primary: ConnectionPool) async {
         let at = ContinuousClock.now
         guard let written = await position(Self.written, in: primary),
@@ -133,7 +139,8 @@ package final class Replica: Sendable {
         _ statement: TypedStatement<Position>, in pool: ConnectionPool?
     ) async -> Position? {
         guard let pool else { return nil }
-        // It may be cancelled although `written_position` writes once per timeline: the next comparison repeats it.
+        // `written_position` stores the mark of a new timeline, but the pipeline may be cancelled as if it were read-only: the
+        // next comparison stores the mark then.
         var pipeline = Pipeline(isReadOnly: true, timeout: Self.comparisonTimeout)
         let position = pipeline.append(statement)
         do throws(PostgresError) {
@@ -153,7 +160,8 @@ package final class Replica: Sendable {
         let lsn: Int64
         let timeline: UUID
 
-        /// Nil if the server is not a replica, or if it knows no timeline.
+        /// Returns nil for a row of `replayed_position` without a position or a mark. The server is then not a replica, or has not
+        /// replayed a mark.
         init?(_ row: inout RowReader) {
             guard let lsn = row.int64(), let timeline = row.uuid() else { return nil }
             self.lsn = lsn

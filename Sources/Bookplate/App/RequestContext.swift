@@ -3,14 +3,14 @@ import GraphQLPostgres
 import NIOCore
 import Postgres
 
-/// A request: its caller, and the statements that the loads of the current level have added.
+/// A request: its caller, the database of the caller, and the statements that the loads of the current level have added.
 ///
 /// All access to tables with user data goes through this type or `JobContext`. Each pipeline starts with a statement that
 /// sets the caller for row-level security and, at least once per request, checks the session.
 ///
 /// Belongs to one event loop.
 package final class RequestContext: RowContext {
-    let services: Services
+    private(set) var services: Services
     let requestID: String
     /// The key of the client's address for rate limits; nil if it is unknown.
     let address: RateKey?
@@ -36,7 +36,9 @@ package final class RequestContext: RowContext {
     /// Whether a pipeline may have changed something.
     private var hasWritten = false
 
-    let database: ConnectionPool
+    private(set) var database: ConnectionPool
+    /// Whether the request may go to another database, where the account of its caller is.
+    private let mayLeave: Bool
     /// The pool for reads: the replica until the request writes, or the primary. nil before the first read.
     private var readPool: ConnectionPool?
     /// The caller whose session an earlier pipeline of this request has checked.
@@ -48,30 +50,43 @@ package final class RequestContext: RowContext {
     /// - Parameters:
     ///   - mayReadReplica: Whether reads may use the replica, as for queries.
     ///   - rowBytesMax: The maximum memory of the rows that its levels load; nil for no limit.
+    ///   - mayLeave: Whether the request may go to another database, where the account of its caller is.
     package init(
         viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
         address: RateKey? = nil, isExplained: Bool = false, mayReadReplica: Bool = false,
-        rowBytesMax: Int? = nil, hasTimedOut: @escaping @Sendable () -> Bool = { false }
+        rowBytesMax: Int? = nil, mayLeave: Bool = true,
+        hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) {
+        self.mayLeave = mayLeave
         self.hasTimedOut = hasTimedOut
         self.rowBytesMax = rowBytesMax
         rowBytesLeft = rowBytesMax
         self.viewer = viewer
-        self.database = database
         self.services = services
+        self.database = database
         self.requestID = requestID
         self.address = address
         explanation = isExplained ? Explanation() : nil
         readPool = mayReadReplica ? nil : database
         level = Level()
         pipeline = Pipeline(isReadOnly: true)
+        if mayLeave, let viewer { goToKnownDatabase(of: viewer) }
     }
 
     /// Returns a context for the next event of a subscription. It checks the session again.
+    ///
+    /// It never goes to another database, because the subscription would not notice changes there. If the account has moved, its
+    /// statements fail with `.serviceUnavailable`, and the next subscription starts in the other database.
     func makeEventContext() -> RequestContext {
         RequestContext(
             viewer: viewer, database: database, services: services, requestID: requestID,
-            rowBytesMax: rowBytesMax, hasTimedOut: hasTimedOut)
+            rowBytesMax: rowBytesMax, mayLeave: false, hasTimedOut: hasTimedOut)
+    }
+
+    /// Makes a user the caller, who was found by a token. Goes to the database in which the user was found before.
+    func become(_ viewer: Viewer) {
+        goToKnownDatabase(of: viewer)
+        self.viewer = viewer
     }
 
     /// Returns the caller.
@@ -161,7 +176,7 @@ package final class RequestContext: RowContext {
         self.level = Level()
         pipeline.rowBytesMax = rowBytesLeft
         do throws(BookplateError) {
-            let rows = try await run(pipeline)
+            let rows = try await run(pipeline, asCaller: level.viewer != nil)
             if let left = rowBytesLeft {
                 rowBytesLeft = left - rows.reduce(0) { $0 + $1.byteCount }
             }
@@ -252,7 +267,7 @@ package final class RequestContext: RowContext {
         var pipeline = Pipeline(statistics: statistics)
         let keys = fill(&pipeline)
         pipeline.append(Self.waitForStandby)
-        let rows = try await run(pipeline)
+        let rows = try await run(pipeline, asCaller: false)
         return (PipelineResults(rows), keys)
     }
 
@@ -268,11 +283,12 @@ package final class RequestContext: RowContext {
         var pipeline = Pipeline(isReadOnly: isReadOnly, statistics: statistics)
         let key = fill(&pipeline)
         if !isReadOnly { pipeline.append(Self.waitForStandby) }
-        return PipelineResults(try await run(pipeline))[key]
+        return PipelineResults(try await run(pipeline, asCaller: false))[key]
     }
 
-    /// Lets the commit wait for the synchronous standby, if there is one, even if the statements before change nothing: a repeated
-    /// call may find that everything is done, by a transaction that no standby has. `begin_request` does the same for others.
+    /// Makes the commit wait for the synchronous standby, if there is one, even if the other statements change nothing. They may
+    /// change nothing because an earlier attempt at the same request did everything, in a transaction that the standby does not
+    /// have yet. In pipelines with a caller, `begin_request` does this.
     private static let waitForStandby = Statement(
         """
         SELECT pg_logical_emit_message(true, 'bookplate', '')
@@ -287,7 +303,7 @@ package final class RequestContext: RowContext {
         let viewer = try caller()
         var pipeline = makePipeline(for: viewer, isReadOnly: isReadOnly)
         let keys = try fill(&pipeline, viewer)
-        let results = PipelineResults(try await run(pipeline))
+        let results = PipelineResults(try await run(pipeline, asCaller: true))
         checkedViewer = viewer
         return (results, keys)
     }
@@ -341,7 +357,10 @@ package final class RequestContext: RowContext {
         return pipeline
     }
 
-    private func run(_ pipeline: Pipeline) async throws(BookplateError) -> [Rows] {
+    /// - Parameter asCaller: Whether the pipeline begins with a check of the caller's session.
+    private func run(
+        _ pipeline: Pipeline, asCaller: Bool
+    ) async throws(BookplateError) -> [Rows] {
         let explained = explanation.map {
             ($0, index: $0.begin(pipeline), start: ContinuousClock.now)
         }
@@ -350,17 +369,21 @@ package final class RequestContext: RowContext {
                 explanation.end(index, after: .now - start)
             }
         }
-        do throws(PostgresError) {
-            guard pipeline.isReadOnly else { return try await runOnPrimary(pipeline) }
-            if let rows = try await replicaRows(pipeline) { return rows }
-            return try await database.run(pipeline)
-        } catch .rowsTooLarge {
-            hasLoadedTooMuch = true
-            // No client receives this error: that of a response that is too large replaces the response.
-            throw .internalError
-        } catch {
-            throw services.bookplateError(
-                error, requestID, isReadOnly: pipeline.isReadOnly, hasWritten: hasWritten)
+        while true {
+            let pool = database
+            do throws(PostgresError) {
+                guard pipeline.isReadOnly else { return try await runOnPrimary(pipeline) }
+                if let rows = try await replicaRows(pipeline) { return rows }
+                return try await pool.run(pipeline)
+            } catch .rowsTooLarge {
+                hasLoadedTooMuch = true
+                // The client does not receive this error: the whole response is replaced by the error of one that is too large.
+                throw .internalError
+            } catch {
+                if asCaller, try await follow(error, from: pool) { continue }
+                throw services.bookplateError(
+                    error, requestID, isReadOnly: pipeline.isReadOnly, hasWritten: hasWritten)
+            }
         }
     }
 
@@ -396,6 +419,146 @@ package final class RequestContext: RowContext {
             readPool = database
             return nil
         }
+    }
+
+    // MARK: - The database of the caller
+
+    /// Goes to the database of the caller after a database has refused a pipeline because it does not have the caller's session.
+    ///
+    /// - Returns: Whether the pipeline can be sent again, to another database.
+    /// - Throws: `.serviceUnavailable` if a database cannot be reached, or if this request must not go to another one, and
+    ///   `.unauthenticated` if the account has left without a URL, and no database of this process has it.
+    private func follow(
+        _ error: PostgresError, from pool: ConnectionPool
+    ) async throws(BookplateError) -> Bool {
+        guard services.databases != nil, let viewer,
+            error.sqlState == .sessionEnded || error.sqlState == .accountMoved
+        else { return false }
+        if database === pool { _ = try await findUser(viewer.userID, viewer.tenantID) }
+        let hasMoved = BookplateError(error) == .accountMoved(url: nil)
+        // The account may have moved back after its first database was asked.
+        if database === pool, hasMoved { _ = try await findUser(viewer.userID, viewer.tenantID) }
+        // Another load of the request may have found it meanwhile.
+        if database !== pool { return true }
+        if hasMoved { throw .unauthenticated }
+        return false
+    }
+
+    /// Searches all databases for a user, and goes to the one that has it.
+    ///
+    /// - Returns: Whether the request went to another database. false if its current one has the user, or none has.
+    /// - Throws: `.serviceUnavailable` if the account is being moved, a database cannot be reached, or this request must not go to another
+    ///   one; `.accountMoved` if other servers have the account.
+    func findUser(_ user: UUID, _ tenant: UUID) async throws(BookplateError) -> Bool {
+        guard services.databases != nil else { return false }
+        let found = try await firstInDatabases { context throws(BookplateError) in
+            let found: [Bool] = try await context.anonymous(isReadOnly: true) { pipeline in
+                pipeline.append(Sessions.setUser, .of(user, tenant))
+                return pipeline.append(Self.hasUser, .of(user))
+            }
+            return found.first == true ? true : nil
+        }
+        guard let found, found.context.database !== database else { return false }
+        guard mayLeave else {
+            throw .serviceUnavailable(
+                retryAfterSeconds: 1, outcome: hasWritten ? .unknown : .notDone)
+        }
+        services.databases?.remember(user, in: found.context.services)
+        goToDatabase(of: found.context)
+        return true
+    }
+
+    /// Throws `.accountMoved` if the database of this request records that the user has moved to other servers, and `.serviceUnavailable`
+    /// while the account is being moved. Call it after `findUser` has found the user in no database.
+    func refuseMoved(_ user: UUID) async throws(BookplateError) {
+        do throws(BookplateError) {
+            try await anonymous { $0.append(Sessions.refuseMovedUser, .of(user)) }
+        } catch .accountMoved(nil) where services.databases != nil {
+        }
+    }
+
+    /// Returns whether the database has a user. Fails if it does not, but knows of a move of the account.
+    private static let hasUser = TypedStatement<Bool>(
+        """
+        SELECT
+            CASE
+                WHEN EXISTS (SELECT FROM users WHERE id = $1) THEN true
+                ELSE refuse_moved_user($1)::text IS NULL
+            END
+        """)
+
+    /// Runs work without a caller in the database of this request, and then in the other databases of the process, until it returns a value.
+    ///
+    /// If there are several databases, `.accountMoved` without a URL counts as no value. A move between two of them has no URL, and the
+    /// search finds the account in the other one. Moves to other servers must have a URL (`--new-url`), or their accounts are not found.
+    ///
+    /// - Returns: The value, and the context in which it was found; nil if no database has a value.
+    /// - Throws: an error of a database, if no other one has a value.
+    func firstInDatabases<Value>(
+        _ work: (RequestContext) async throws(BookplateError) -> Value?
+    ) async throws(BookplateError) -> (value: Value, context: RequestContext)? {
+        let here = withoutCaller(in: services, database)
+        let others: [RequestContext] = (services.databases?.all ?? []).compactMap { other in
+            guard other.services !== services, let pool = other.pool(on: database.executor) else {
+                return nil
+            }
+            return withoutCaller(in: other.services, pool)
+        }
+        var failure: BookplateError?
+        for context in [here] + others {
+            do throws(BookplateError) {
+                if let value = try await work(context) { return (value, context) }
+            } catch .accountMoved(nil) where !others.isEmpty {
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return nil
+    }
+
+    private func withoutCaller(in services: Services, _ database: ConnectionPool) -> RequestContext
+    {
+        RequestContext(
+            viewer: nil, database: database, services: services, requestID: requestID,
+            address: address, hasTimedOut: hasTimedOut)
+    }
+
+    /// Goes to the database of another request.
+    func goToDatabase(of other: RequestContext) {
+        (services, database, readPool) = (other.services, other.database, other.database)
+        checkedViewer = nil
+    }
+
+    private func goToKnownDatabase(of viewer: Viewer) {
+        guard let known = services.databases?.database(of: viewer.userID),
+            known.services !== services, let pool = known.pool(on: database.executor)
+        else { return }
+        services = known.services
+        database = pool
+        if readPool != nil { readPool = pool }
+    }
+
+    /// Returns a context without a caller in the home database; this context if there is only one.
+    func inHomeDatabase() -> RequestContext {
+        guard let home = services.databases?.all.first, let pool = home.pool(on: database.executor)
+        else { return self }
+        return withoutCaller(in: home.services, pool)
+    }
+
+    /// Goes to the home database, where new accounts are created.
+    func goHome() {
+        guard let home = services.databases?.all.first, let pool = home.pool(on: database.executor)
+        else { return }
+        (services, database, readPool) = (home.services, pool, pool)
+        checkedViewer = nil
+    }
+
+    /// Goes to the database of the caller. Call it before using services that belong to one database, such as the hub, unless a
+    /// statement of the caller was executed before.
+    func goToCallersDatabase() async throws(BookplateError) {
+        guard services.databases != nil, viewer != nil else { return }
+        try await read { _, _ in }
     }
 
     // MARK: - Errors

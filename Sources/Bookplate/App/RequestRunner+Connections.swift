@@ -9,15 +9,17 @@ extension RequestRunner {
         onSessionEnd: @escaping @Sendable () -> Void
     ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
         let (viewer, tokenLifetime) = try await connectionCaller(bearerToken, kind)
-        // Watch the session before checking it, so that no end of the session is missed in between.
-        let watch = services.hub.watch(
-            session: viewer.sessionID, of: viewer.userID, onEnd: onSessionEnd)
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: "")
+        let watch: Hub.Watch
         do throws(BookplateError) {
-            try await context.read { _, _ in }
+            try await context.goToCallersDatabase()
+            // Watch the session before checking it, so that no end of the session is missed in between.
+            watch = context.services.hub.watch(
+                session: viewer.sessionID, of: viewer.userID, onEnd: onSessionEnd)
+            try await context.makeEventContext().read { _, _ in }
         } catch {
-            throw error == .unauthenticated ? .unauthenticated : .unavailable
+            throw ConnectionAuthenticationError(error)
         }
         return AuthenticatedConnection(
             tokenLifetime: tokenLifetime, session: viewer.sessionID.description, watch: watch)
@@ -60,7 +62,7 @@ extension RequestRunner {
     private func charge(_ viewer: Viewer?, _ address: RateKey?) throws(BookplateError) {
         var gate = RateGate(services, viewer, address)
         do throws(RequestErrors) {
-            try gate.admit(1)
+            try gate.charge(1)
         } catch {
             throw .rateLimited(retryAfterSeconds: gate.state?.waitSeconds ?? 1)
         }

@@ -12,7 +12,12 @@ extension RequestRunner {
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
             rowBytesMax: limits.rowBytesMax, hasTimedOut: request.hasTimedOut)
-        count(planned, request, viewer)
+        countUsage(planned, request, viewer)
+        do throws(BookplateError) {
+            try await context.goToCallersDatabase()
+        } catch {
+            throw .request(error.requestErrors(requestID: request.requestID))
+        }
         do throws(RequestErrors) {
             return counted(
                 try await GraphQL.subscribe(
@@ -44,7 +49,7 @@ extension RequestRunner {
         _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
     ) async -> (GraphQLResponse, rest: ResponseStream?) {
         let context = makeContext(request, planned, viewer)
-        count(planned, request, viewer)
+        countUsage(planned, request, viewer)
         let executionStart = ContinuousClock.now
         let (first, rest) = await GraphQL.executeIncrementally(
             planned.plan, variables: planned.variables, context: context,

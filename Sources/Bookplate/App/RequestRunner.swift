@@ -108,13 +108,14 @@ package final class RequestRunner: GraphQLService {
         }
     }
 
+    /// Finds the document of a request, plans its operation, and charges its cost.
     private func plan(
         _ request: GraphQLRequest, _ token: KnownToken?, _ gate: inout RateGate
     ) async throws(DocumentTexts.Refusal) -> Planned {
         // Charge one unit before the document is read, and the rest when the cost of the operation is known.
         let errorBehavior: ErrorBehavior
         do throws(RequestErrors) {
-            try gate.admit(1)
+            try gate.charge(1)
             errorBehavior = acceptsOnError ? try request.errorBehavior() : .propagate
         } catch {
             throw .request(error)
@@ -124,12 +125,7 @@ package final class RequestRunner: GraphQLService {
                 query: request.query, documentID: request.documentID,
                 persistedQuery: request.extensions?["persistedQuery"]))
         if let documents = token?.documents {
-            guard try await texts.isTrusted(text, among: documents) else {
-                throw .request(
-                    BookplateError.forbidden(
-                        "The personal access token is bound to trusted documents. This is not one of them."
-                    ).requestErrors(requestID: request.requestID))
-            }
+            try await requireTrusted(text, among: documents, request)
         }
         let start = ContinuousClock.now
         let missesBefore = documents.missCount
@@ -143,7 +139,7 @@ package final class RequestRunner: GraphQLService {
             (plan, variables, cost) = try document.plan(
                 operationName: request.operationName, variables: request.variables ?? .null,
                 isIncremental: request.incrementalFormat != nil)
-            try gate.admit(cost / RateLimits.objectsPerUnit)
+            try gate.charge(cost / RateLimits.objectsPerUnit)
         } catch {
             throw .request(error)
         }
@@ -167,8 +163,21 @@ package final class RequestRunner: GraphQLService {
             errorBehavior: errorBehavior, start: start)
     }
 
-    /// Counts the elements of the schema that the operation uses.
-    func count(_ planned: Planned, _ request: GraphQLRequest, _ viewer: Viewer?) {
+    /// - Throws: `.request` if a text is not one of the trusted documents to which a token is bound.
+    private func requireTrusted(
+        _ text: DocumentText, among documents: Set<String>, _ request: GraphQLRequest
+    ) async throws(DocumentTexts.Refusal) {
+        guard try await texts.isTrusted(text, among: documents) else {
+            throw .request(
+                BookplateError.forbidden(
+                    "The personal access token is bound to trusted documents, and this is not one of them. Send one of them "
+                        + "without changes, or create a token without documents."
+                ).requestErrors(requestID: request.requestID))
+        }
+    }
+
+    /// Counts the elements of the schema that the operation uses, by app.
+    func countUsage(_ planned: Planned, _ request: GraphQLRequest, _ viewer: Viewer?) {
         usage.add(
             planned.plan, variables: request.variables,
             by: UsageClient(tenantID: viewer?.tenantID, app: request.app))
@@ -183,7 +192,7 @@ package final class RequestRunner: GraphQLService {
             return response
         }
         let context = makeContext(request, planned, viewer)
-        count(planned, request, viewer)
+        countUsage(planned, request, viewer)
         let executionStart = ContinuousClock.now
         let result = await GraphQL.execute(
             planned.plan, variables: planned.variables, context: context,

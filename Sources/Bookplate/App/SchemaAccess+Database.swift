@@ -121,6 +121,7 @@ extension SchemaAccess {
         """
     }
 
+    /// The tables on which row-level security is enabled or forced.
     private static let tables = """
         SELECT
             pg_catalog.format(

@@ -54,9 +54,10 @@ package struct SchemaAccess: Sendable, Equatable {
         package var unexpected: [String]
     }
 
+    /// Returns the differences of the connection's database.
     package func differences(_ connection: AdminConnection) throws(PostgresError) -> Differences {
         var differences = differences(from: try Self.statements(connection))
-        // The dump is that of another version of PostgreSQL, perhaps.
+        // Another version of PostgreSQL, which prints policies differently, may have written the dump.
         if !differences.unexpected.isEmpty {
             for statement in differences.missing {
                 if let printed = Self.printed(statement, by: connection),

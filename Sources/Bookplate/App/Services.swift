@@ -3,7 +3,7 @@ import Logging
 import Postgres
 import Telemetry
 
-/// The parts of the server that requests and jobs use. One per process.
+/// The parts of the server that the requests and jobs of one database use.
 package final class Services: Sendable {
     package let accounts: AccountServices
     let rates: RateLimits
@@ -20,6 +20,8 @@ package final class Services: Sendable {
     let hub: Hub
     /// The replica for reads; nil if all reads go to the primary.
     let replica: Replica?
+    /// All databases that the process serves; nil if there is only one.
+    package let databases: UserDatabases?
     let logger: Logger
     package let metrics: Metrics
     /// nil if traces are not exported.
@@ -32,7 +34,8 @@ package final class Services: Sendable {
         bookSources: SourceChain = SourceChain([]),
         coverSources: CoverSources = CoverSources(SourceChain([])), covers: Covers,
         webhooks: WebhookSender, hub: Hub,
-        replica: Replica? = nil, logger: Logger, metrics: Metrics = Metrics(),
+        replica: Replica? = nil, databases: UserDatabases? = nil, logger: Logger,
+        metrics: Metrics = Metrics(),
         tracer: Tracer? = nil, slowOperation: Duration? = nil
     ) {
         self.accounts = accounts
@@ -43,6 +46,7 @@ package final class Services: Sendable {
         self.webhooks = webhooks
         self.hub = hub
         self.replica = replica
+        self.databases = databases
         self.logger = logger
         self.metrics = metrics
         self.tracer = tracer
@@ -62,7 +66,7 @@ package final class Services: Sendable {
         hasWritten: Bool = false
     ) -> BookplateError {
         if let known = BookplateError(error) {
-            if case .server(let server) = error, server.sqlState.rawValue == "BP411" {
+            if case .server(let server) = error, server.sqlState == .tokenReused {
                 logger.notice(
                     "refused a sign-in",
                     metadata: ["request_id": "\(requestID)", "reason": "\(server.message)"])
@@ -70,9 +74,13 @@ package final class Services: Sendable {
             }
             return known
         }
+        if case .server(let server) = error, server.sqlState == .accountMoving {
+            return .serviceUnavailable(
+                retryAfterSeconds: 2, outcome: hasWritten ? .unknown : .notDone)
+        }
         switch error {
         case .cancelled: return .cancelled
-        // The pool logs them, not each request.
+        // The pool logs these errors once, not for each request.
         case .connectFailed, .poolExhausted, .closed:
             return .serviceUnavailable(
                 retryAfterSeconds: 1, outcome: hasWritten ? .unknown : .notDone)

@@ -28,7 +28,7 @@ enum TextInput {
     private static func text(
         _ text: String, field: String, charactersMax: Int
     ) throws(BookplateError) -> String {
-        // Counts Unicode scalars, like PostgreSQL.
+        // Counts Unicode scalars, like PostgreSQL. White space that is removed may exceed the maximum by 100.
         guard text.unicodeScalars.count <= charactersMax + 100 else {
             throw tooLong(field, charactersMax)
         }

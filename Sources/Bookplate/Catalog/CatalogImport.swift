@@ -55,15 +55,11 @@ package struct CatalogImport {
         onProblem: (_ line: Int, _ message: String) -> Void
     ) throws(PostgresError) -> Summary {
         var summary = Summary()
-        var startedAt = Parameters()
         try connection.execute("BEGIN")
         do throws(PostgresError) {
-            // The same lock as in the SQL function `refresh_feed`.
-            try connection.execute("SELECT pg_advisory_xact_lock(20261122)")
+            try connection.execute("SELECT lock_catalog()")
             // Disables the triggers that update derived data row by row; `CatalogMaintenance` does it once.
             try connection.execute("SET LOCAL app.bulk = on")
-            startedAt.append(
-                text: try connection.query("SELECT now()::text").decode(String.self).first)
             try connection.execute(Self.createStaging)
             var batch: [(line: Int, record: CatalogRecord)] = []
             for entry in entries {
@@ -86,20 +82,47 @@ package struct CatalogImport {
             summary.unchanged = rows.unchanged
             summary.failed += rows.failed
             try CatalogMaintenance.updateDerivedData(connection)
+            try connection.execute(Self.rememberTime)
+            // Last, because other transactions that enqueue the job wait until this one ends.
+            try connection.execute(Self.enqueueLinks)
             try connection.execute(isDryRun ? "ROLLBACK" : "COMMIT")
         } catch {
             try? connection.execute("ROLLBACK")
             throw error
         }
         if !isDryRun {
-            try connection.query(Self.linkRecentBooks, startedAt)
+            try linkBooksOfConcurrentTransactions()
             try CatalogMaintenance.analyze(connection)
         }
         return summary
     }
 
-    private static let linkRecentBooks =
-        "SELECT enqueue_links_of_recent_books($1::text::timestamptz)"
+    private static let enqueueLinks =
+        "SELECT enqueue_link_job() WHERE EXISTS (SELECT FROM books_to_link)"
+
+    /// The task whose checkpoint is the start of the first import after which books of concurrent transactions are not linked yet.
+    private static let linkTask = "catalog.links"
+
+    private static let rememberTime = """
+        INSERT INTO checkpoints (task, position)
+        VALUES ('\(linkTask)', now()::text)
+        ON CONFLICT DO NOTHING
+        """
+
+    /// Enqueues the links of books that were added by transactions at the same time as the import. These transactions and the
+    /// import did not see each other's rows. If this is interrupted, the next import does it.
+    private func linkBooksOfConcurrentTransactions() throws(PostgresError) {
+        try connection.inTransaction(mapping: { $0 }) { () throws(PostgresError) -> Void in
+            // Another import that has found the checkpoint must commit before it is deleted.
+            try connection.execute("SELECT lock_catalog()")
+            guard let checkpoint = try Checkpoint.of(Self.linkTask, connection) else { return }
+            var since = Parameters()
+            since.append(text: checkpoint.position)
+            try connection.query(
+                "SELECT enqueue_links_of_recent_editions($1::text::timestamptz)", since)
+            try Checkpoint.forget(Self.linkTask, connection)
+        }
+    }
 
     private func stage(_ batch: [(line: Int, record: CatalogRecord)]) throws(PostgresError) {
         guard !batch.isEmpty else { return }

@@ -10,6 +10,7 @@ package enum CatalogMaintenance {
     ) throws(PostgresError) {
         try connection.inTransaction(commits: !isDryRun, mapping: { $0 }) {
             () throws(PostgresError) in
+            try connection.execute("SELECT lock_catalog()")
             try connection.execute("SELECT set_config('app.bulk', 'on', true)")
             try connection.execute("SELECT reassign_genres()")
             try updateDerivedData(connection)

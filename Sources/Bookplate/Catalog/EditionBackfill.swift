@@ -5,8 +5,7 @@ import Postgres
 /// `bookplate-admin backfill editions`.
 ///
 /// The transaction that saves the result of an edition also records when the edition was looked up. Therefore an
-/// interrupted
-/// run continues with the next edition.
+/// interrupted run continues with the next edition.
 package struct EditionBackfill {
     /// The minimum time between two lookups of an edition.
     private static let pause = "30 days"
@@ -90,12 +89,16 @@ package struct EditionBackfill {
     }
 
     /// Saves the results and the time of the lookups.
+    ///
+    /// Waits for imports of the catalog and decisions about works: they lock the same editions and the job that links books in another
+    /// order, and neither transaction would match its new records with those of the other.
     private func save(
         _ lookups: [SourceChain.Lookup], of editions: [Edition]
     ) throws(PostgresError) -> LookupProgress {
         var progress = LookupProgress()
         try connection.execute("BEGIN")
         do throws(PostgresError) {
+            try connection.execute("SELECT lock_catalog()")
             var found: [EditionFacts] = []
             for (edition, lookup) in zip(editions, lookups) {
                 if let facts = lookup.record.flatMap({ EditionFacts($0, isbn: edition.isbn) }) {

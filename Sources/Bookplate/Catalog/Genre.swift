@@ -65,10 +65,7 @@ struct GenreList: FieldLoader {
                 request.children(of: parents) { () throws(BookplateError) in
                     let table = request.services.genres.store(try pending.rows())
                     let genres = table.genres.filter { $0.bookCount > 0 }
-                    let items = genres.indices.map { Slot.object(group: 0, index: Int32($0)) }
-                    return Children(
-                        slots: [.list(start: 1, count: Int32(items.count))] + items,
-                        groups: [.init(GenreBatch(genres, selection))])
+                    return .list(of: GenreBatch(genres, selection))
                 }
             }
         }

@@ -63,7 +63,7 @@ enum SeriesEntry {
             (
                 SELECT e.id AS of_edition, e.series_id AS id, btrim(e.series) AS name, e.series_position AS position
                 FROM editions e
-                WHERE e.id = ANY($2) AND e.series_id IS NOT NULL
+                WHERE e.id = $2 AND e.series_id IS NOT NULL
             ) s
             """)
 
@@ -79,7 +79,7 @@ enum SeriesEntry {
                     CASE WHEN b.series_id IS NULL THEN e.series_position ELSE b.series_position END AS position
                 FROM books b
                 LEFT JOIN editions e ON e.id = b.edition_id
-                WHERE b.user_id = $1 AND b.id = ANY($2) AND coalesce(b.series_id, e.series_id) IS NOT NULL
+                WHERE b.user_id = $1 AND b.id = $2 AND coalesce(b.series_id, e.series_id) IS NOT NULL
             ) s
             """)
 }
@@ -103,7 +103,7 @@ enum SeriesProgress {
             "next": .relation(
                 RowRelation(
                     .one, FeedCard.type, key: Column("next_of_series($1, s.id)", .uuid),
-                    matching: "e.id", from: "editions e WHERE e.id = ANY($2)")),
+                    matching: "e.id", from: "editions e WHERE e.id = $2")),
         ])
 
     /// The series of a library. Those to which a book was added last come first.

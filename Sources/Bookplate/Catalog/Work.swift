@@ -10,11 +10,11 @@ import Postgres
 enum Work {
     static let type: RowType = RowType(
         name: "Work",
-        // The ids are those of `RowsByID`.
+        // For `RowsByID` only.
         table: """
             (
                 SELECT e.*, k.id AS requested_id, coalesce(w.founder_id, o.id) AS founder_id
-                FROM unnest($2::uuid[]) k (id)
+                FROM (SELECT \(ColumnSet.requestedKey)) k (id)
                 CROSS JOIN LATERAL (
                     SELECT coalesce(
                         (SELECT r.survivor_id FROM removed_editions r WHERE r.id = work_id(k.id)),
@@ -64,7 +64,7 @@ enum Work {
                     SELECT e.*, o.id AS of_edition, coalesce(w.founder_id, o.id) AS founder_id
                     FROM editions o
                     \(firstRecord)
-                    WHERE o.id = ANY($2)
+                    WHERE o.id = $2
                 ) e
                 """)
     }
@@ -108,12 +108,12 @@ extension Book {
             (
                 SELECT e.id AS of_edition, e.id AS edition_id
                 FROM editions e
-                WHERE e.id = ANY($2)
+                WHERE e.id = $2
                 UNION ALL
                 SELECT w.edition_id, o.edition_id
                 FROM work_records w
                 JOIN work_records o ON o.founder_id = w.founder_id AND o.edition_id <> w.edition_id
-                WHERE w.edition_id = ANY($2)
+                WHERE w.edition_id = $2
             ) r
             CROSS JOIN LATERAL (
                 SELECT *

@@ -8,7 +8,7 @@ package struct WorkDecisions {
         /// The number of the decision; nil if the two were one work already.
         package let decision: Int?
         package let work: UUID
-        /// The cards of the work.
+        /// The editions of the work.
         package let editions: [UUID]
 
         package init?(_ row: inout RowReader) {
@@ -66,7 +66,8 @@ package struct WorkDecisions {
 
     /// Makes two works one.
     ///
-    /// - Parameters: The ids of works or cards.
+    /// The arguments are ids of works or editions.
+    ///
     /// - Returns: Nil if one of them does not exist.
     package func merge(_ one: UUID, _ other: UUID) throws(PostgresError) -> Merge? {
         var parameters = Parameters()
@@ -77,12 +78,12 @@ package struct WorkDecisions {
         ).decode(Merge.self).first
     }
 
-    /// Makes cards of one work a work of their own.
+    /// Makes some editions of a work a work of their own.
     ///
-    /// - Returns: Nil unless the cards exist, are of one work, and leave at least one card of it.
-    package func split(_ cards: [UUID]) throws(PostgresError) -> Split? {
+    /// - Returns: Nil unless the editions exist, belong to one work, and leave at least one edition of it.
+    package func split(_ editions: [UUID]) throws(PostgresError) -> Split? {
         var parameters = Parameters()
-        parameters.append(uuids: cards)
+        parameters.append(uuids: editions)
         return try connection.query(
             "SELECT decision, work, rest FROM split_works($1)", parameters
         ).decode(Split.self).first

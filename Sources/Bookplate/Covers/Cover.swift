@@ -22,7 +22,7 @@ enum Cover {
 
     static let ofBook = RowRelation(
         .one, type, key: Book.id, matching: "c.book_id",
-        from: "covers c WHERE c.user_id = $1 AND c.book_id = ANY($2)")
+        from: "covers c WHERE c.user_id = $1 AND c.book_id = $2")
 
     /// The value of `Book.coverStatus`.
     ///

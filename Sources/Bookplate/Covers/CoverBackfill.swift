@@ -302,7 +302,7 @@ package struct CoverBackfill {
             }
             await covers.settle(staged, kept: currentVersion)
             return currentVersion != nil
-        } catch .server(let error) where error.sqlState.rawValue == "BP413" {
+        } catch .server(let error) where error.sqlState == .quotaExceeded {
             // The user or the tenant has reached the storage limit.
             await covers.settle(staged, kept: nil)
             try fail(book)

@@ -148,7 +148,7 @@ package final class CoverEndpoints {
         guard let version = after.decode(OwnCover.self).first?.version else {
             throw .notFound(Book.noSuchBook)
         }
-        let url = services.covers.urls.cover(try request.caller().userID, book, version)
+        let url = request.services.covers.urls.cover(try request.caller().userID, book, version)
         return (url, before.version == nil)
     }
 

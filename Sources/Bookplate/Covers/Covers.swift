@@ -39,7 +39,7 @@ package final class Covers: Sendable {
     /// - Throws: `.unsupportedImage`, `.payloadTooLarge`, `.rateLimited`, `.cancelled`, or `.internalError`.
     func decode(_ bytes: [UInt8]) async throws(BookplateError) -> CoverImages {
         guard bytes.count <= ImageLimits.inputBytesMax else {
-            throw .payloadTooLarge("An image can have at most 25 MB.")
+            throw .payloadTooLarge("An image can have at most 25 MiB.")
         }
         return try await mappingError(describe) { () async throws(ImageError) in
             try await images.cover(from: bytes)
@@ -108,7 +108,8 @@ package final class Covers: Sendable {
         switch error {
         case .internalError, .cancelled, .upstreamUnavailable, .serviceUnavailable(_, .unknown):
             await store.settle(cover.pending)
-        case .unauthenticated, .forbidden, .notFound, .badUserInput, .conflict, .resetRequired,
+        case .unauthenticated, .accountMoved, .forbidden, .notFound, .badUserInput, .conflict,
+            .resetRequired,
             .rateLimited, .payloadTooLarge, .quotaExceeded, .unsupportedImage,
             .serviceUnavailable(_, .notDone):
             await store.abandon(cover.pending)

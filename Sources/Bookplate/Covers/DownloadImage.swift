@@ -27,7 +27,7 @@ extension Covers {
                     field: "source.url",
                     "The image cannot be fetched from this URL. Use a public http or https URL.")
             case .tooLarge:
-                throw .payloadTooLarge("The image at this URL is larger than 25 MB.")
+                throw .payloadTooLarge("The image at this URL is larger than 25 MiB.")
             case .cancelled:
                 throw .cancelled
             case .overloaded:

@@ -66,7 +66,7 @@ struct FetchCover: JobHandler {
             if !deleted.isEmpty {
                 try await job.write { $0.forget(deleted, of: request.user) }
             }
-        } catch .database(.server(let error)) where error.sqlState.rawValue == "BP413" {
+        } catch .database(.server(let error)) where error.sqlState == .quotaExceeded {
             // The user or the tenant has reached the storage limit.
             await covers.settle(staged, kept: nil)
             try await end(request, .failed, job)

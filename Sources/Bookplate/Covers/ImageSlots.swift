@@ -51,7 +51,7 @@ final class ImageSlots<Key: Hashable & Sendable>: Sendable {
 }
 
 extension ImageSlots<UUID> {
-    /// The downloads that readers ask for, each of up to 25 MB.
+    /// The downloads that readers ask for, each of up to 25 MiB.
     static func downloads() -> ImageSlots {
         ImageSlots(ofKeyMax: 3, totalMax: 24, retryAfterSeconds: 5)
     }

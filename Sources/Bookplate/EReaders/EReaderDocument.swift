@@ -22,7 +22,7 @@ enum EReaderDocument {
             "book": .relation(
                 RowRelation(
                     .one, Book.type, key: bookID, matching: "b.id",
-                    from: "books b WHERE b.user_id = $1 AND b.id = ANY($2)")),
+                    from: "books b WHERE b.user_id = $1 AND b.id = $2")),
             "percent": .column(Column("100 * d.fraction", .float)),
             "deviceName": .column(Column("d.device_name", .text)),
             "syncedAt": .column(syncedAt),

@@ -37,7 +37,7 @@ struct KOReaderPosition: Equatable {
         guard Self.isDocument(document) else { throw .unusableDocument }
         self.document = document
         guard let fraction = Self.fraction(object["percentage"]),
-            let progress = Self.place(object["progress"]),
+            let progress = Self.progress(object["progress"]),
             let device = Self.required(object["device"], Self.deviceCharactersMax)
         else { throw .invalidFields }
         self.fraction = fraction
@@ -76,7 +76,7 @@ struct KOReaderPosition: Equatable {
     }
 
     /// Returns a position in the document. KOReader sends a text, also for page numbers; other clients send the number.
-    private static func place(_ value: Value?) -> String? {
+    private static func progress(_ value: Value?) -> String? {
         if case .int(let page)? = value { return String(page) }
         return required(value, progressCharactersMax)
     }

@@ -37,7 +37,8 @@ struct DeckBuilder {
     var filter: [Int16] = []
     /// The preceding deck; nil for the start of a chain.
     var previous: DeckID?
-    /// Whether to build no start for a reader without signals and preferred genres, who starts with the cold-start deck.
+    /// Whether nothing is built at the start of a chain for a reader without signals and preferred genres. Such a reader gets the
+    /// cold-start deck.
     var skipsNewReaders = false
 
     /// - Returns: The new deck; nil if none was stored.

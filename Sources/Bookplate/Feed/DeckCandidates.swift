@@ -6,10 +6,12 @@ import Ranking
 struct DeckCandidates {
     /// The reader; nil for the cold-start deck.
     let reader: UUID?
+    /// The genres of the feed; empty for all.
     let filter: [Int16]
     /// The chain whose cards are left out.
     let chain: Int64?
     let signals: [ReaderSignals.Signal]
+    /// The genres that the reader prefers.
     let preferred: [Int16]
     /// All genres, those with the most readers first.
     let genres: [Int16]
@@ -20,10 +22,13 @@ struct DeckCandidates {
     private static let cardsOfGenre = 8
     /// The number of popular books of a genre that the reader likes or prefers.
     private static let cardsOfLikedGenre = 40
+    /// The maximum number of genres that count as liked.
     private static let likedGenresMax = 8
+    /// The number of genres with the most readers that are read if there is no filter.
     private static let genresMax = 40
     /// The minimum number of popular books of all genres together.
     private static let popularMin = 300
+    /// The maximum number of liked authors, and of liked series.
     private static let likedAuthorsMax = 20
 
     /// The number of popular books to read of each genre.
@@ -98,7 +103,8 @@ struct DeckCandidates {
 
     struct Candidate: RowDecodable {
         let id: UUID
-        /// Lower tiers are shown first.
+        /// Lower tiers are shown first: 0 for most books, 1 for skipped books after their cool-down, 2 for books without a description
+        /// or a genre, and 3 for books in other languages than the catalog's main one.
         let tier: Int32
         let item: FeedItem
 

@@ -5,9 +5,17 @@ import Postgres
 
 /// The field `Query.feed`: books that the reader has not seen.
 ///
-/// A feed is a chain of decks (`feed_decks`), and a page is a slice of a deck. Decks never change, so a cursor returns the same
-/// page again. Usually a job has built the next deck before a scroll arrives there (`PrepareDeck`). Otherwise the request
-/// builds it.
+/// - A card is an edition of the shared catalog. `WorkRecords` explains works, records, and founders.
+/// - A deck is a stored list of up to 100 ranked cards of one reader (`feed_decks`). A deck never changes, so a cursor returns the
+///   same page again.
+/// - A chain is a sequence of decks. A scroll, which is a sequence of pages, starts with the first deck of a chain and continues
+///   with the next ones. A chain contains each card at most once.
+/// - The cold-start deck has popular books of all genres. A scroll of a reader without signals and preferred genres starts with it
+///   (`cold_start_decks`).
+/// - A signal is the reader's opinion of a work, from a review, a swipe, or a book in the library (`ReaderSignals`). Decks are built
+///   from the signals, and new signals replace the deck with which the next scroll starts.
+///
+/// Usually a job has built the next deck before a scroll arrives there (`PrepareDeck`). Otherwise the request builds it.
 struct Feed: FieldLoader {
     func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()

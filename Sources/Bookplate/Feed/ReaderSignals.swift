@@ -1,7 +1,10 @@
 import Postgres
 import Ranking
 
-/// The statements that read what the feed knows about a reader. `$1` is the reader.
+/// The statements that read a reader's signals and preferred genres. `$1` is the reader.
+///
+/// A signal is the reader's opinion of a work. It comes from the strongest source: a review, otherwise a swipe, otherwise the book in
+/// the library.
 enum ReaderSignals {
     struct Profile: RowDecodable {
         /// Changes with the reader's signals and preferred genres. Read it before the signals, so that they are not older.

@@ -3,6 +3,7 @@ import Postgres
 /// Updates the similar books immediately, as the server does every hour: `bookplate-admin backfill similar`.
 package struct SimilarBackfill {
     package struct Summary: Sendable, Equatable {
+        /// The number of signals of all readers.
         package var signals: Int
         /// The number of editions whose similar books were updated.
         package var editions: Int

@@ -28,10 +28,10 @@ struct SimilarCards: RowLoader {
                 OFFSET 0
             ) own
             CROSS JOIN LATERAL (
-                SELECT k.id AS edition_id, near.similar_id, near.place
+                SELECT k.id AS edition_id, near.similar_id, near.rank
                 FROM (
                     (
-                        SELECT s.similar_id, s.rank::int8 AS place
+                        SELECT s.similar_id, s.rank::int8 AS rank
                         FROM edition_similar s
                         WHERE s.edition_id = own.founder_id AND s.score > 0
                         ORDER BY s.rank
@@ -70,14 +70,14 @@ struct SimilarCards: RowLoader {
                         LIMIT $3
                     )
                 ) near
-                ORDER BY near.place
+                ORDER BY near.rank
                 LIMIT $3
             ) n
             LEFT JOIN LATERAL \(WorkRecords.firstRecord(of: "n.similar_id")) first ON true
             CROSS JOIN LATERAL (
                 SELECT * FROM editions e WHERE e.id = coalesce(first.edition_id, n.similar_id) OFFSET 0
             ) e
-            ORDER BY k.id, n.place
+            ORDER BY k.id, n.rank
             """)
     }
 

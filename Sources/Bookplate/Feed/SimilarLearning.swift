@@ -52,7 +52,7 @@ struct SimilarLearning {
                 guard let works = rows.bytes(row, 0), let weights = rows.bytes(row, 1)
                 else { continue }
                 for (number, weight) in zip(
-                    ArrayElements<Int64>(works), ArrayElements<Int16>(weights))
+                    IntegerElements<Int64>(works), IntegerElements<Int16>(weights))
                 {
                     let item = itemsByNumber[number] ?? Int32(numbers.count)
                     if Int(item) == numbers.count {
@@ -158,7 +158,7 @@ extension SimilarLearning {
 
 /// The elements of a one-dimensional array of integers without NULL, in PostgreSQL's binary format: a header of 20 bytes, then the
 /// length and the value of each element.
-private struct ArrayElements<Element: FixedWidthInteger>: Sequence, IteratorProtocol {
+private struct IntegerElements<Element: FixedWidthInteger>: Sequence, IteratorProtocol {
     private static var stride: Int { 4 + MemoryLayout<Element>.size }
 
     private let bytes: UnsafeRawBufferPointer

@@ -9,6 +9,7 @@ extension Swipe {
     private static let time = Column("least(s.swiped_at, s.recorded_at)", .timestamp)
     private static let savedBookID = Column("s.saved_book_id", .uuid)
     private static let store = Column("s.store", .text)
+    /// The values of the schema's enum `SwipeAction`.
     static let actions = ["LIKE", "SKIP", "DISLIKE", "BUY"]
 
     /// Computed from the primary key, which never changes, so that a list of swipes can be cached by id without a column for
@@ -25,7 +26,7 @@ extension Swipe {
             "card": .relation(
                 RowRelation(
                     .one, FeedCard.type, key: cardID, matching: "e.id",
-                    from: "editions e WHERE e.id = ANY($2)")),
+                    from: "editions e WHERE e.id = $2")),
             "action": .column(Column("s.action", .text)),
             "bookstore": .relation(BookstoreOfRow(id: store)),
             "swipedAt": .column(time),
@@ -33,7 +34,7 @@ extension Swipe {
             "savedBook": .relation(
                 RowRelation(
                     .one, Book.type, key: savedBookID, matching: "b.id",
-                    from: "books b WHERE b.user_id = $1 AND b.id = ANY($2)")),
+                    from: "books b WHERE b.user_id = $1 AND b.id = $2")),
         ])
 
     /// Relies on this plan: for each action, a page is read from its index (`swipes_history_like` and so on), starting after the

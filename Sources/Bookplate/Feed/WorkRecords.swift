@@ -1,6 +1,7 @@
 /// SQL conditions that exclude further records of the same work from the feed.
 ///
-/// `work_records` contains the records of works that the catalog has more than once; the best record of each has rank 1.
+/// A record is an edition of the catalog, and a work is all records of the same book. Its founder, the oldest record, identifies
+/// it. `work_records` contains the records of works that the catalog has more than once; the best record of each has rank 1.
 /// Most editions are not in that table, so each condition usually costs one lookup by primary key. `$1` is the reader.
 enum WorkRecords {
     /// Returns the condition that the edition is the first record of its work, and that the reader has not seen another record

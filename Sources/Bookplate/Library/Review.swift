@@ -24,7 +24,7 @@ enum Review {
             "book": .relation(
                 RowRelation(
                     .one, Book.type, key: bookID, matching: "b.id",
-                    from: "books b WHERE b.user_id = $1 AND b.id = ANY($2)")),
+                    from: "books b WHERE b.user_id = $1 AND b.id = $2")),
             "createdAt": .column(createdAt),
             "updatedAt": .column(Column("r.updated_at", .timestamp)),
         ])
@@ -33,9 +33,9 @@ enum Review {
 
     static let ofBook = RowRelation(
         .one, type, key: Book.id, matching: "r.book_id",
-        from: "reviews r WHERE r.user_id = $1 AND r.book_id = ANY($2)",
+        from: "reviews r WHERE r.user_id = $1 AND r.book_id = $2",
         condition: .init(on: [Book.status]) { cells in
-            cells[0].map { $0.elementsEqual("READ".utf8) } ?? false
+            cells[0].map { $0.elementsEqual(ReadingStatus.read.rawValue.utf8) } ?? false
         })
 
     static let ofUser = RowConnection(

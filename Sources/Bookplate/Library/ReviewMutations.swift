@@ -10,7 +10,7 @@ extension Review {
         let input = InputObject(arguments["input"])
         let rating = try GivenRating(input)
         let hasSpoilers = input["hasSpoilers"]
-        guard rating != nil || input.isGiven("text") || hasSpoilers != nil else { throw isEmpty }
+        guard rating != nil || input.isGiven("text") || hasSpoilers != nil else { throw noContent }
         let text = try TextInput.optional(
             input.text("text"), field: "text", charactersMax: textCharactersMax)
         let (results, statusKey) = try await request.write { pipeline, viewer in
@@ -37,11 +37,11 @@ extension Review {
             throw .badUserInput(
                 field: "stars", "Half stars are not allowed here. Choose 1, 2, 3, 4, or 5 stars.")
         }
-        guard outcome.hasContent else { throw isEmpty }
+        guard outcome.hasContent else { throw noContent }
         return try review.only(results.last, orElse: Book.noSuchBook)
     }
 
-    private static let isEmpty = BookplateError.badUserInput(
+    private static let noContent = BookplateError.badUserInput(
         field: "rating",
         "A review needs a rating or a text. To delete a review, use deleteReview.")
 
@@ -49,7 +49,7 @@ extension Review {
     struct GivenRating: Equatable {
         /// From 1 to 10; nil to remove the rating.
         let halfStars: Int32?
-        /// Whether it is in whole stars, from an app that may not know half stars.
+        /// Whether it was sent in whole stars, by an app that may not know half stars.
         let isWhole: Bool
 
         /// - Returns: Nil if the input has neither field.
@@ -100,7 +100,7 @@ extension Review {
 
     private struct Outcome: RowDecodable {
         let bookIsRead: Bool
-        /// Whether the app has half stars, or the rating has none.
+        /// Whether the rating has whole stars, or the tenant's app has half stars.
         let isAllowed: Bool
         /// Whether the review would have a rating or a text.
         let hasContent: Bool

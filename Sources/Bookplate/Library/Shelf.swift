@@ -27,14 +27,14 @@ enum Shelf {
 
     static let ofUser = RowRelation(
         .many, type, key: User.id, matching: "s.user_id",
-        from: "shelves s WHERE s.user_id = $1 AND s.user_id = ANY($2) ORDER BY s.position, s.id")
+        from: "shelves s WHERE s.user_id = $1 AND s.user_id = $2 ORDER BY s.position, s.id")
 
     static let ofBook = RowRelation(
         .many, type, key: Book.id, matching: "sb.book_id",
         from: """
             shelf_books sb
             JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
-            WHERE sb.user_id = $1 AND sb.book_id = ANY($2)
+            WHERE sb.user_id = $1 AND sb.book_id = $2
             ORDER BY s.position, s.id
             """)
 }

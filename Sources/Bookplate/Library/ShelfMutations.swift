@@ -9,7 +9,7 @@ extension Shelf {
     /// The maximum number of books that are deleted with their shelf: those of a library of the largest size that imports allow.
     static let deletedBooksMax = 50_000
     /// The number of books that one statement deletes, in about one second. More would exceed the statement timeout.
-    private static let deletedBooksOfStatement = 5_000
+    private static let deletedBooksPerStatement = 5_000
     /// The time limit of a deletion. It is shorter than the server's response timeout.
     private static let deletionTimeout = Duration.seconds(25)
 
@@ -37,7 +37,7 @@ extension Shelf {
         let isTaken = try await request.read { pipeline, viewer in
             pipeline.append(isIDTaken, .of(viewer.userID, id))
         }
-        if isTaken.first == true { throw ChosenID.isTaken }
+        if isTaken.first == true { throw ChosenID.takenError }
         throw .badUserInput(
             field: "input", "A library has at most \(countMax) shelves. Delete one first.")
     }
@@ -130,7 +130,7 @@ extension Shelf {
                 "At most \(deletedBooksMax) books can be deleted with their shelf. Delete some of them first."
             )
         }
-        return 1 + count / deletedBooksOfStatement
+        return 1 + count / deletedBooksPerStatement
     }
 
     static let deletePayloadFields: [String: FieldResolver] = [
@@ -146,6 +146,7 @@ extension Shelf {
         return parameters
     }
 
+    /// The condition that the id of a new shelf identifies another object.
     private static let isTaken = ChosenID.isTaken(
         in: [
             "books", "deleted_books", "reviews", "imports", "reads", "progress_entries", "notes",
@@ -220,7 +221,7 @@ extension Shelf {
             SELECT sb.book_id
             FROM shelf_books sb
             WHERE sb.user_id = $1 AND sb.shelf_id = $2
-            LIMIT \(deletedBooksOfStatement)
+            LIMIT \(deletedBooksPerStatement)
           )
         )
         """)
@@ -233,6 +234,7 @@ extension Shelf {
     private static let shelvesInOrder = TypedStatement<UUID>(
         "SELECT id FROM shelves WHERE user_id = $1 ORDER BY position, id")
 
+    /// Makes the positions of the shelves consecutive from 0.
     private static let closeGaps = Statement(
         """
         UPDATE shelves s

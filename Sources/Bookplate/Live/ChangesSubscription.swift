@@ -5,11 +5,11 @@ import Postgres
 ///
 /// Changes are read from the log; notifications only say when to read. A slow client is further behind in the log, and
 /// the server stores at most one page for it.
-struct ChangesSubscription: FieldLoader {
+struct ChangesSubscription: SubscriptionLoader {
     /// The maximum number of changes that one subscription holds in memory.
     private static let pageMax = 100
 
-    func prepare(_ field: SelectedField) -> any PreparedLoad {
+    func prepare(_ field: SelectedField) -> any PreparedSubscription {
         Prepared(selection: field.selections[0])
     }
 

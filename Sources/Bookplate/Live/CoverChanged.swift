@@ -2,7 +2,7 @@ import GraphQL
 import Postgres
 
 /// Loads `Subscription.coverChanged`: cover changes of the caller's books, starting when the client subscribes.
-struct CoverChanged: FieldLoader {
+struct CoverChanged: SubscriptionLoader {
     static let eventFields: [String: FieldResolver] = [
         "book": .load(RowsOfPlainObject(.one, Book.type)),
         "image": .load(RowsOfPlainObject(.one, Image.typeOfBook)), "coverUrl": .property,
@@ -10,7 +10,7 @@ struct CoverChanged: FieldLoader {
         "timestamp": .property,
     ]
 
-    func prepare(_ field: SelectedField) -> any PreparedLoad {
+    func prepare(_ field: SelectedField) -> any PreparedSubscription {
         Prepared(selection: field.selections[0])
     }
 
@@ -27,7 +27,7 @@ struct CoverChanged: FieldLoader {
                 try await request.requireBook(id)
                 book = id
             }
-            let lastEventIDs = try await request.read { pipeline, viewer in
+            let lastEventIDs = try await request.readWithRetry { pipeline, viewer in
                 pipeline.append(lastEventID, .of(viewer.userID))
             }
             return Source(request, watch, book: book, after: lastEventIDs.first ?? 0)

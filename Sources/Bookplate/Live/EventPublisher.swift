@@ -64,7 +64,8 @@ package final class EventPublisher: Sendable {
             do {
                 if try await publish(&broker) { continue }
                 await watch.signal.wait(atMost: Self.pollInterval)
-                // The signal is set for every change of every library, and most changes write no event.
+                // Wait for the notifications that follow closely. The signal is set for every change of every library, and most
+                // changes write no event.
                 try await Task.sleep(for: Self.gatheringDelay)
             } catch is CancellationError {
                 break

@@ -45,7 +45,7 @@ package final class Hub: Sendable {
 
     private let state = Mutex(State())
     private let database: ConnectionPool
-    /// Learns of every change, so that it does not serve users whose changes it may not have received.
+    /// Receives every change, so that it does not serve users whose changes it may not have replayed.
     private let replica: Replica?
     private let logger: Logger
     /// Set to poll immediately.
@@ -234,6 +234,7 @@ package final class Hub: Sendable {
             guard let session = UUID(payload) else { return }
             replica?.changed(session)
             sessionEnded(session)
+        // Of `changeChannel`, the only other channel.
         case .notification(_, let payload):
             guard let userID = UUID(payload) else { return }
             replica?.changed(userID)
@@ -263,13 +264,13 @@ package final class Hub: Sendable {
 
     private func poll() async {
         let (sessions, libraries) = state.withLock {
-            ($0.sessions.map { ($0.key, $0.value.userID) }, Array($0.libraries.keys))
+            ($0.sessions.map { (id: $0.key, userID: $0.value.userID) }, Array($0.libraries.keys))
         }
         do throws(PostgresError) {
             for chunk in sessions.chunks(of: Self.polledMax) {
                 var parameters = Parameters()
-                parameters.append(uuids: chunk.map(\.1))
-                parameters.append(uuids: chunk.map(\.0))
+                parameters.append(uuids: chunk.map { $0.userID })
+                parameters.append(uuids: chunk.map { $0.id })
                 let rows = try await database.run(
                     .one(Self.endedSessions, parameters, isReadOnly: true))
                 rows[0].decode(UUID.self).forEach(sessionEnded)
@@ -313,7 +314,7 @@ package final class Hub: Sendable {
     package static let changeChannel = "changes"
 
     private static let endedSessions = Statement("SELECT ended_sessions($1, $2)")
-    private static let positions = Statement("SELECT user_id, place FROM library_positions($1)")
+    private static let positions = Statement("SELECT user_id, position FROM library_positions($1)")
 
     /// A row of `positions`: a number that changes with each change of the user's data.
     private struct LibraryPosition: RowDecodable {

@@ -5,8 +5,8 @@ import Postgres
 /// Loads `Subscription.importProgress`: the state of an import, at once and after each change, until the import has ended.
 ///
 /// Each event has the newest state. A slow client receives fewer events, not outdated ones.
-struct ImportProgress: FieldLoader {
-    func prepare(_ field: SelectedField) -> any PreparedLoad {
+struct ImportProgress: SubscriptionLoader {
+    func prepare(_ field: SelectedField) -> any PreparedSubscription {
         Prepared(row: RowLookup.byID(Import.type).prepare(field))
     }
 
@@ -18,7 +18,7 @@ struct ImportProgress: FieldLoader {
         ) async throws(BookplateError) -> any EventSource {
             let id = try arguments.id("id", else: Import.noSuchImport)
             let watch = request.services.hub.watchLibrary(of: try request.caller().userID)
-            let states = try await request.read { pipeline, viewer in
+            let states = try await request.readWithRetry { pipeline, viewer in
                 pipeline.append(State.query, .of(viewer.userID, id))
             }
             guard !states.isEmpty else { throw .notFound(Import.noSuchImport) }

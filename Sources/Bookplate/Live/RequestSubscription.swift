@@ -45,7 +45,8 @@ extension RequestContext {
             do throws(BookplateError) {
                 return try await makeEventContext().read(fill)
             } catch {
-                guard error == .internalError, attempts < Self.readAttemptsMax, !Task.isCancelled
+                guard case .serviceUnavailable = error, attempts < Self.readAttemptsMax,
+                    !Task.isCancelled
                 else { throw error }
                 // 0.2 s, doubled after each attempt.
                 try? await Task.sleep(for: .milliseconds(100 << attempts))

@@ -47,15 +47,89 @@ enum AuthorizationRequest {
         let (rates, user) = (request.services.rates, try request.caller().userID)
         guard let code = text.flatMap({ UserCode($0) }) else { throw notFound }
         try rates.takeUserCode(of: user)
-        let found = try await request.read { pipeline, _ in
+        var found = try await stored(code, request)
+        if request.services.databases != nil {
+            if found == nil, try await adopt(code, request) {
+                found = try await stored(code, request)
+            }
+            if let given = found, try await !release(given, request) { found = nil }
+        }
+        guard let found else { throw notFound }
+        rates.putBackUserCode(of: user)
+        return (found, code)
+    }
+
+    private static func stored(
+        _ code: UserCode, _ request: RequestContext
+    ) async throws(BookplateError) -> Found? {
+        let found: [Found] = try await request.read { pipeline, _ in
             var parameters = Parameters()
             parameters.append(text: code.letters)
             return pipeline.append(Found.find, parameters)
         }
-        guard let found = found.first else { throw notFound }
-        rates.putBackUserCode(of: user)
-        return (found, code)
+        return found.first
     }
+
+    /// Copies a request from another database of this process to that of the reader.
+    ///
+    /// - Returns: Whether another database has the request.
+    private static func adopt(
+        _ code: UserCode, _ request: RequestContext
+    ) async throws(BookplateError) -> Bool {
+        var parameters = Parameters.of(try request.caller().tenantID)
+        parameters.append(text: code.letters)
+        let key = parameters
+        let found = try await request.firstInDatabases { context throws(BookplateError) in
+            let copies: [Copy] = try await context.anonymous(isReadOnly: true) {
+                $0.append(Copy.find, key)
+            }
+            return copies.first
+        }
+        guard let copy = found?.value else { return false }
+        try await request.write { pipeline, _ in
+            var parameters = Parameters()
+            parameters.append(text: copy.request)
+            parameters.append(text: copy.client)
+            pipeline.append(adopt, parameters)
+        }
+        return true
+    }
+
+    /// Deletes a request in all databases but that of the reader, so that the app finds the decision. Until then it finds the undecided
+    /// request.
+    ///
+    /// - Returns: false if a reader in another database has decided the request.
+    private static func release(
+        _ found: Found, _ request: RequestContext
+    ) async throws(BookplateError) -> Bool {
+        let decided = try await request.firstInDatabases { context throws(BookplateError) in
+            guard context.services !== request.services else { return nil as Bool? }
+            let isDecided: [Bool] = try await context.anonymous {
+                $0.append(release, .of(found.id))
+            }
+            return isDecided.first == true ? true : nil
+        }
+        return decided == nil
+    }
+
+    /// An undecided request of another database and its client, as JSON.
+    private struct Copy: RowDecodable {
+        let request: String
+        let client: String
+
+        init?(_ row: inout RowReader) {
+            guard let request = row.text(), let client = row.text() else { return nil }
+            self.request = request
+            self.client = client
+        }
+
+        static let find = TypedStatement<Self>(
+            "SELECT request::text, client::text FROM undecided_oauth_request($1, $2)")
+    }
+
+    private static let adopt = Statement(
+        "SELECT adopt_oauth_request($1::text::jsonb, $2::text::jsonb)")
+    private static let release = TypedStatement<Bool>("SELECT release_oauth_request($1)")
 
     /// - Parameter scopes: The allowed scopes; nil to deny the access.
     private static func decide(

@@ -24,7 +24,7 @@ enum AuthorizedApp {
         from: """
             oauth_grants g
             JOIN oauth_clients c ON c.id = g.client_id
-            WHERE g.user_id = $1 AND g.user_id = ANY($2) AND g.expires_at > now()
+            WHERE g.user_id = $1 AND g.user_id = $2 AND g.expires_at > now()
             ORDER BY g.created_at DESC, g.id
             """)
 

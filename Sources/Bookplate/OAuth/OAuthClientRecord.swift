@@ -59,7 +59,8 @@ package struct OAuthClientRecord: Sendable, Equatable {
                 throw .refused("an app has at most \(OAuthClient.redirectURIsMax) redirect URIs")
             }
             guard !redirectURIs.isEmpty || allowsDevice else {
-                throw .refused("an app needs a redirect URI, or the device grant")
+                throw .refused(
+                    "an app needs a redirect URI (--redirect-uri), or the device grant (--device)")
             }
         }
     }
@@ -106,7 +107,8 @@ package struct OAuthClientRecord: Sendable, Equatable {
     ) throws(AdministrationError) -> OAuthClientRecord {
         let tenant = try TenantRecord.find(slug, connection)
         guard let client = try read(tenant, id: id, connection).first else {
-            throw .refused("\(slug) has no app \(id)")
+            throw .refused(
+                "\(slug) has no app \(id): see bookplate-admin oauth client list \(slug)")
         }
         return client
     }

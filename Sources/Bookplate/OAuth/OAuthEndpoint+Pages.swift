@@ -72,18 +72,21 @@ extension OAuthEndpoint {
             throw .notFound
         }
         let context = makeContext(request)
-        let stored: [Stored]
+        let found: (value: Stored, context: RequestContext)?
         do throws(BookplateError) {
-            stored = try await context.anonymous(isReadOnly: true) {
-                $0.append(Stored.find, .of(id))
+            found = try await context.firstInDatabases { context throws(BookplateError) in
+                let stored: [Stored] = try await context.anonymous(isReadOnly: true) {
+                    $0.append(Stored.find, .of(id))
+                }
+                return stored.first
             }
         } catch {
             throw OAuthError(error)
         }
-        guard let stored = stored.first,
+        guard let (stored, context) = found,
             constantTimeEqual(sha256(secret.utf8), stored.browserHash)
         else { throw .notFound }
-        let call = try await call(request, slug: nil, id: stored.tenantID)
+        let call = try await call(request, slug: nil, id: stored.tenantID, in: context)
         return Found(
             id: id, stored: stored, call: call,
             target: RedirectTarget(

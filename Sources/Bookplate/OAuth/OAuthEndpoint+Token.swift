@@ -9,7 +9,7 @@ extension OAuthEndpoint {
         await respond(request) { call throws(OAuthError) in
             try await call.limitingGuesses { () throws(OAuthError) in
                 let fields = try request.formFields()
-                let client = try await call.client(fields)
+                let client = try await call.client(fields, forTokens: true)
                 switch GrantType(rawValue: fields["grant_type"] ?? "") {
                 case .authorizationCode:
                     return try await exchange(try .code(fields), client, call)
@@ -76,9 +76,11 @@ extension OAuthEndpoint {
         parameters.append(bytea: RefreshTicket.hash(secret))
         parameters.append(token)
         parameters.append(int32: Self.grantDays)
-        guard let outcome = try await call.first(Exchanged.exchange, parameters) else {
-            throw OAuthError(.internalError)
+        // The database of the reader has the code.
+        let found = try await call.first(Exchanged.exchange, parameters) { outcome in
+            outcome.name == "INVALID" ? nil : outcome
         }
+        guard let outcome = found else { throw .invalidGrant }
         switch outcome.name {
         case "DONE": break
         case "PENDING": throw .pending
@@ -160,6 +162,7 @@ extension OAuthEndpoint {
             parameters.appendNull(.text.array)
         }
         parameters.append(token)
+        try await call.findUser(of: ticket)
         guard let refreshed = try await call.first(Refreshed.refresh, parameters) else {
             throw OAuthError(.internalError)
         }
@@ -234,16 +237,17 @@ extension OAuthEndpoint {
         await respond(request) { call throws(OAuthError) in
             try await call.limitingGuesses { () throws(OAuthError) in
                 let fields = try request.formFields()
-                let client = try await call.client(fields)
+                let client = try await call.client(fields, forTokens: true)
                 guard let text = fields["token"] else {
                     throw .invalidRequest("The parameter token is missing.")
                 }
                 if let token = OAuthSecret(text, .accessToken) {
                     var parameters = Parameters.of(client.id)
                     parameters.append(bytea: token.hash)
-                    try await call.run(Self.revokeToken, parameters)
+                    try await call.runInDatabases(Self.revokeToken, parameters)
                 } else if let ticket = RefreshTicket(text, .grant) {
                     let ids = Parameters.of(client.id, ticket.userID, ticket.sessionID)
+                    try await call.findUser(of: ticket)
                     let stored = try await call.first(Refreshed.state, ids)
                     let keys = call.services.accounts.sessionKeys
                     if let stored, await stored.isStored(ticket, keys: keys) {

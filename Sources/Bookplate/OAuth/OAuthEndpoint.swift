@@ -50,13 +50,64 @@ package final class OAuthEndpoint {
                 let rows: [Row] = try await context.anonymous { $0.append(statement, parameters) }
                 return rows.first
             } catch {
-                throw OAuthError(error)
+                throw oauthError(error)
             }
         }
 
         func run(_ statement: Statement, _ parameters: Parameters) async throws(OAuthError) {
             do throws(BookplateError) {
                 try await context.anonymous { $0.append(statement, parameters) }
+            } catch {
+                throw oauthError(error)
+            }
+        }
+
+        /// If there are several databases, an account that none of them has was deleted after its move.
+        private func oauthError(_ error: BookplateError) -> OAuthError {
+            error == .accountMoved(url: nil) && services.databases != nil
+                ? .invalidGrant : OAuthError(error)
+        }
+
+        /// Runs a statement in the database of the call, and then in the others of this process, until `select` returns a value. The call
+        /// goes on there.
+        func first<Row: RowDecodable, Value>(
+            _ statement: TypedStatement<Row>, _ parameters: Parameters,
+            inDatabases select: (Row) -> Value?
+        ) async throws(OAuthError) -> Value? {
+            do throws(BookplateError) {
+                let found = try await context.firstInDatabases {
+                    context throws(BookplateError) -> Value? in
+                    let rows: [Row] = try await context.anonymous {
+                        $0.append(statement, parameters)
+                    }
+                    return rows.first.flatMap(select)
+                }
+                if let found { context.goToDatabase(of: found.context) }
+                return found?.value
+            } catch {
+                throw OAuthError(error)
+            }
+        }
+
+        /// Runs a statement in all databases of this process.
+        func runInDatabases(
+            _ statement: Statement, _ parameters: Parameters
+        ) async throws(OAuthError) {
+            do throws(BookplateError) {
+                _ = try await context.firstInDatabases { context throws(BookplateError) -> Bool? in
+                    try await context.anonymous { $0.append(statement, parameters) }
+                    return nil
+                }
+            } catch {
+                throw OAuthError(error)
+            }
+        }
+
+        /// Goes to the database of the user of a refresh token.
+        func findUser(of ticket: RefreshTicket) async throws(OAuthError) {
+            guard services.databases != nil else { return }
+            do throws(BookplateError) {
+                _ = try await context.findUser(ticket.userID, ticket.tenantID)
             } catch {
                 throw OAuthError(error)
             }
@@ -85,15 +136,17 @@ package final class OAuthEndpoint {
 
     /// Finds the tenant of a request.
     ///
-    /// - Parameter slug: The slug of the tenant; nil for the tenant with the ID.
+    /// - Parameters:
+    ///   - slug: The slug of the tenant; nil for the tenant with the ID.
+    ///   - context: The context of the call, in the database of the request for authorization; nil for a new one.
     /// - Throws: `.notFound` if the tenant does not exist or has not switched OAuth on.
     func call(
-        _ request: OAuthRequest, slug: Substring?, id: UUID? = nil
+        _ request: OAuthRequest, slug: Substring?, id: UUID? = nil,
+        in context: RequestContext? = nil
     ) async throws(OAuthError) -> Call {
-        let context = makeContext(request)
         let tenants: [Tenant]
         do throws(BookplateError) {
-            tenants = try await services.accounts.tenants.all(for: context)
+            tenants = try await services.accounts.tenants.all(for: makeContext(request))
         } catch {
             throw OAuthError(error)
         }
@@ -101,7 +154,9 @@ package final class OAuthEndpoint {
             if let slug { tenant.slug == slug } else { tenant.id == id }
         }
         guard let tenant, tenant.allowsOAuth else { throw .notFound }
-        return Call(request: request, tenant: tenant, context: context, services: services)
+        return Call(
+            request: request, tenant: tenant, context: context ?? makeContext(request),
+            services: services)
     }
 
     func makeContext(_ request: OAuthRequest) -> RequestContext {

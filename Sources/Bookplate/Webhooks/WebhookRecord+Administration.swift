@@ -148,7 +148,8 @@ extension WebhookRecord {
         }
         guard let secrets = targets.first?.secrets(of: id, keys) else {
             throw .refused(
-                "the secret was encrypted with a key that the session key file does not contain")
+                "the secret was encrypted with a key that the session key file does not contain: restore the key, or make a new secret with bookplate-admin webhook rotate-secret"
+            )
         }
         return secrets
     }

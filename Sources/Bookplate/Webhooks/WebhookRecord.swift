@@ -42,7 +42,7 @@ package struct WebhookRecord: Sendable {
         _ id: UUID, _ connection: AdminConnection
     ) throws(AdministrationError) -> WebhookRecord {
         guard let webhook = try read(nil, id, connection).first else {
-            throw .refused("there is no webhook \(id)")
+            throw .refused("there is no webhook \(id): see bookplate-admin webhook list")
         }
         return webhook
     }

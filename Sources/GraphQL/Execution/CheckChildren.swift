@@ -1,17 +1,21 @@
-/// A defect of the values that a loader or a batch has returned. Their field gets an error instead.
+/// A defect of the values that a loader or a batch has returned, or of the root that was passed to `execute`. The field gets an
+/// error instead.
 public struct LoaderDefect: Error, Sendable, Equatable, CustomStringConvertible {
     /// The field, such as `Book.author`.
     public let field: String
     /// A clause such as `returned 2 values for 3 objects`.
     public let problem: String
+    /// The part of the program with the problem, such as `loader`.
+    private let subject: String
 
-    init(_ field: SelectedField, _ problem: String) {
+    init(_ field: SelectedField, subject: String = "loader", _ problem: String) {
         self.field = "\(field.parentType.name).\(field.name)"
         self.problem = problem
+        self.subject = subject
     }
 
     /// A complete sentence for the log, such as "The loader of Book.author returned 2 values for 3 objects."
-    public var description: String { "The loader of \(field) \(problem)." }
+    public var description: String { "The \(subject) of \(field) \(problem)." }
 }
 
 extension ExecutionContext {
@@ -31,16 +35,23 @@ extension OperationPlan {
     func error(of root: any ObjectBatch, in context: any ExecutionContext) -> GraphQLError? {
         // Without fields, nothing is written.
         guard let field = self.root.fields.first else { return nil }
-        let parent = kind == .subscription ? "returned an event" : "got a root"
+        let isEvent = kind == .subscription
         let problem: String
         if root.count != 1 {
-            problem = "\(parent) of \(root.count) objects"
+            problem =
+                isEvent
+                ? "returned a batch of \(root.count) objects as one event: return a batch of exactly one object for each event"
+                : "is a batch of \(root.count) objects: pass a batch of exactly one object to execute, or no root"
         } else if let bound = root.boundSelection, bound !== self.root {
-            problem = "\(parent) that belongs to another selection"
+            problem =
+                isEvent
+                ? "returned a batch of another selection as an event: its boundSelection must be nil or the root of the plan"
+                : "is a batch of another selection: its boundSelection must be nil or the root of the plan"
         } else {
             return nil
         }
-        let defect = LoaderDefect(field.selected, problem)
+        let defect = LoaderDefect(
+            field.selected, subject: isEvent ? "event stream" : "root object", problem)
         return error(
             context.error(for: defect), of: field, at: [.key(field.selected.responseKey)])
     }

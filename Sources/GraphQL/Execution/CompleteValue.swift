@@ -71,7 +71,7 @@ struct ResponseCompletion {
     var deferral: DeferralRecorder?
     /// Whether a null makes the object or list around it null if its type is non-nullable.
     private var propagates: Bool { errorBehavior == .propagate }
-    /// A field that has not been loaded yet, so that the output is incomplete: the first one.
+    /// The first field that has not been loaded yet, so that the output is incomplete; nil if all have been loaded.
     private(set) var missing: MissingField?
     /// Whether writing stops at a field that has not been loaded yet.
     var stopsAtMissingField = false
@@ -136,12 +136,19 @@ struct ResponseCompletion {
         return end(&writer, isWritten: isWritten)
     }
 
+    /// Writes a loaded field of the root object and everything below it, only to find errors.
+    mutating func tryField(_ position: Int, of root: Frame) async {
+        var writer = ResponseWriter(capacity: 4096)
+        let outcome = write(loadedAt: position, 0, root, to: &writer)
+        _ = await finish(outcome, to: &writer)
+    }
+
     /// Ends the response after the data has been written, or has turned out to be null.
     private mutating func end(
         _ writer: inout ResponseWriter, isWritten: Bool
     ) -> ExecutionResult {
         if !isWritten || isHalted {
-            rewind(&writer, to: 8)
+            rewind(&writer, to: 8)  // after `{"data":`
             writer.writeNull()
         }
         writer.append(UInt8(ascii: "}"))
@@ -162,7 +169,7 @@ struct ResponseCompletion {
             }
         }
         response.append("],")
-        let dataStart = response.count + 7
+        let dataStart = response.count + 7  // after `"data":`
         writer.withBytes { response.append(UnsafeBufferPointer(rebasing: $0.dropFirst())) }
         return ExecutionResult(body: response.bytes, errors: errors, dataStart: dataStart)
     }

@@ -12,7 +12,7 @@
 ///    items of a list.
 /// 2. A fragment is complete when it is pending and all its parts are written. Its parts are delivered then, unless they were
 ///    delivered with another fragment. A fragment without undelivered parts is not announced; its children are instead.
-/// 3. A fragment that fails takes its children with it. Parts that also belong to other fragments are delivered with those.
+/// 3. If a fragment fails, its children are not delivered. Parts that also belong to other fragments are delivered with those.
 ///
 /// The items of a streamed list are delivered as if there were no fragment around the list, so a fragment in an item is never
 /// a child of a fragment outside of the list.

@@ -100,7 +100,7 @@ final class Execution {
                 await run([(frame, field)])
                 // Writing a value can fail, too.
                 if errorBehavior == .halt { hasFailed = true }
-                if await isHalted() { return }
+                if await isHalted(by: field) { return }
             }
         }
     }
@@ -109,15 +109,21 @@ final class Execution {
     ///
     /// A load that has failed is not enough: its error is not part of the response if no object refers to it. Therefore, what
     /// has been loaded is written on trial, without what is delivered after the first response. An error after the maximum
-    /// size of the response does not end the execution.
-    private func isHalted() async -> Bool {
+    /// size of what is written on trial does not end the execution.
+    ///
+    /// - Parameter rootField: The position of the only field that may have an error; nil for all fields.
+    private func isHalted(by rootField: Int? = nil) async -> Bool {
         guard hasFailed else { return false }
         hasFailed = false
         var completion = ResponseCompletion(
             plan: plan, context: context, onError: errorBehavior, errorsMax: 1,
             responseBytesMax: responseBytesMax)
         completion.deferral = DeferralRecorder()
-        _ = await completion.complete(frames)
+        if let rootField {
+            await completion.tryField(rootField, of: frames[0])
+        } else {
+            _ = await completion.complete(frames)
+        }
         hasFailed = completion.isHalted
         return hasFailed
     }

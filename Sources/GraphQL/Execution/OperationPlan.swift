@@ -202,12 +202,6 @@ public struct SelectedField: Sendable {
 
     /// The name of the field in the schema.
     public var name: String { definition.name }
-
-    /// The arguments if they are the same for every request; nil if they depend on variables or are
-    /// invalid.
-    public var constantArguments: ArgumentValues? {
-        if case .constant(let values) = arguments { values } else { nil }
-    }
 }
 
 /// A selected field with its prepared load.

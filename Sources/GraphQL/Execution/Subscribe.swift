@@ -1,3 +1,23 @@
+/// The loader of a field of the subscription root type.
+///
+/// ```swift
+/// struct BookAdded: SubscriptionLoader {
+///     func prepare(_ field: SelectedField) -> any PreparedSubscription { Prepared(field) }
+/// }
+/// ```
+public protocol SubscriptionLoader: FieldLoader {
+    /// Prepares a selected field. Called once when an operation is planned.
+    func prepare(_ field: SelectedField) -> any PreparedSubscription
+}
+
+extension SubscriptionLoader {
+    /// Prepares a selected field.
+    public func prepare(_ field: SelectedField) -> any PreparedLoad {
+        let prepared: any PreparedSubscription = prepare(field)
+        return prepared
+    }
+}
+
 /// A prepared load of a subscription root field. It opens the event stream, and later resolves the
 /// field for each event.
 ///

@@ -107,12 +107,7 @@ package struct OperationDefinition: SyntaxNode {
     package init(_ reference: NodeReference) { self.reference = reference }
     package static func represents(_ kind: NodeKind) -> Bool { kind == .operation }
 
-    /// The bit of `Node.detail` that marks a shorthand query (`{ … }` without a keyword). The lower
-    /// bits are the operation kind.
-    static let shorthandDetail: UInt8 = 4
-
-    package var kind: OperationKind { OperationKind(detail: reference.detail & 3) }
-    package var isShorthand: Bool { reference.detail & Self.shorthandDetail != 0 }
+    package var kind: OperationKind { OperationKind(detail: reference.detail) }
     package var name: Name? { reference.node.name < 0 ? nil : reference.name }
     package var description: StringValue? { reference.description }
     package var variables: NodeList<VariableDefinition> { reference.children() }

@@ -37,7 +37,7 @@ extension Parser {
     private mutating func parseShorthand(
         _ node: Nodes.Index, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
-        nodes[node].detail = OperationKind.query.detail | OperationDefinition.shorthandDetail
+        nodes[node].detail = OperationKind.query.detail
         cursor = try parseSelectionSet(of: node, from: cursor)
     }
 

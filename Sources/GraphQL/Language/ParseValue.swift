@@ -164,8 +164,8 @@ extension Parser {
         _ node: Nodes.Index, _ cursor: inout Cursor
     ) throws(SyntaxFailure) {
         if cursor.isAt("!") {
-            // Keep the end of the list type without the `!`. A named type does not need it, because
-            // it ends with its name.
+            // Keep the end of the list type without the `!` in `nameStart`, because a list type has
+            // no name. A named type does not need it, because it ends with its name.
             if nodes[node].kind == .listType {
                 nodes[node].nameStart = Int32(truncatingIfNeeded: lexer.previousEnd)
             }

@@ -136,12 +136,12 @@ struct BatchLoader<Object: Sendable, Result: Sendable, Context: ExecutionContext
 
 /// Runs a closure that opens the event stream of a subscription. Each event is the value of the field.
 struct StreamLoader<Events: AsyncSequence & SendableMetatype, Context: ExecutionContext & Sendable>:
-    FieldLoader
+    SubscriptionLoader
 {
     let objects: ObjectTypes
     let open: @Sendable (FieldRequest<Context>) async throws -> Events
 
-    func prepare(_ field: SelectedField) -> any PreparedLoad {
+    func prepare(_ field: SelectedField) -> any PreparedSubscription {
         PreparedStream(
             field: field, converter: ResultConverter<Events.Element>(field, objects), open: open)
     }

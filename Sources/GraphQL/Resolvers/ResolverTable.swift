@@ -133,12 +133,11 @@ public struct ExecutableSchema<Context: ExecutionContext & Sendable>: ResolverSo
 }
 
 extension Schema {
-    /// Returns the fields of object types that `resolvers` cannot resolve: those without a resolver, and those that are not
-    /// loaded although they return objects or belong to a root type. Each is a sentence for people. Check it when a server
-    /// starts: planning an operation with such a field fails, and a field of a root type that is not loaded is always null.
-    ///
-    /// It does not prepare the loaders, so it accepts a loader for a field of the subscription root type that is not a
-    /// ``PreparedSubscription``.
+    /// Returns the fields of object types that `resolvers` cannot resolve: those without a resolver, those that are not
+    /// loaded although they return objects or belong to a root type, and those of the subscription root type whose loader is
+    /// not a ``SubscriptionLoader``. Each is a sentence for people. Check it when a server starts: planning an operation with a
+    /// field without a resolver fails, a field of a root type that is not loaded is always null, and a field without an event
+    /// stream cannot be subscribed to.
     public func problems(with resolvers: some ResolverSource) -> [String] {
         var problems: [String] = []
         for type in types where !type.name.hasPrefix("__") {
@@ -155,6 +154,11 @@ extension Schema {
                 case .property? where isRoot:
                     problems.append(
                         "The field \(type.name).\(field.name) belongs to a root type, so its resolver must be a loader."
+                    )
+                case .load(let loader)?
+                where type === subscriptionType && !(loader is any SubscriptionLoader):
+                    problems.append(
+                        "The field \(type.name).\(field.name) belongs to the subscription root type, so its loader must be a SubscriptionLoader."
                     )
                 case .property?, .load?: break
                 }

@@ -48,3 +48,16 @@ public struct RequestErrors: Error, Sendable, Equatable {
     /// Creates the reason why a request is not executed.
     public init(_ errors: [GraphQLError]) { self.errors = errors }
 }
+
+extension RequestErrors: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The messages, one per line, each after the line and the column in the document: `2:10: Unknown type "Autor".`
+    public var description: String {
+        errors.map { error in
+            let positions = error.locations.map { "\($0.line):\($0.column)" }
+                .joined(separator: ", ")
+            return positions.isEmpty ? error.message : "\(positions): \(error.message)"
+        }.joined(separator: "\n")
+    }
+    /// The description, which a program prints that ends with this error.
+    public var debugDescription: String { description }
+}

@@ -7,8 +7,7 @@ import NIOHTTP1
 ///
 /// Spec: https://graphql.github.io/graphql-over-http/draft/
 package struct GraphQLEndpoint {
-    package static let path = "/graphql"
-
+    let path: String
     let service: any GraphQLService
     let loop: any EventLoop
     let page: Asset?
@@ -27,10 +26,12 @@ package struct GraphQLEndpoint {
     ///   - responseBytesMax: The limit on the response to an array of requests.
     ///   - unread: Counts the responses that clients have not read. Must be the instance that the server uses.
     package init(
-        service: any GraphQLService, loop: any EventLoop, page: Asset? = nil, bodyBytesMax: Int,
+        path: String = "/graphql", service: any GraphQLService, loop: any EventLoop,
+        page: Asset? = nil, bodyBytesMax: Int,
         batchRequestsMax: Int, multipartBytesMax: Int, socketOrigins: AllowedOrigins,
         responseBytesMax: Int, unread: UnreadBytes
     ) {
+        self.path = path
         self.service = service
         self.loop = loop
         self.page = page
@@ -46,11 +47,11 @@ package struct GraphQLEndpoint {
         let compressor = ResponseCompressor()
         return [
             Route(
-                .POST, Self.path, bodyBytesMax: bodyBytesMax, acceptsGzip: true,
+                .POST, path, bodyBytesMax: bodyBytesMax, acceptsGzip: true,
                 allowsOtherOrigins: true, checkHead: checkHead
             ) { await compressor.compress(await post($0), for: $0) },
             Route(
-                .GET, Self.path, allowsOtherOrigins: true,
+                .GET, path, allowsOtherOrigins: true,
                 webSocket: WebSocketEndpoint(
                     service: service, messageBytesMax: bodyBytesMax, origins: socketOrigins)
             ) { await compressor.compress(await get($0), for: $0) },
@@ -183,7 +184,7 @@ package struct GraphQLEndpoint {
                 await body.write(format.complete)
             }
         case .responses(let responses):
-            return stream(format) { [service, loop, request] body in
+            return stream(format, hasEvents: true) { [service, loop, request] body in
                 await Self.send(
                     responses, to: body, as: format, bearerToken: request.bearerToken, service,
                     loop)

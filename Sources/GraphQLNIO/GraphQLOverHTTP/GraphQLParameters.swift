@@ -77,6 +77,7 @@ extension GraphQLRequest {
         self.init(
             bearerToken: request.headers.bearerToken, requestID: request.id)
         client = request.client
+        if let reader = request.headerReader { header = reader }
         app = ClientApp(
             name: request.headers.clientName, version: request.headers.clientVersion)
         hasTimedOut = { [timeout = request.timeout] in timeout?.hasPassed ?? false }

@@ -5,13 +5,14 @@ import NIOCore
 /// Responses that are sent as a stream: the events of a subscription, and the parts of one response.
 extension GraphQLEndpoint {
     func stream(
-        _ format: StreamFormat, headers: [(String, String)] = [],
+        _ format: StreamFormat, hasEvents: Bool = false, headers: [(String, String)] = [],
         _ produce: @escaping (BodyStream) async -> Void
     ) -> HTTPResponse {
         var response = HTTPResponse(
             .ok, contentType: format.contentType,
             // The last header is for proxies that would otherwise buffer the whole body.
             headers: headers + [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")])
+        response.hasEvents = hasEvents
         response.stream = { body in
             body.heartbeat = format.heartbeat
             body.writeNow(format.preamble)
@@ -37,7 +38,7 @@ extension GraphQLEndpoint {
                 body.expiresAt = authenticated.expiresAt
                 connection = authenticated
             } catch {
-                return fail(body, format, error == .unauthenticated ? .sessionEnded : .unavailable)
+                return fail(body, format, GraphQLError(error))
             }
         }
         // The session is watched until the stream ends.

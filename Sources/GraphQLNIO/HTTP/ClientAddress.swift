@@ -25,12 +25,18 @@ extension ClientAddress {
         {
             entry = entry[..<colon]
         }
+        self.init(addressOnly: String(entry))
+    }
+
+    /// Parses an address without brackets, a port, or spaces.
+    fileprivate init?(addressOnly text: some StringProtocol) {
+        let entry = String(text)
         guard entry.utf8.count <= 45 else { return nil }
         var v4 = in_addr()
         var v6 = in6_addr()
-        if inet_pton(AF_INET, String(entry), &v4) == 1 {
+        if inet_pton(AF_INET, entry, &v4) == 1 {
             self.init(v4: v4)
-        } else if inet_pton(AF_INET6, String(entry), &v6) == 1 {
+        } else if inet_pton(AF_INET6, entry, &v6) == 1 {
             self.init(v6: v6)
         } else {
             return nil
@@ -52,11 +58,42 @@ extension ClientAddress {
 }
 
 /// The proxies in front of this server whose `X-Forwarded-For` headers are trusted.
-package struct TrustedProxies: Sendable {
+///
+/// ```swift
+/// options.trustedProxies = try TrustedProxies(["127.0.0.1", "10.0.0.0/8", "fd00::/8"])
+/// ```
+public struct TrustedProxies: Sendable {
+    /// The text is not an address or a CIDR block.
+    public struct InvalidNetwork: Error, CustomStringConvertible {
+        /// The invalid text.
+        public let text: String
+
+        /// The message of the error.
+        public var description: String {
+            "'\(text)' is not an address such as 10.0.0.1 or 10.0.0.0/8"
+        }
+    }
+
     private struct Block {
         let base: ClientAddress
         let highMask: UInt64
         let lowMask: UInt64
+
+        init?(_ network: String) {
+            let parts = network.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count <= 2, let base = ClientAddress(addressOnly: parts[0]) else {
+                return nil
+            }
+            let isV4 = !parts[0].contains(":")
+            let bitsMax = isV4 ? 32 : 128
+            let length = parts.count == 2 ? Int(parts[1]) ?? -1 : bitsMax
+            guard (0...bitsMax).contains(length) else { return nil }
+            let bits = 128 - bitsMax + length
+            self.base = base
+            // Shifts by 64 or more result in 0.
+            highMask = UInt64.max << UInt64(max(0, 64 - bits))
+            lowMask = bits <= 64 ? 0 : UInt64.max << UInt64(128 - bits)
+        }
 
         func contains(_ address: ClientAddress) -> Bool {
             (address.high ^ base.high) & highMask == 0 && (address.low ^ base.low) & lowMask == 0
@@ -68,18 +105,19 @@ package struct TrustedProxies: Sendable {
 
     private let blocks: [Block]
 
-    /// - Parameter networks: Addresses and CIDR blocks, validated by the configuration. If empty, no header is trusted.
-    package init(_ networks: [String] = []) {
-        blocks = networks.compactMap { network in
-            let parts = network.split(separator: "/")
-            guard let text = parts.first, let base = ClientAddress(text) else { return nil }
-            let isV4 = !text.contains(":")
-            let bits = (parts.count > 1 ? Int(parts[1]) : nil).map { isV4 ? $0 + 96 : $0 } ?? 128
-            // Shifts by 64 or more result in 0.
-            return Block(
-                base: base, highMask: UInt64.max << UInt64(max(0, 64 - bits)),
-                lowMask: bits <= 64 ? 0 : UInt64.max << UInt64(128 - bits))
+    /// Trusts no proxy: the client of a request is the peer of its connection.
+    public init() { blocks = [] }
+
+    /// Creates the set of proxies with these addresses.
+    ///
+    /// - Parameter networks: Addresses and CIDR blocks of IPv4 and IPv6.
+    public init(_ networks: [String]) throws(InvalidNetwork) {
+        var blocks: [Block] = []
+        for network in networks {
+            guard let block = Block(network) else { throw InvalidNetwork(text: network) }
+            blocks.append(block)
         }
+        self.blocks = blocks
     }
 
     /// Returns the client of a request.

@@ -4,6 +4,8 @@ import NIOCore
 package struct HTTPLimits: Sendable {
     /// The maximum number of connections of all clients. Further connections get status 503 at once.
     package var connectionsMax = 20_000
+    /// The maximum number of files that the routes of each event loop keep open. Their descriptors are not used for connections.
+    package var filesPerLoopMax = 0
     package var headerFieldsMax = 100
     /// The maximum size of a header's name and value, or of the request line.
     package var headerFieldBytesMax = 32 << 10

@@ -2,7 +2,8 @@ import NIOHTTP1
 
 /// The handler of one method of a path, or of all paths with a prefix, such as `/covers/*`.
 package final class Route {
-    package let method: HTTPMethod
+    /// nil handles all methods.
+    package let method: HTTPMethod?
     package let path: String
     package let bodyBytesMax: Int
     /// Whether a body may be compressed with gzip. Its contents can then have at most `bodyBytesMax`.
@@ -21,7 +22,7 @@ package final class Route {
     var counts: RouteCounts?
 
     package init(
-        _ method: HTTPMethod, _ path: String, bodyBytesMax: Int = 0, acceptsGzip: Bool = false,
+        _ method: HTTPMethod?, _ path: String, bodyBytesMax: Int = 0, acceptsGzip: Bool = false,
         allowsOtherOrigins: Bool = false, checkHead: ((HTTPRequest) -> HeadCheck)? = nil,
         webSocket: WebSocketEndpoint? = nil,
         respondSynchronously: ((HTTPRequest) -> HTTPResponse?)? = nil,
@@ -79,22 +80,24 @@ struct RouteTable {
         }
     }
 
-    /// Whole paths come before prefixes. There are few paths, and few of them have the same length, so comparing all of
-    /// them takes less time than hashing one.
+    /// Whole paths come before prefixes, and long prefixes before short ones. There are few paths, and few of them have the
+    /// same length, so comparing all of them takes less time than hashing one.
     private let paths: [Path]
     /// The methods of all paths, for `OPTIONS *`.
     let allow: String
 
     init(_ routes: [Route]) {
         let all = Dictionary(grouping: routes, by: \.path).map { Path($0.key, $0.value) }
-        paths = all.filter { !$0.isPrefix } + all.filter(\.isPrefix)
+        paths =
+            all.filter { !$0.isPrefix }
+            + all.filter(\.isPrefix).sorted { $0.byteCount > $1.byteCount }
         allow = Self.allow(routes)
     }
 
     /// Returns the value of an `Allow` header for these routes, with each method once.
     private static func allow(_ routes: [Route]) -> String {
         var methods: [String] = []
-        for method in routes.map(\.method.rawValue) where !methods.contains(method) {
+        for method in routes.compactMap(\.method?.rawValue) where !methods.contains(method) {
             methods.append(method)
         }
         if methods.contains("GET") { methods.append("HEAD") }
@@ -114,7 +117,9 @@ struct RouteTable {
     func find(_ method: HTTPMethod, path: Substring) -> Match {
         guard let path = self.path(path) else { return .notFound }
         let requested = method == .HEAD ? .GET : method
-        if let route = path.routes.first(where: { $0.method == requested }) { return .route(route) }
+        if let route = path.routes.first(where: { $0.method == nil || $0.method == requested }) {
+            return .route(route)
+        }
         return method == .OPTIONS
             ? .options(allow: path.allow) : .methodNotAllowed(allow: path.allow)
     }

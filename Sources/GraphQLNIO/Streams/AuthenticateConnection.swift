@@ -24,6 +24,16 @@ extension AuthenticatedConnection {
 }
 
 extension GraphQLError {
+    /// The only error of a stream whose client is not authenticated.
+    init(_ error: ConnectionAuthenticationError) {
+        self =
+            switch error {
+            case .unauthenticated: .sessionEnded
+            case .refused(let error): error
+            case .rateLimited, .unavailable: .unavailable
+            }
+    }
+
     /// The last error of a stream whose session has ended.
     static let sessionEnded = GraphQLError(
         "The session has ended, or the access token has expired. Get a new token, and subscribe again.",
@@ -31,7 +41,7 @@ extension GraphQLError {
 
     /// The only error of a stream whose session cannot be checked because the database is unavailable.
     static let unavailable = GraphQLError(
-        "The session cannot be checked at the moment. Nothing was changed. Try again in 1 s.",
+        "The server cannot reach the data now. Nothing was changed. Try again in 1 s.",
         extensions: [
             .init("code", .string("SERVICE_UNAVAILABLE")), .init("retryAfter", .int(1)),
             .init("outcome", .string("NOT_DONE")),

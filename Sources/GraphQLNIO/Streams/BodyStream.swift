@@ -17,6 +17,8 @@ package final class BodyStream {
         case refused(UnreadRefusal)
     }
 
+    /// Whether the body contains the events of a subscription. It ends when the server shuts down, but other bodies are completed.
+    let hasEvents: Bool
     /// The reason for an early end; nil while the producer may continue.
     package private(set) var endReason: EndReason?
     /// Sent when nothing else was sent for `heartbeatInterval`, so that proxies do not close the connection. Nothing is sent
@@ -39,17 +41,19 @@ package final class BodyStream {
     private var slowAt = NIODeadline.distantFuture
 
     /// - Parameters:
+    ///   - hasEvents: See the property.
     ///   - reserve: Counts the bytes of a part before it is written, or returns the reason to refuse it.
     ///   - countMemory: See the property.
     ///   - releaseMemory: Subtracts what `countMemory` has counted.
     ///   - send: Writes a part to the connection.
     ///   - cancel: Cancels the producer's task.
     init(
-        _ limits: HTTPLimits, reserve: @escaping (Int) -> UnreadRefusal?,
+        _ limits: HTTPLimits, hasEvents: Bool, reserve: @escaping (Int) -> UnreadRefusal?,
         countMemory: @escaping (Int) -> Void, releaseMemory: @escaping (Int) -> Void,
         send: @escaping (ByteBuffer) -> Void, cancel: @escaping () -> Void
     ) {
         self.limits = limits
+        self.hasEvents = hasEvents
         self.reserve = reserve
         self.countMemory = countMemory
         self.releaseMemory = releaseMemory
@@ -63,9 +67,6 @@ package final class BodyStream {
 
     /// Whether the time for the response has passed.
     var hasTimedOut: Bool { timesOutAt <= .now() }
-
-    /// Whether the stream ends soon by itself.
-    var isLimited: Bool { timesOutAt != .distantFuture }
 
     /// Waits until the client has read the previous parts.
     ///

@@ -17,6 +17,14 @@ package final class UnreadBytes: Sendable {
         package var responseMax = 8 << 20
 
         package init() {}
+
+        /// Sets the size of the largest response, and raises the limits that are too low for eight of them per client.
+        mutating func fit(responseBytesMax: Int) {
+            // Far above the memory of any machine, but sums with it do not overflow.
+            responseMax = min(responseBytesMax, 1 << 50)
+            addressMax = max(addressMax, 8 * responseMax)
+            processMax = max(processMax, addressMax)
+        }
     }
 
     private struct State {

@@ -18,11 +18,15 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private let service: any GraphQLService
     /// How to close the connection at once; nil if it is accepted.
     private let refusal: CloseFrame?
+    /// Whether the server began to shut down during the handshake.
+    private let isDraining: Bool
     private let requestID: String
     /// The client's address, for rate limits and memory limits.
     private let client: ClientAddress?
     /// The app that the headers of the handshake name. A message can name it instead.
     private let app: ClientApp
+    /// Reads the headers of the handshake; nil if they were not kept.
+    private let headerReader: (@Sendable (String) -> String?)?
     private var context: ChannelHandlerContext?
     private var state: GraphQLTransportWS
     /// The current access token: that of the handshake until the client sends one in a message.
@@ -45,14 +49,18 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
 
     init(
         _ endpoint: WebSocketEndpoint, _ loopContext: LoopContext, refusal: CloseFrame?,
-        token: String?, requestID: String, client: ClientAddress?, app: ClientApp
+        isDraining: Bool = false, token: String?, requestID: String, client: ClientAddress?,
+        app: ClientApp,
+        headerReader: (@Sendable (String) -> String?)? = nil
     ) {
         self.loopContext = loopContext
         self.client = client
         self.app = app
+        self.headerReader = headerReader
         unreadCounter = UnreadCounter(loopContext.unread, client: client)
         service = endpoint.service
         self.refusal = refusal
+        self.isDraining = isDraining
         self.token = token
         self.requestID = requestID
         state = GraphQLTransportWS(operationsMax: loopContext.limits.operationsPerSocketMax)
@@ -67,7 +75,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         loopContext.gauges.socketOpened()
         if let refusal {
             perform(state.close(refusal))
-        } else if loopContext.isDraining {
+        } else if isDraining {
             drain()
         }
     }
@@ -120,6 +128,11 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         }
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent { drain() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The connection is broken, so no message can reach the client.
         loopContext.logger.debug("socket lost: \(error)")
@@ -169,6 +182,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
             switch error {
             case .unauthenticated:
                 perform(state.closeForbidden("The access token is invalid. Refresh it or sign in."))
+            case .refused(let error): perform(state.closeForbidden(error.message))
             case .rateLimited(let seconds):
                 perform(state.rateLimited(retryAfterSeconds: seconds))
             case .unavailable:
@@ -200,6 +214,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
             extensions: operation.extensions, bearerToken: token,
             requestID: "\(requestID)-\(number)")
         request.client = client
+        if let headerReader { request.header = headerReader }
         request.app = state.app ?? app
         request.onError = operation.onError
         request.incrementalFormat = .draft

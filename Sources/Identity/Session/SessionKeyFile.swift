@@ -24,7 +24,7 @@ extension SessionKeysError: CustomStringConvertible {
         case .malformed(let line): "line \(line) is not a valid key"
         case .incomplete: "the file must contain a signing key and a sealing key"
         case .readableByOthers: "other users can access the file; run chmod 600 on it"
-        case .tooLong: "the file is larger than 64 KB"
+        case .tooLong: "the file is larger than 64 KiB"
         case .system(let code): String(cString: strerror(code))
         case .exists: "the file already exists"
         case .cannotKeepOwner:

@@ -3,7 +3,8 @@ import CLibPQ
 /// A connection that blocks its thread during each statement; for command-line tools, migrations, and
 /// tests.
 ///
-/// Statements have no timeout unless SQL sets one.
+/// Statements have no timeout unless SQL sets one. The methods throw `.server` if the server rejects a statement, and
+/// `.connectionLost` if the connection does not work anymore.
 package final class AdminConnection {
     /// The kind of pooler between this program and the database.
     package let pooler: Pooler
@@ -65,6 +66,7 @@ package final class AdminConnection {
 
     /// Runs a `COPY ... FROM STDIN` with the concatenated bytes of all chunks.
     ///
+    /// - Parameter chunks: Chunks of at most 2 GiB - 1 byte each, in any division.
     /// - Returns: The number of rows copied.
     package func copy(
         _ sql: String, from chunks: some Sequence<[UInt8]>

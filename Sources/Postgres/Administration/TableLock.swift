@@ -7,7 +7,7 @@ package struct TableLock: Sendable, Equatable, CustomStringConvertible {
     /// PostgreSQL's name of the lock mode without `Lock`, for example `AccessExclusive`.
     package let mode: String
 
-    /// The access of other sessions to the table that is blocked as long as the lock is held.
+    /// The access of other sessions to a table that a lock blocks as long as it is held.
     ///
     /// The raw values are part of the JSON output of `bookplate-admin`.
     package enum BlockedAccess: String, Sendable {
@@ -22,6 +22,7 @@ package struct TableLock: Sendable, Equatable, CustomStringConvertible {
         "ShareRowExclusive", "Exclusive", "AccessExclusive",
     ]
 
+    /// The access of other sessions that the lock blocks.
     package var blocks: BlockedAccess {
         switch mode {
         case "AccessExclusive": .readsAndWrites

@@ -60,9 +60,9 @@ final class Connection: LinkOwner {
     var failure: String? { link.failure }
     /// Whether the pipeline that the server is executing delays those sent after it.
     var isSlow: Bool { watchdog.isSlow }
-    /// Whether a write is running for long whose caller has stopped waiting. It is not cancelled, so it may take any time.
+    /// Whether a write is running whose caller has stopped waiting. It is not cancelled, so it may take any time.
     var isBlocked: Bool {
-        guard isSlow, let first = inFlight.first else { return false }
+        guard let first = inFlight.first else { return false }
         return first.isAbandoned && !first.pipeline.isReadOnly
     }
     var isIdle: Bool { inFlight.count == 0 }

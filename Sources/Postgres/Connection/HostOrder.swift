@@ -54,11 +54,13 @@ struct HostOrder {
         return settings
     }
 
+    /// Moves a host to the front.
     mutating func answered(_ index: Int) {
         indices.removeAll { $0 == index }
         indices.insert(index, at: 0)
     }
 
+    /// Moves a host to the end.
     mutating func lost(_ index: Int) {
         indices.removeAll { $0 == index }
         indices.append(index)

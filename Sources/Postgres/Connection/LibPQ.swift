@@ -24,7 +24,7 @@ extension OpenedConnection {
             [
                 ("connect_timeout", String(seconds)),
                 ("keepalives_idle", "1"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
-                ("tcp_user_timeout", String(configuration.tcpUserTimeout.milliseconds)),
+                ("tcp_user_timeout", String(configuration.tcpUserTimeout.timeoutMilliseconds)),
                 ("dbname", configuration.url),
                 ("fallback_application_name", configuration.applicationName),
                 ("client_encoding", "UTF8"),
@@ -77,15 +77,18 @@ extension OpenedConnection {
         return self
     }
 
-    /// JIT compilation costs more than it saves for short statements and delays the first execution. The statements are written
-    /// for one generic plan, because replanning takes longer than it saves. A warning says that a commit did not wait for a
-    /// synchronous standby. The first column is the TCP port of the database's client.
+    /// Returns the query that applies the session settings. Its first column is the TCP port of the database's client; an empty
+    /// string for a Unix socket.
+    ///
+    /// - `jit` is off: compilation costs more than it saves for short statements, and delays the first execution.
+    /// - `plan_cache_mode`: the statements are written for one generic plan, because replanning takes longer than it saves.
+    /// - `client_min_messages`: a warning says that a commit did not wait for a synchronous standby.
     private static func sessionSettings(_ configuration: PostgresConfiguration) -> String {
         """
         SELECT coalesce(inet_client_port()::text, ''),
-            set_config('statement_timeout', '\(configuration.statementTimeout.milliseconds)', false),
+            set_config('statement_timeout', '\(configuration.statementTimeout.timeoutMilliseconds)', false),
             set_config('idle_in_transaction_session_timeout',
-                '\(configuration.idleInTransactionTimeout.milliseconds)', false),
+                '\(configuration.idleInTransactionTimeout.timeoutMilliseconds)', false),
             set_config('client_min_messages', 'warning', false),
             set_config('jit', 'off', false),
             set_config('plan_cache_mode', 'force_generic_plan', false)
@@ -166,10 +169,14 @@ func withCStrings<Result>(
 }
 
 extension Duration {
-    /// The duration in whole milliseconds, from 0 to 2^31 - 1, the maximum of PostgreSQL's timeout settings.
-    var milliseconds: Int64 {
+    /// Whole milliseconds.
+    package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
-        guard seconds < Int64(Int32.max) / 1000 else { return Int64(Int32.max) }
-        return max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+
+    /// Whole milliseconds, from 0 to 2^31 - 1, the maximum of PostgreSQL's timeout settings.
+    var timeoutMilliseconds: Int32 {
+        Int32(clamping: max(.zero, min(self, .milliseconds(Int32.max))).milliseconds)
     }
 }

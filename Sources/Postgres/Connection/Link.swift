@@ -94,7 +94,7 @@ final class Link: DescriptorWatcher {
         guard case .open(let connection, _) = state else { return }
         let socket = PQsocket(connection)
         if isPatient {
-            let raised = CUnsignedInt(Link.patientTimeout.milliseconds)
+            let raised = CUnsignedInt(Link.patientTimeout.timeoutMilliseconds)
             // Zero is the limit of the system, which is longer.
             guard usualTimeout == nil, let timeout = userTimeout(socket), timeout > 0,
                 timeout < raised

@@ -16,7 +16,7 @@ package enum Pooler: Sendable, Equatable {
     /// There is one, but its mode could not be determined.
     case unknown
 
-    /// The reason why a connection is refused.
+    /// The reason why a connection through a pooler in transaction mode is refused.
     package static let refusal =
         "a connection pooler in transaction mode is between this program and the database: "
         + "let it use session mode, for PgBouncer pool_mode = session, or connect directly"
@@ -30,16 +30,62 @@ package enum Pooler: Sendable, Equatable {
         + "session mode, because it gave no session to a second connection in time"
 }
 
-extension OpenedConnection {
+/// The modes of the poolers that connections have found, by address.
+///
+/// A mode is determined by connections, which can take as long as their timeouts. Only connections to the same address wait for it.
+final class PoolerModes: Sendable {
     /// Whether a second connection gets the session of the first one.
-    private enum Sharing {
+    enum Sharing {
         case shared, separate, unknown
     }
 
-    /// The connection strings with a pooler in session mode, and when that was found out.
-    private static let inSessionMode = Mutex<[String: ContinuousClock.Instant]>([:])
+    /// The pooler at one address.
+    private final class Known: Sendable {
+        /// When the pooler was last in session mode; nil if it was not, or if its mode has not been determined. Locked while the mode
+        /// is determined, so that connections that are opened at the same time wait for the first one of them.
+        let sessionModeAt = Mutex<ContinuousClock.Instant?>(nil)
+    }
+
     /// The time after which the mode is determined again, since an operator may change it.
-    private static let validity = Duration.seconds(60)
+    static let validity = Duration.seconds(60)
+
+    private let known = Mutex<[String: Known]>([:])
+
+    /// Returns the kind of the pooler at an address.
+    ///
+    /// - Parameter determine: Called unless the pooler was in session mode a short time ago.
+    func pooler(
+        at address: String, _ determine: () throws(PostgresError) -> Sharing
+    ) throws(PostgresError) -> Pooler {
+        try entry(address).sessionModeAt.withLock { at throws(PostgresError) in
+            if let last = at, .now - last < Self.validity { return .session }
+            switch try determine() {
+            case .shared:
+                at = nil
+                return .transaction
+            case .separate:
+                at = .now
+                return .session
+            case .unknown:
+                // If all sessions of the pooler are in use, the mode cannot be determined again. The earlier result still
+                // counts.
+                return at == nil ? .unknown : .session
+            }
+        }
+    }
+
+    private func entry(_ address: String) -> Known {
+        known.withLock { known in
+            if let found = known[address] { return found }
+            let new = Known()
+            known[address] = new
+            return new
+        }
+    }
+}
+
+extension OpenedConnection {
+    private static let modes = PoolerModes()
     private static let probeTimeout = Duration.seconds(2)
 
     /// Returns the kind of pooler.
@@ -55,23 +101,13 @@ extension OpenedConnection {
             return isBehindRawPgpool(configuration, clientPort: try answer(Self.clientPort))
                 ? .raw : .none
         }
-        let url = configuration.url
-        // Connections that are opened at the same time wait for the first one of them.
-        return try Self.inSessionMode.withLock { known throws(PostgresError) in
-            let at = known[url]
-            if let at, .now - at < Self.validity { return .session }
-            switch try sharesSessions(first: first, configuration) {
-            case .shared:
-                known[url] = nil
-                return .transaction
-            case .separate:
-                known[url] = .now
-                return .session
-            case .unknown:
-                // If all sessions of the pooler are in use, the mode cannot be determined again. The earlier result still
-                // counts.
-                return at == nil ? .unknown : .session
-            }
+        // The hosts of a connection string may have poolers of their own.
+        let (host, port) = (PQhost(pointer), PQport(pointer))
+        let address =
+            [configuration.url] + [host, port].map { $0.map { String(cString: $0) } ?? "" }
+        return try Self.modes.pooler(at: address.joined(separator: " ")) {
+            () throws(PostgresError) in
+            try sharesSessions(first: first, configuration)
         }
     }
 
@@ -81,7 +117,7 @@ extension OpenedConnection {
 
     private func sharesSessions(
         first: String, _ configuration: PostgresConfiguration
-    ) throws(PostgresError) -> Sharing {
+    ) throws(PostgresError) -> PoolerModes.Sharing {
         guard let other = try? OpenedConnection.open(configuration) else { return .unknown }
         defer { PQfinish(other.pointer) }
         guard let second = try? other.answer("BEGIN; \(Self.processID)", within: Self.probeTimeout)
@@ -95,6 +131,8 @@ extension OpenedConnection {
     }
 
     /// Runs statements and returns the first value of the last one.
+    ///
+    /// - Throws: `.connectFailed` if a statement fails or does not end in time, or if the last one returns no row.
     private func answer(
         _ sql: String, within timeout: Duration = responseTimeout
     ) throws(PostgresError) -> String {
@@ -106,7 +144,7 @@ extension OpenedConnection {
 }
 
 extension OpenedConnection {
-    /// The connection strings that do not lead to Pgpool-II in its mode `raw`, and when that was found out.
+    /// The connection strings that do not lead to Pgpool-II in its mode `raw`, and when that was determined.
     private static let isNotRaw = Mutex<[String: ContinuousClock.Instant]>([:])
 
     /// Returns whether Pgpool-II in its mode `raw` is between this program and the database.
@@ -117,7 +155,9 @@ extension OpenedConnection {
     /// - Parameter clientPort: The result of the statement `clientPort`.
     func isBehindRawPgpool(_ configuration: PostgresConfiguration, clientPort: String) -> Bool {
         guard clientPort != localPort.map(String.init) ?? "" else { return false }
-        if let at = Self.isNotRaw.withLock({ $0[configuration.url] }), .now - at < Self.validity {
+        if let at = Self.isNotRaw.withLock({ $0[configuration.url] }),
+            .now - at < PoolerModes.validity
+        {
             return false
         }
         let mode = try? answer("PGPOOL SHOW backend_clustering_mode", within: Self.probeTimeout)
@@ -145,7 +185,8 @@ extension OpenedConnection {
 }
 
 extension OpenedConnection {
-    /// A pooler accepts connections even if all of its sessions are in use.
+    /// How long a new connection waits for the result of a statement. A pooler accepts connections even if all of its sessions
+    /// are in use.
     static let responseTimeout = Duration.seconds(10)
 
     /// Runs statements while blocking the thread, and returns the result of the last one, which the caller must free.
@@ -178,9 +219,9 @@ extension OpenedConnection {
     private func waitForInput(
         until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
-        let left = ContinuousClock.now.duration(to: deadline).milliseconds
+        let left = ContinuousClock.now.duration(to: deadline).timeoutMilliseconds
         var watched = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN), revents: 0)
-        let count = left > 0 ? poll(&watched, 1, Int32(left)) : 0
+        let count = left > 0 ? poll(&watched, 1, left) : 0
         if count < 0, errno == EINTR { return }
         guard count > 0 else { throw .connectFailed("the database did not answer in time") }
         guard PQconsumeInput(pointer) == 1 else { throw .connectFailed(errorMessage(pointer)) }

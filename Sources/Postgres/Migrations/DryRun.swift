@@ -35,7 +35,7 @@ extension Migrator {
     package func dryRun(
         to target: Int64? = nil
     ) throws(MigrationError) -> (trials: [Trial], untried: [PendingFile]) {
-        try query { () throws(PostgresError) in try configureSession() }
+        try mappingErrors { () throws(PostgresError) in try configureSession() }
         try lock()
         defer { unlock() }
         let plan = try status()
@@ -45,8 +45,8 @@ extension Migrator {
             .map { PendingFile.versioned($0.file) }
             + (step?.files ?? []).map { PendingFile.repeatable($0.file) }
         let possible = pending.prefix(while: \.isTransactional)
-        let tables = try query { () throws(PostgresError) in try connection.tables() }
-        try query { () throws(PostgresError) in
+        let tables = try mappingErrors { () throws(PostgresError) in try connection.tables() }
+        try mappingErrors { () throws(PostgresError) in
             try connection.execute("BEGIN")
             try create(try self.tables())
         }
@@ -60,7 +60,7 @@ extension Migrator {
             case .repeatable(let file): try execute(file)
             }
             let duration = ContinuousClock.now - start
-            let locks = try query { () throws(PostgresError) in
+            let locks = try mappingErrors { () throws(PostgresError) in
                 try configureSession()
                 return try connection.locks(on: tables)
             }

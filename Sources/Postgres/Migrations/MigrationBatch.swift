@@ -147,6 +147,7 @@ extension Migrator {
         guard connection.isInTransaction else { throw .endedTransaction(file.fileName) }
     }
 
+    /// Runs the work, and converts its error to `.failed` with the name of the file.
     func running(
         _ fileName: String, _ work: () throws(PostgresError) -> Void
     ) throws(MigrationError) {

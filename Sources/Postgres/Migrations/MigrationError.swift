@@ -1,8 +1,12 @@
 /// An error that prevents migrations from being read or run. The description says how to resolve it.
 package enum MigrationError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The file or folder with this path cannot be read or written, for this reason.
     case unreadable(String, String)
+    /// The name of a versioned file does not have the form `YYYYMMDDhhmmss_name.sql`.
     case badName(String)
+    /// The name of a repeatable file has other characters than lower-case letters, digits, and underscores.
     case badRepeatableName(String)
+    /// The first line of a versioned file is not a comment with its reason.
     case missingReason(String)
     /// The first line of a repeatable file is not a list of names.
     case badRequirements(String)
@@ -10,6 +14,7 @@ package enum MigrationError: Error, Equatable, Sendable, CustomStringConvertible
     case unknownRequirement(String, String)
     /// Repeatable files require each other. The first name is also the last one.
     case requirementCycle([String])
+    /// Two versioned files have the same version.
     case duplicateVersion(String, String)
     /// The newest migration is dated later than the current time, so a new file would run before it.
     case datedInTheFuture(String)
@@ -19,6 +24,8 @@ package enum MigrationError: Error, Equatable, Sendable, CustomStringConvertible
     case replacedChain
     /// Another session is migrating this database; carries a description of it.
     case locked(by: String)
+    /// See `Migrator.refusal`.
+    case refused(String)
     /// The files contradict the database's records, so nothing was run.
     case mismatch([MigrationProblem])
     /// A migration failed. Earlier migrations are committed; this one is rolled back if transactional.
@@ -27,6 +34,7 @@ package enum MigrationError: Error, Equatable, Sendable, CustomStringConvertible
     case invalidFunction(String, PostgresError)
     /// A migration ended the transaction that it ran in, so it may be applied only partly.
     case endedTransaction(String)
+    /// A statement of the migrator failed, not one of a migration.
     case database(PostgresError)
 
     package var description: String {
@@ -50,7 +58,9 @@ package enum MigrationError: Error, Equatable, Sendable, CustomStringConvertible
             "\(file) is dated later than the current time; correct the clock, or rename the file to the time of its creation"
         case .unknownTarget(let version): "no migration has the version \(version)"
         case .replacedChain: ReplacedChain.message
-        case .locked(let holder): "another migration is running: \(holder)"
+        case .locked(let holder):
+            "another migration or an account move is running, wait until it has ended: \(holder)"
+        case .refused(let reason): reason
         case .mismatch(let problems): problems.map(\.description).joined(separator: "\n")
         case .failed(let file, let error): "\(file): \(error.description)"
         case .invalidFunction(let function, let error):
@@ -79,7 +89,8 @@ package enum MigrationProblem: Equatable, Sendable, CustomStringConvertible {
     case drifted(String)
     /// The database has run a migration without a file: this program is older than the database.
     case unknown(version: Int64, name: String)
-    /// The migration has not been run, although a later one has.
+    /// The migration has not been run, although a later one has. Running it now would be a different order than in other databases, and
+    /// `schema_states` does not show that it is missing.
     case gap(String)
     /// The database had exactly these repeatable files before it got others: this program is older than the
     /// database.
@@ -93,7 +104,8 @@ package enum MigrationProblem: Equatable, Sendable, CustomStringConvertible {
             "\(file) was changed after it was run; restore it and put the change into a new migration"
         case .unknown(let version, let name):
             "the database has run \(version)_\(name), which this program does not contain; use a newer version of the program"
-        case .gap(let file): "\(file) has not been run, although a later migration has"
+        case .gap(let file):
+            "\(file) has not been run, although a later migration has; rename it to the current UTC time, as in the names of migrate new"
         case .earlierFunctions:
             "the files in \(RepeatableFile.folderName) are older than those that the database has; use a newer version of "
                 + "the program, or apply them with migrate up --allow-earlier-functions"
@@ -106,8 +118,8 @@ package enum MigrationProblem: Equatable, Sendable, CustomStringConvertible {
     /// Whether the problem must be fixed before any migration is run.
     var isBlocking: Bool {
         switch self {
-        case .drifted, .unknown, .earlierFunctions: true
-        case .gap, .missingFunctions: false
+        case .drifted, .unknown, .gap, .earlierFunctions: true
+        case .missingFunctions: false
         }
     }
 }

@@ -25,9 +25,9 @@ extension Migrator {
     ///
     /// - Throws: `.replacedChain`.
     func plan(_ tables: MigrationTables) throws(MigrationError) -> MigrationPlan {
-        let records = try query { () throws(PostgresError) in try self.records(in: tables) }
+        let records = try mappingErrors { () throws(PostgresError) in try self.records(in: tables) }
         guard !ReplacedChain.isIn(records, files: files) else { throw .replacedChain }
-        return try query { () throws(PostgresError) in
+        return try mappingErrors { () throws(PostgresError) in
             MigrationPlan(
                 files: files, checksums: try checksums(files.map(\.sql)), records: records,
                 repeatable: try repeatablePlan(tables))

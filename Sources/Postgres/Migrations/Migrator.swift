@@ -44,6 +44,12 @@ package struct Migrator {
     /// Whether to apply repeatable files that the database had before it got its present ones.
     package var allowsEarlierFunctions = false
 
+    /// Called after `up` has acquired the lock, if migrations are pending. Returns the reason why the database may not be migrated
+    /// now; nil if there is none.
+    package var refusal: (AdminConnection) throws(PostgresError) -> String? = {
+        _ throws(PostgresError) in nil
+    }
+
     /// - Parameter connection: A connection of the database owner's role. Its settings are changed.
     package init(_ connection: AdminConnection, _ files: MigrationFiles) {
         self.connection = connection
@@ -68,7 +74,7 @@ package struct Migrator {
     ///
     /// - Throws: `.replacedChain`.
     package func status() throws(MigrationError) -> MigrationPlan {
-        try plan(try query { () throws(PostgresError) in try tables() })
+        try plan(try mappingErrors { () throws(PostgresError) in try tables() })
     }
 
     /// Returns the contradictions between files and records. Pending migrations are not contradictions.
@@ -96,14 +102,19 @@ package struct Migrator {
         to target: Int64? = nil, onApplied: (Applied) -> Void = { _ in },
         onRetry: (_ fileName: String, Duration) -> Void = { _, _ in }
     ) throws(MigrationError) -> Applied {
-        try query { () throws(PostgresError) in try configureSession() }
+        try mappingErrors { () throws(PostgresError) in try configureSession() }
         try lock()
         defer { unlock() }
-        let tables = try query { () throws(PostgresError) in try self.tables() }
+        let tables = try mappingErrors { () throws(PostgresError) in try self.tables() }
         let plan = try self.plan(tables)
         let batches = MigrationBatch.all(
             try plan.pending(to: target, allowing: allowedProblem), plan.repeatableStep(to: target))
-        try query { () throws(PostgresError) in try create(tables) }
+        if !batches.isEmpty,
+            let reason = try mappingErrors({ () throws(PostgresError) in try refusal(connection) })
+        {
+            throw .refused(reason)
+        }
+        try mappingErrors { () throws(PostgresError) in try create(tables) }
         var applied = Applied()
         for batch in batches {
             let result = try run(batch, tables, onRetry)
@@ -114,7 +125,8 @@ package struct Migrator {
         return applied
     }
 
-    func query<Value>(
+    /// Runs the work, and converts its error to `.database`.
+    func mappingErrors<Value>(
         _ work: () throws(PostgresError) -> Value
     ) throws(MigrationError) -> Value {
         do throws(PostgresError) {
@@ -130,7 +142,7 @@ package struct Migrator {
             """
             RESET SESSION AUTHORIZATION;
             RESET ALL;
-            SET lock_timeout = \(lockTimeout.milliseconds);
+            SET lock_timeout = \(lockTimeout.timeoutMilliseconds);
             SET statement_timeout = 0;
             SET idle_in_transaction_session_timeout = 0;
             SET client_connection_check_interval = 1000;
@@ -156,14 +168,14 @@ extension Migrator {
         if connection.pooler == .raw { throw .database(.connectFailed(Pooler.rawRefusal)) }
         let deadline = ContinuousClock.now + migrationLockTimeout
         while true {
-            let rows = try query { () throws(PostgresError) in
+            let rows = try mappingErrors { () throws(PostgresError) in
                 try connection.query("SELECT pg_try_advisory_lock(\(Migrator.lockKey))")
             }
             if rows.bool(0, 0) == true { return }
             if ContinuousClock.now >= deadline { break }
             usleep(100_000)
         }
-        let holder = try query { () throws(PostgresError) in
+        let holder = try mappingErrors { () throws(PostgresError) in
             try connection.query(
                 """
                 SELECT format('%s, process %s, connected since %s', coalesce(nullif(application_name, ''), '?'),
@@ -175,6 +187,15 @@ extension Migrator {
                 """)
         }
         throw .locked(by: holder.text(0, 0) ?? "it has just finished; run the command again")
+    }
+
+    /// Prevents migrations until the connection is closed. Several connections can do so at the same time.
+    ///
+    /// - Returns: False if a migration is running.
+    package static func preventMigrations(
+        _ connection: AdminConnection
+    ) throws(PostgresError) -> Bool {
+        try connection.query("SELECT pg_try_advisory_lock_shared(\(lockKey))").bool(0, 0) == true
     }
 
     func unlock() { try? connection.execute("SELECT pg_advisory_unlock(\(Migrator.lockKey))") }

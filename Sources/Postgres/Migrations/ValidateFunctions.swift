@@ -1,13 +1,12 @@
 extension Migrator {
     /// Checks the bodies of all functions of the current schema, as `CREATE FUNCTION` does.
     ///
-    /// This finds functions whose statements do not fit the migrated tables, for example because a column
-    /// that they use was dropped. PostgreSQL checks only the syntax of `plpgsql`
-    /// functions.
+    /// This finds functions whose statements do not fit the migrated tables, for example because a column that they use was
+    /// dropped. Only the syntax of `plpgsql` functions is checked, because PostgreSQL plans their statements when they run.
     ///
     /// - Throws: `.invalidFunction`.
     func validateFunctions() throws(MigrationError) {
-        let functions = try query { () throws(PostgresError) in
+        let functions = try mappingErrors { () throws(PostgresError) in
             try configureSession()
             return try connection.query(
                 """

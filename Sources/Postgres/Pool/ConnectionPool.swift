@@ -96,7 +96,8 @@ package final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// Sends notifications about changes that are already committed. Returns before they are sent.
+    /// Sends notifications about changes that are already committed. Returns before they are sent, and reports no failure: the
+    /// receivers also poll the tables.
     package func notify(_ channel: String, _ payloads: [String]) async {
         await executor.perform {
             self.send(Set(payloads.map { Notification(channel: channel, payload: $0) }))
@@ -159,11 +160,7 @@ extension ConnectionPool {
     }
 
     private func sendOrQueue(_ submission: Submission) {
-        if submission.pipeline.mayWaitForStandby, refusesWrites {
-            configuration.onEvent(.writesRefused)
-            submission.resume(.failure(.connectFailed(PostgresEvent.writesRefusedReason)))
-            return
-        }
+        if refuses(submission) { return }
         if let index = state.memberForPipeline() {
             send(submission, on: index)
         } else if hasOutage(at: .now()) {
@@ -178,10 +175,17 @@ extension ConnectionPool {
         }
     }
 
-    /// Whether writes fail at once, because further abandoned writes could use up the connections of the server. One write at
-    /// a time is still sent, to find out whether commits succeed again.
-    private var refusesWrites: Bool {
-        abandonedWriteCount >= connections.count && writesInFlightCount > 0
+    /// Fails a write at once if further abandoned writes could use up the connections of the server. One write at a time is
+    /// still sent, to find out whether commits succeed again.
+    ///
+    /// - Returns: Whether it was refused, and must not be sent.
+    private func refuses(_ submission: Submission) -> Bool {
+        guard submission.pipeline.mayWaitForStandby, writesInFlightCount > 0,
+            abandonedWriteCount >= connections.count
+        else { return false }
+        configuration.onEvent(.writesRefused)
+        submission.resume(.failure(.connectFailed(PostgresEvent.writesRefusedReason)))
+        return true
     }
 
     /// Counts an abandoned write, whose connection is then closed.
@@ -206,7 +210,9 @@ extension ConnectionPool {
     private func drainQueue() {
         while !queue.isEmpty, let index = state.memberForPipeline() {
             let submission = queue.removeFirst()
-            if !submission.isAbandoned { send(submission, on: index) }
+            // Writes may have been abandoned since it was queued.
+            if submission.isAbandoned || refuses(submission) { continue }
+            send(submission, on: index)
         }
     }
 }
@@ -236,7 +242,7 @@ extension ConnectionPool {
         drainQueue()
     }
 
-    /// Queues notifications, and starts the task that sends them if it is not running.
+    /// Queues notifications, and starts the task that sends them unless it is running.
     private func send(_ notifications: Set<Notification>) {
         guard self.notifications.add(notifications) else { return }
         notifier = Task(executorPreference: executor) {

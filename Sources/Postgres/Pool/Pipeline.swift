@@ -33,7 +33,7 @@ package struct Pipeline: Sendable {
     /// Whether the pipeline changes nothing, so that it may be sent again when its connection is lost.
     package var isReadOnly: Bool
     /// Whether its commit waits until it is stored, also by a synchronous standby. False if the pipeline sets
-    /// `synchronous_commit` to off.
+    /// `synchronous_commit` to off: see `commitAsynchronously`.
     package var isDurable = true
     /// The maximum time from `run` to the result; nil for the pool's `pipelineTimeout`.
     package var timeout: Duration?
@@ -86,6 +86,15 @@ package struct Pipeline: Sendable {
     ) -> RowsKey {
         append(statement, parameters)
         return RowsKey(index: steps.count - 1)
+    }
+
+    private static let setAsynchronousCommit = Statement(
+        "SELECT set_config('synchronous_commit', 'off', true)")
+
+    /// Appends a statement that makes the commit return before it is stored. Its changes can be lost in a crash.
+    package mutating func commitAsynchronously() {
+        isDurable = false
+        append(Self.setAsynchronousCommit)
     }
 
     /// Sends a notification shortly after the pipeline is committed.

@@ -15,7 +15,8 @@ package struct PipelineResults: Sendable {
     /// The rows of a statement.
     package subscript(_ key: RowsKey) -> Rows { rows[key.index] }
 
-    /// The rows of the last statement, for example the one with which a mutation reads back the row that it changed.
+    /// The rows of the last statement, for example the one with which a mutation reads back the row that it changed. The
+    /// pipeline must have a statement.
     package var last: Rows { rows[rows.count - 1] }
 }
 

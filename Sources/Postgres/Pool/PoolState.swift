@@ -12,7 +12,9 @@ struct PoolState {
     }
 
     var members: [Member]
+    /// The maximum number of pipelines in flight on one connection.
     let inFlightMax: Int
+    /// The maximum number of pipelines in the queue.
     let queuedMax: Int
 
     init(memberCount: Int, inFlightMax: Int, queuedMax: Int) {

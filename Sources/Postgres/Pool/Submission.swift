@@ -31,6 +31,7 @@ final class Submission: @unchecked Sendable {
     /// Whether the caller has been resumed, so that any further result is discarded.
     var isAbandoned: Bool { continuation == nil }
 
+    /// Sets the continuation of the caller, which `resume` resumes.
     func wait(_ continuation: UnsafeContinuation<Outcome, Never>) {
         self.continuation = continuation
     }

@@ -2,7 +2,7 @@
 package protocol RowDecodable: Sendable {
     /// Reads the columns in the order of the statement's select list.
     ///
-    /// Returns nil if the row does not have the expected columns.
+    /// Returns nil if the row does not have the expected columns, or to leave it out of the result of `decode`.
     init?(_ row: inout RowReader)
 }
 

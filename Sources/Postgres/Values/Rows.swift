@@ -25,9 +25,6 @@ package final class Rows: @unchecked Sendable {
         PQclear(result)
     }
 
-    /// The command tag, for example `INSERT 0 1`.
-    package var commandTag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
-
     /// The number of rows that the statement inserted, updated, deleted, or selected.
     package var affectedCount: Int {
         PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0

@@ -132,10 +132,10 @@ final class ObjectEndpoint {
         let isRangeValid = request.headers.ifRange.map { $0 == file.tag } ?? true
         switch ByteRange(isRangeValid ? request.headers.range : nil, of: count) {
         case .whole:
-            response.file = (file, 0..<count)
+            file.setBody(of: &response, to: 0..<count)
         case .part(let part):
             response.status = .partialContent
-            response.file = (file, part)
+            file.setBody(of: &response, to: part)
             response.headers = [
                 ("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)")
             ]

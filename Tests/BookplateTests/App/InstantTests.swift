@@ -66,9 +66,29 @@ import Testing
     }
 
     /// Instants outside of the years 0 to 9999 are written as the nearest one in this range.
-    @Test(arguments: [Int64.min + 946_684_800_000_000, Int64.max])
-    func instantsOutOfRangeAreClamped(microseconds: Int64) {
-        let text = Instant(microseconds: microseconds).text
-        #expect(["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"].contains(text))
+    @Test(arguments: [
+        (Int64.min, "0000-01-01T00:00:00.000Z"), (Int64.min + 1, "0000-01-01T00:00:00.000Z"),
+        (Int64.min + 946_684_800_000_000, "0000-01-01T00:00:00.000Z"),
+        (Int64.max, "9999-12-31T23:59:59.999Z"),
+    ])
+    func instantsOutOfRangeAreClamped(microseconds: Int64, text: String) {
+        let instant = Instant(microseconds: microseconds)
+        #expect(instant.text == text)
+        // PostgreSQL has no year 0.
+        #expect(instant.preciseText.prefix(4) == (microseconds < 0 ? "0001" : "9999"))
+    }
+
+    /// The extreme values of the database.
+    @Test(arguments: [
+        ("-infinity", "0000"), ("4714-11-24 00:00:00+00 BC", "0000"), ("infinity", "9999"),
+        ("294276-12-31 23:59:59+00", "9999"),
+    ])
+    func extremeTimesOfTheDatabaseAreClamped(value: String, year: String) async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let microseconds = try await database.withConnection {
+            try $0.query("SELECT '\(value)'::timestamptz").timestamptz(0, 0)
+        }
+        let instant = Instant(microseconds: try #require(microseconds))
+        #expect(instant.text.prefix(4) == year)
     }
 }

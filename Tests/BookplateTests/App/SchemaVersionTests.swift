@@ -16,6 +16,20 @@ import Testing
         #expect(names.compactMap { Int64($0.prefix(14)) }.max() == schemaVersion)
     }
 
+    /// Functions are replaced in the transaction of the last migration. If a file committed what an earlier one has dropped, running
+    /// servers would lack it until then.
+    @Test func filesAfterADropRunInItsTransaction() throws {
+        let folder = TestCluster.migrations
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            .filter { $0.hasSuffix(".sql") && $0.first?.isNumber == true }.sorted()
+        let texts = try names.map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
+        let first = try #require(
+            texts.firstIndex { $0.contains(/DROP (FUNCTION|TRIGGER|POLICY|COLUMN)/) })
+        for (name, text) in zip(names, texts).dropFirst(first + 1) {
+            #expect(text.contains("\n-- same-transaction\n"), "\(name)")
+        }
+    }
+
     @Test func isTheChecksumOfTheFunctions() async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let checksum = try await database.withConnection { connection in

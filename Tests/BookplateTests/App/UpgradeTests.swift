@@ -7,6 +7,12 @@ import Testing
     /// The newest migration of version 0.9.0.
     private static let released: Int64 = 20_261_122_210_000
 
+    /// A file with an earlier time than the newest migration of a release would be refused by its databases.
+    @Test func allNewMigrationsAreLaterThanTheLastRelease() throws {
+        let files = try MigrationFiles(folder: TestCluster.migrations).versioned
+        #expect(files.count { $0.version <= Self.released } == 12)
+    }
+
     @Test func migrationsAdaptTheRowsOfTheLastRelease() async throws {
         let database = try await TestCluster.shared.makeEmptyDatabase()
         try await database.withConnection { connection in

@@ -251,7 +251,14 @@ import Testing
         #expect(
             try await reader.setCover(Self.set, first, TestImage.png()).errors.isEmpty)
         try await app.database.execute(
-            "UPDATE tenants SET user_storage_bytes_max = NULL, storage_bytes_max = 1")
+            """
+            UPDATE tenants
+            SET user_storage_bytes_max = NULL,
+                storage_bytes_max = (SELECT sum(bytes) FROM tenant_storage)
+            """)
+        #expect(
+            try await reader.setCover(Self.set, first, TestImage.png()).errors.isEmpty)
+        try await app.database.execute("UPDATE tenants SET storage_bytes_max = 1")
         let full = try await reader.setCover(Self.set, second, TestImage.png())
         #expect(full.code == "QUOTA_EXCEEDED")
         _ = try await reader.execute(

@@ -4,7 +4,7 @@ import TestSupport
 
 /// A user with at least one of every kind of object.
 struct IsolationFixture {
-    let reader: TestReader
+    var reader: TestReader
     let shelf: Value
     let book: Value
     let review: Value

@@ -70,8 +70,10 @@ import Testing
         let reader = try await world.app.makeReader()
         let (webhook, _) = try await world.add(receiver.url, ["cover.*"])
         let book = try await reader.makeBook("Covered")
+        // Everything that adds events locks the user before. Otherwise, events could be collected without this one.
         try await reader.executeSQL(
             """
+            SELECT lock_user('\(reader.id.string ?? "")');
             INSERT INTO events (user_id, kind, payload)
             VALUES ('\(reader.id.string ?? "")', 'cover_changed',
                     '{"book_id": "\(book.string ?? "")", "status": "\(status)", "version": "v", "source": "URL"}')

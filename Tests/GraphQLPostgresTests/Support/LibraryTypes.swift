@@ -87,7 +87,7 @@ let userType: RowType = RowType(
         "authors": .relation(
             RowRelation(
                 .many, authorType, key: userID, matching: "a.user_id",
-                from: "authors a WHERE a.user_id = $1 AND a.user_id = ANY($2) ORDER BY a.name")),
+                from: "authors a WHERE a.user_id = $1 AND a.user_id = $2 ORDER BY a.name")),
     ])
 
 let authorType: RowType = RowType(
@@ -100,7 +100,7 @@ let authorType: RowType = RowType(
                 .many, bookType, key: authorID, matching: "b.author_id",
                 from: """
                     books b
-                    WHERE b.user_id = $1 AND b.author_id = ANY($2)
+                    WHERE b.user_id = $1 AND b.author_id = $2
                     ORDER BY b.title, b.id
                     """)),
         "bookPages": .relation(
@@ -137,7 +137,7 @@ let bookType: RowType = RowType(
         "review": .relation(
             RowRelation(
                 .one, reviewType, key: bookID, matching: "r.book_id",
-                from: "reviews r WHERE r.user_id = $1 AND r.book_id = ANY($2)",
+                from: "reviews r WHERE r.user_id = $1 AND r.book_id = $2",
                 condition: .init(on: [bookIsRead]) { $0[0]?.first == 1 })),
         // The database reports a division by zero for each review that it finds.
         "failingReview": .relation(
@@ -145,7 +145,7 @@ let bookType: RowType = RowType(
                 .one, reviewType, key: bookID, matching: "r.book_id",
                 from: """
                     reviews r
-                    WHERE r.user_id = $1 AND r.book_id = ANY($2)
+                    WHERE r.user_id = $1 AND r.book_id = $2
                         AND 1 / (length(r.text) - length(r.text)) = 1
                     """)),
     ])
@@ -165,7 +165,7 @@ private let labelOfBook = RowField.computed([bookTitle, bookPageCount]) { cells,
 private let authorOfBook = RowField.relation(
     RowRelation(
         .one, authorType, key: Column("b.author_id", .uuid), matching: "a.id",
-        from: "authors a WHERE a.user_id = $1 AND a.id = ANY($2)"))
+        from: "authors a WHERE a.user_id = $1 AND a.id = $2"))
 
 let reviewType: RowType = RowType(
     name: "Review", table: "reviews r", scope: "r.user_id = $1", id: Column("r.id", .uuid),
@@ -175,7 +175,7 @@ let reviewType: RowType = RowType(
         "book": .relation(
             RowRelation(
                 .one, bookType, key: Column("r.book_id", .uuid), matching: "b.id",
-                from: "books b WHERE b.user_id = $1 AND b.id = ANY($2)")),
+                from: "books b WHERE b.user_id = $1 AND b.id = $2")),
     ])
 
 struct LibraryResolvers: ResolverSource {

@@ -212,19 +212,21 @@ import Testing
             plan, variables: variables, root: Batch(count), context: context)
         #expect(String(decoding: first.body, as: UTF8.self) == expected)
         #expect(rest == nil)
-        let defect = "The loader of Query.good got a root of \(count) objects."
+        let defect =
+            "The root object of Query.good is a batch of \(count) objects: "
+            + "pass a batch of exactly one object to execute, or no root."
         #expect(context.defects == [defect, defect])
     }
 
     /// A subscription whose events have the given numbers of objects.
-    private struct Subscription: ResolverSource, FieldLoader, PreparedSubscription {
+    private struct Subscription: ResolverSource, SubscriptionLoader, PreparedSubscription {
         let counts: [Int]
 
         func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
             .load(self)
         }
 
-        func prepare(_ field: SelectedField) -> any PreparedLoad { self }
+        func prepare(_ field: SelectedField) -> any PreparedSubscription { self }
 
         func open(
             arguments: ArgumentValues, in context: any ExecutionContext
@@ -269,10 +271,11 @@ import Testing
             + #""data":null}"#
         #expect(bodies == [good, bad, bad, good])
         #expect(
-            context.defects == [
-                "The loader of Subscription.event returned an event of 0 objects.",
-                "The loader of Subscription.event returned an event of 2 objects.",
-            ])
+            context.defects
+                == [0, 2].map { count in
+                    "The event stream of Subscription.event returned a batch of \(count) objects as one event: "
+                        + "return a batch of exactly one object for each event."
+                })
     }
 
     @Test func needsParentsForLoadedParents() async throws {

@@ -7,6 +7,7 @@ import Testing
 @Suite struct ResponseLimitTests {
     private static let sdl = """
         type Query { items(count: Int!): [Item] all(count: Int!): [Item!]! texts(count: Int!): [String!]! }
+        type Mutation { item: Item }
         type Item { text: String! bad: String failing: String! item: Item }
         """
     private static let textBytes = 100
@@ -82,7 +83,7 @@ import Testing
     }
 
     private static func run(
-        _ text: String, bytesMax: Int = .max
+        _ text: String, bytesMax: Int = .max, onError errorBehavior: ErrorBehavior = .propagate
     ) async throws -> (result: ExecutionResult, written: Int) {
         let written = Written()
         let cache = DocumentCache(
@@ -91,7 +92,8 @@ import Testing
         let (plan, variables, _) = try cache.document(Array(text.utf8)).plan(
             operationName: nil, variables: .null)
         let result = await execute(
-            plan, variables: variables, context: Context(), responseBytesMax: bytesMax)
+            plan, variables: variables, context: Context(), onError: errorBehavior,
+            responseBytesMax: bytesMax)
         return (result, written.count.load(ordering: .relaxed))
     }
 
@@ -138,5 +140,13 @@ import Testing
         #expect(try await Self.run(query, bytesMax: byteCount).result.body == whole.body)
         let larger = try await Self.run(query, bytesMax: byteCount - 1).result
         #expect(larger.errors.map(\.kind) == [.responseTooLarge])
+    }
+
+    /// With `.halt`, a field of a mutation is written before the next one is executed, to find errors of its values.
+    @Test func mutationWritesEachFieldTwiceIfErrorsHalt() async throws {
+        let fields = (1...10).map { "f\($0): item { text }" }.joined(separator: " ")
+        let (result, written) = try await Self.run("mutation { \(fields) }", onError: .halt)
+        #expect(result.errors.isEmpty)
+        #expect(written == 20)
     }
 }

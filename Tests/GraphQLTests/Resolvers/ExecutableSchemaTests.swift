@@ -128,6 +128,27 @@ import Testing
             ])
     }
 
+    private struct PlainLoader: FieldLoader, PreparedLoad {
+        func prepare(_ field: SelectedField) -> any PreparedLoad { self }
+
+        func start(
+            for parents: any ObjectBatch, arguments: ArgumentValues,
+            in context: any ExecutionContext
+        ) -> Load { .ready(.null(parents.count)) }
+    }
+
+    @Test func reportsSubscriptionFieldWithoutEventStream() {
+        let messages = Self.messages("type Query { a: Int } type Subscription { b: Int c: Int }") {
+            $0.set(.load(PlainLoader()), for: "a", of: "Query")
+            $0.set(.load(PlainLoader()), for: "b", of: "Subscription")
+            $0.subscription.stream("c") { _ in AsyncStream { $0.yield(1) } }
+        }
+        #expect(
+            messages == [
+                "The field Subscription.b belongs to the subscription root type, so its loader must be a SubscriptionLoader."
+            ])
+    }
+
     private protocol Medium: Sendable {}
     private class Publication: @unchecked Sendable {}
     private final class Magazine: Publication, Medium, @unchecked Sendable {}
@@ -176,5 +197,27 @@ import Testing
     @Test func reportsErrorsOfSchemaFirst() {
         #expect(
             Self.messages("type Query { book: Book }") { _ in } == ["Unknown type \"Book\"."])
+    }
+
+    @Test(
+        arguments: [
+            (
+                "type Query {\n  book: Book\n  author: Author\n}",
+                "2:9: Unknown type \"Book\".\n3:11: Unknown type \"Author\"."
+            ),
+            (
+                "type Query { a: Int }\ntype Query { b: Int }",
+                "1:6, 2:6: There can be only one type named \"Query\"."
+            ),
+            ("type Query { a: Int }", "The field Query.a has no resolver."),
+        ])
+    func descriptionOfErrorsHasPositionsInSchema(sdl: String, expected: String) {
+        do throws(RequestErrors) {
+            _ = try ExecutableSchema(sdl) { _ in }
+            Issue.record("the schema has no errors")
+        } catch {
+            #expect("\(error)" == expected)
+            #expect(String(reflecting: error) == expected)
+        }
     }
 }

@@ -58,11 +58,11 @@ private final class Event: ObjectBatch {
     }
 }
 
-private struct EventLoader: FieldLoader, PreparedSubscription {
+private struct EventLoader: SubscriptionLoader, PreparedSubscription {
     let failsAt: Int?
     var endsAt: Int?
 
-    func prepare(_ field: SelectedField) -> any PreparedLoad { self }
+    func prepare(_ field: SelectedField) -> any PreparedSubscription { self }
 
     func open(
         arguments: ArgumentValues, in context: any ExecutionContext

@@ -61,7 +61,7 @@ import Testing
         let errorOutput = String(
             decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         tool.waitUntilExit()
-        #expect(errorOutput == "graphql-tool: cannot read standard input: Is a directory\n")
+        #expect(errorOutput == "graphql-tool: standard input cannot be read: Is a directory\n")
         #expect(tool.terminationStatus == 1)
     }
 

@@ -6,6 +6,8 @@ import Testing
 
 /// The reference deployment of the folder `deploy` loses machines and processes, while readers change their libraries and follow
 /// the changes.
+///
+/// `BOOKPLATE_TEST_SEED` sets the seed of the changes.
 @Suite(.serialized) struct FailoverTests {
     private static let recordCount = 4000
     private static let readerCount = 8
@@ -83,15 +85,18 @@ import Testing
     /// Runs `failures` while all readers change their libraries, and checks the libraries and the subscriptions afterwards.
     private func whileReadersWrite(_ failures: () async throws -> Void) async throws {
         defer { for reader in readers + [importer] { reader.follower.stop() } }
-        var random = SeededGenerator(.random(in: 0...UInt64.max))
+        let seed = SeededGenerator.testSeed
+        print("FailoverTests: BOOKPLATE_TEST_SEED=\(seed)")
+        var random = SeededGenerator(seed)
         let writers = try await FaultReader.write(readers, client: client, random: &random) {
             try await waitUntilAllWrite(after: "the start")
             try await failures()
         }
         for (reader, writer) in zip(readers, writers) {
-            try await reader.check(writer, ownerURL: deployment.ownerURL, "\(reader.name)")
+            try await reader.check(
+                writer, ownerURL: deployment.ownerURL, "\(reader.name), seed \(seed)")
         }
-        try await importer.checkLog(ownerURL: deployment.ownerURL, "importer")
+        try await importer.checkLog(ownerURL: deployment.ownerURL, "importer, seed \(seed)")
     }
 
     /// Waits until the server has confirmed a change of each reader that was sent after this call, and prints the time.

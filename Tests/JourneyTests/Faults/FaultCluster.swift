@@ -1,54 +1,51 @@
-import Glibc
 import Postgres
+import Synchronization
 import TestSupport
 
-/// A PostgreSQL cluster that is started again whenever its processes have been killed.
+/// A primary and its synchronous standby, which can replace it.
 final class FaultCluster: Sendable {
+    /// The cluster as it was at the start.
     let cluster: TestCluster
-    /// The path of its socket.
-    let socket: String
-    let disk: FaultyDisk
-    let processes: PostgresProcesses
-    private let program: RunningProgram
-
-    private static let script = """
-        set -euo pipefail
-        source scripts/packages; source scripts/cluster
-        cluster_use "$1/postgres"; cluster_create
-        # Killed processes may still be ending.
-        is_in_use() {
-            local process
-            for process in /proc/[0-9]*; do [[ ! $process/cwd -ef $cluster_data ]] || return 0; done
-            return 1
-        }
-        # A start that fails, because the disk is full, is repeated.
-        fail() { say "$2"; return 1; }
-        export "${@:2}"
-        started=''
-        while :; do
-            while is_in_use; do sleep 0.05; done
-            if cluster_start -c fsync=off -c shared_buffers=32MB -c max_connections=100 && [[ -z $started ]]; then
-                echo "$cluster_socket/.s.PGSQL.$cluster_port $(cluster_url postgres postgres)"
-                started=yes
-            fi
-            wait "$cluster_pid" || true
-        done
-        """
+    private let nodes: [FaultNode]
+    private let primaryIndex = Mutex(0)
 
     init() async throws {
-        let folder = try Program.makeFolder()
-        // If the tests run as root, the cluster runs as another user, who needs to enter the folder.
-        chmod(folder, 0o711)
-        let shell = Program(
-            name: "bash", environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
-            folder: TestCluster.project, path: "/bin/bash")
-        disk = try await FaultyDisk(in: folder)
-        processes = PostgresProcesses(data: "\(folder)/postgres/data")
-        program = try await shell.startServing(
-            ["-c", Self.script, "bash", folder] + disk.variables, outputFolder: folder)
-        try await waitUntil("the cluster listens") { [program] in program.output.hasSuffix("\n") }
-        let words = program.output.split(whereSeparator: \.isWhitespace).map(String.init)
-        socket = words[0]
-        cluster = TestCluster(superuserURL: words[1])
+        let first = try await FaultNode()
+        nodes = [first, try await FaultNode(copying: first)]
+        cluster = TestCluster(superuserURL: first.url)
+    }
+
+    var primary: FaultNode { nodes[primaryIndex.withLock { $0 }] }
+    var standby: FaultNode { nodes[1 - primaryIndex.withLock { $0 }] }
+
+    /// Kills the primary, and makes the standby the primary. The killed node becomes its standby.
+    func failOver() async throws {
+        try await waitUntilStandbyIsCurrent()
+        let (old, new) = (primary, standby)
+        try await old.stop {
+            try await blocking { try AdminConnection(new.url).execute("SELECT pg_promote()") }
+            try old.copyAtNextStart(new)
+        }
+        primaryIndex.withLock { $0 = 1 - $0 }
+    }
+
+    /// Waits until the standby has all changes that are visible on the primary.
+    ///
+    /// After a crash of the primary, its unconfirmed commits are visible although the standby may not have them. A standby
+    /// without them must not replace it.
+    private func waitUntilStandbyIsCurrent() async throws {
+        for _ in 0..<6000 {
+            let isCurrent = try? await blocking { [url = primary.url] in
+                try AdminConnection(url).query(
+                    """
+                    SELECT FROM pg_stat_replication
+                    WHERE sync_state = 'sync' AND flush_lsn >= pg_current_wal_flush_lsn()
+                    """
+                ).count > 0
+            }
+            if isCurrent == true { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw Program.Failure(description: "the standby did not receive the primary's changes")
     }
 }

@@ -16,6 +16,8 @@ final class FaultProxy: Sendable {
     }
 
     private struct State {
+        /// The path of PostgreSQL's socket.
+        var target: String
         var cut: Cut?
         var isHolding = false
         var cutCount = 0
@@ -23,13 +25,12 @@ final class FaultProxy: Sendable {
 
     /// The folder of the socket, which takes the place of the host in a URL.
     let folder: String
-    private let target: String
     private let listener: Int32
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// - Parameter target: The path of PostgreSQL's socket. The proxy's socket has the same name in another folder.
     init(to target: String) throws {
-        self.target = target
+        state = Mutex(State(target: target))
         folder = try Program.makeFolder()
         listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         let name = target.split(separator: "/").last ?? ""
@@ -50,11 +51,15 @@ final class FaultProxy: Sendable {
 
     func cut(_ cut: Cut?) { state.withLock { $0.cut = cut } }
 
+    /// Forwards new connections to another socket.
+    func setTarget(_ target: String) { state.withLock { $0.target = target } }
+
     func setHolding(_ isHolding: Bool) { state.withLock { $0.isHolding = isHolding } }
 
     private func accept() {
         while case let client = Glibc.accept(listener, nil, nil), client >= 0 {
             let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            let target = state.withLock { $0.target }
             guard Self.withAddress(target, { connect(server, $0, $1) == 0 }) else {
                 close(client)
                 close(server)

@@ -43,15 +43,17 @@ struct FaultReader: Sendable {
 
     /// Each reader changes its library while `faults` runs.
     ///
+    /// - Parameter cards: The catalog cards that the readers swipe.
     /// - Returns: One writer for each reader.
     static func write(
-        _ readers: [FaultReader], client: HTTPClient, random: inout SeededGenerator,
+        _ readers: [FaultReader], client: HTTPClient, cards: [String] = [],
+        random: inout SeededGenerator,
         during faults: () async throws -> Void
     ) async throws -> [FaultWriter] {
         try await withThrowingTaskGroup(of: (Int, FaultWriter).self) { tasks in
             for (index, reader) in readers.enumerated() {
                 var writer = FaultWriter(
-                    client: client, token: reader.token, progress: reader.progress,
+                    client: client, token: reader.token, progress: reader.progress, cards: cards,
                     random: SeededGenerator(random.next()))
                 tasks.addTask {
                     try await writer.run()
@@ -72,20 +74,70 @@ struct FaultReader: Sendable {
     ///
     /// - Parameter ownerURL: The URL of the database with the role of its owner.
     func check(_ writer: FaultWriter, ownerURL: String, _ comment: Comment) async throws {
-        let books = try await rows(
-            "SELECT id, title || ' ' || status FROM books WHERE user_id = '\(id)'", ownerURL)
-        let expected = writer.books.map { [$0.key, "\($0.value.title) \($0.value.status)"] }
-        #expect(Set(books) == Set(expected), comment)
-        #expect(books.count == expected.count, comment)
+        let books = writer.books.map { [$0.key, "\($0.value.title) \($0.value.status)"] }
+        let stored = [
+            ("SELECT id, title || ' ' || status FROM books WHERE user_id = '\(id)'", books),
+            (
+                "SELECT id, name FROM shelves WHERE user_id = '\(id)' AND name <> 'First'",
+                writer.shelves.map { [$0.key, $0.value] }
+            ),
+            (
+                "SELECT book_id, shelf_id FROM shelf_books WHERE user_id = '\(id)'",
+                writer.shelfOfBook.map { [$0.key, $0.value] }
+            ),
+            (
+                "SELECT book_id, half_stars / 2 || ' ' || text FROM reviews WHERE user_id = '\(id)'",
+                writer.reviews.map { [$0.key, $0.value] }
+            ),
+            (
+                """
+                SELECT edition_id,
+                    action || to_char(swiped_at AT TIME ZONE 'UTC', ' YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+                FROM swipes WHERE user_id = '\(id)'
+                """, writer.swipes
+            ),
+        ]
+        for (sql, expected) in stored {
+            let found = try await rows(sql, ownerURL)
+            #expect(Set(found) == Set(expected), "\(comment): \(sql)")
+            #expect(found.count == expected.count, "\(comment): \(sql)")
+        }
 
         let log = try await checkLog(ownerURL: ownerURL, comment)
-        let all = Set(writer.books.keys).union(writer.deletedBooks)
+        let all = Set(writer.books.keys).union(writer.shelves.keys).union(writer.deleted)
         #expect(
             log.filter { $0.kind == "CREATED" && all.contains($0.id) }.map(\.id).sorted()
                 == all.sorted(), comment)
         #expect(
             log.filter { $0.kind == "DELETED" && all.contains($0.id) }.map(\.id).sorted()
-                == writer.deletedBooks.sorted(), comment)
+                == writer.deleted.sorted(), comment)
+        try await checkReviews(in: log, ownerURL: ownerURL, comment)
+    }
+
+    /// Checks that the log creates no review twice, and ends with the visible ones.
+    ///
+    /// A review is created and deleted several times if the status of its book changes. A hidden review of a deleted book is
+    /// deleted twice.
+    private func checkReviews(
+        in log: [ChangeFollower.Event], ownerURL: String, _ comment: Comment
+    ) async throws {
+        let logged = try await rows(
+            "SELECT DISTINCT id, '' FROM changes WHERE user_id = '\(id)' AND typename = 'Review'",
+            ownerURL)
+        let visible = try await rows(
+            "SELECT id, '' FROM reviews WHERE user_id = '\(id)' AND is_visible", ownerURL)
+        let ids = Set(logged.map { $0[0] })
+        var kinds: [String: [String]] = [:]
+        for event in log where event.kind != "UPDATED" && ids.contains(event.id) {
+            kinds[event.id, default: []].append(event.kind)
+        }
+        #expect(
+            kinds.filter { $0.value.last == "CREATED" }.keys.sorted()
+                == visible.map { $0[0] }.sorted(), comment)
+        #expect(
+            kinds.values.allSatisfy { kinds in
+                !zip(kinds, kinds.dropFirst()).contains { $0 == "CREATED" && $1 == "CREATED" }
+            }, comment)
     }
 
     /// Checks that the log of changes has no gap, and that the subscription has received all of it.

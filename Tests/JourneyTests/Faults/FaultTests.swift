@@ -15,9 +15,7 @@ import Testing
     private static let readerCount = 6
 
     @Test func confirmedChangesSurviveFaultsAndReachSubscribersOnce() async throws {
-        let seed =
-            getenv("BOOKPLATE_TEST_SEED").flatMap { UInt64(String(cString: $0)) }
-            ?? .random(in: 0...UInt64.max)
+        let seed = SeededGenerator.testSeed
         let seconds =
             getenv("BOOKPLATE_TEST_FAULT_SECONDS").flatMap { Int(String(cString: $0)) } ?? 30
         print("FaultTests: BOOKPLATE_TEST_SEED=\(seed) BOOKPLATE_TEST_FAULT_SECONDS=\(seconds)")
@@ -31,8 +29,11 @@ import Testing
     private func causeFaults(seed: UInt64, seconds: Int) async throws {
         var random = SeededGenerator(seed)
         let cluster = try await FaultCluster()
-        let installation = try await Installation.ready(catalog: [], on: cluster.cluster)
-        let proxy = try FaultProxy(to: cluster.socket)
+        let installation = try await Installation.ready(on: cluster.cluster)
+        let cards = try await installation.database.withConnection {
+            try $0.query("SELECT id::text FROM editions ORDER BY title").decode(String.self)
+        }
+        let proxy = try FaultProxy(to: cluster.primary.socket)
         defer { proxy.stop() }
         let system = try await FaultySystem(installation, cluster, proxy)
         var readers: [FaultReader] = []
@@ -44,7 +45,7 @@ import Testing
 
         var faultRandom = SeededGenerator(random.next())
         let writers = try await FaultReader.write(
-            readers, client: system.client, random: &random
+            readers, client: system.client, cards: cards, random: &random
         ) {
             try await system.causeFaults(until: .now + .seconds(seconds), &faultRandom)
         }
@@ -54,7 +55,8 @@ import Testing
             "FaultTests: \(await system.summary);",
             "\(confirmed) changes were confirmed, \(repeated) requests were repeated")
         #expect(repeated > 0, "no fault has interrupted a request; seed \(seed)")
-        let ownerURL = try installation.database.url(as: TestCluster.owner)
+        let ownerURL = try installation.database.url(
+            as: TestCluster.owner, on: cluster.primary.url)
         for (reader, writer) in zip(readers, writers) {
             let comment: Comment = "\(reader.name), seed \(seed)"
             try await reader.check(writer, ownerURL: ownerURL, comment)

@@ -11,6 +11,10 @@ enum Fault: CaseIterable, Sendable {
     case killDatabaseProcess
     /// The processes of the database get no CPU for a while.
     case pauseDatabase
+    /// The synchronous standby is down for a while, so that no commit is confirmed.
+    case stopStandby
+    /// The primary is killed, and the standby replaces it.
+    case failOver
     /// A connection ends after a message of the server to the database.
     case cutRequest
     /// A connection ends after a message of the database to the server.
@@ -85,19 +89,37 @@ actor FaultySystem {
             + "; \(proxy.cutCount) connections were cut after a message"
     }
 
+    /// Starts the server on the port that it had. A client of another test may have the port for a moment.
+    private func startServerAgain() async throws -> RunningServer {
+        for _ in 0..<20 {
+            do {
+                return try await installation.startServer(environment)
+            } catch let failure as Program.Failure
+                where failure.description.contains("cannot listen on")
+            {
+                try await Task.sleep(for: .milliseconds(500))
+            }
+        }
+        return try await installation.startServer(environment)
+    }
+
     private func cause(_ fault: Fault, _ random: inout SeededGenerator) async throws {
         let pause = Duration.milliseconds(Int.random(in: 100...3000, using: &random))
         switch fault {
         case .killServer:
             server.program.send(SIGKILL)
-            server = try await installation.startServer(environment)
+            server = try await startServerAgain()
         case .pauseServer:
             server.program.send(SIGSTOP)
             try await Task.sleep(for: pause)
             server.program.send(SIGCONT)
-        case .killDatabase: cluster.processes.killAll()
-        case .killDatabaseProcess: cluster.processes.killOne(using: &random)
-        case .pauseDatabase: try await cluster.processes.pause(for: pause)
+        case .killDatabase: cluster.primary.processes.killAll()
+        case .killDatabaseProcess: cluster.primary.processes.killOne(using: &random)
+        case .pauseDatabase: try await cluster.primary.processes.pause(for: pause)
+        case .stopStandby: try await cluster.standby.stop { try await Task.sleep(for: pause) }
+        case .failOver:
+            try await cluster.failOver()
+            proxy.setTarget(cluster.primary.socket)
         case .cutRequest, .cutResponse:
             proxy.cut(
                 FaultProxy.Cut(
@@ -111,16 +133,16 @@ actor FaultySystem {
             let seconds = Int.random(in: -50...120, using: &random)
             _ = try installation.write("\(seconds < 0 ? "" : "+")\(seconds)s", to: "clock")
         case .slowDisk, .fullDisk:
-            cluster.disk.set(
+            cluster.primary.disk.set(
                 fault == .fullDisk
                     ? .full : .slow(microseconds: .random(in: 1000...100_000, using: &random)))
             try await Task.sleep(for: pause)
             // Half of these faults also happen while the database recovers.
             if Bool.random(using: &random) {
-                cluster.processes.killAll()
+                cluster.primary.processes.killAll()
                 try await Task.sleep(for: pause)
             }
-            cluster.disk.set(.healthy)
+            cluster.primary.disk.set(.healthy)
         }
     }
 }

@@ -92,7 +92,7 @@ import Testing
 
     @Test(arguments: [
         (["--scope", "admin", "--device"], "there is no scope admin"),
-        (["--scope", "feed"], "needs a redirect URI, or the device grant"),
+        (["--scope", "feed"], "needs a redirect URI (--redirect-uri), or the device grant"),
         (["--scope", "feed", "--redirect-uri", "http://a.example/"], "cannot be a redirect URI"),
         (["--scope", "feed", "--redirect-uri", "javascript:x"], "cannot be a redirect URI"),
         (["--device"], "At least one --scope is required"),

@@ -85,7 +85,7 @@ final class Browser {
 
     func open(_ url: String) throws {
         try call("Page.navigate", ["url": .string(url)])
-        try wait("document.readyState === 'complete'")
+        try wait("true")
     }
 
     /// Evaluates a JavaScript expression and returns its value. If it is a promise, waits for its result.
@@ -103,10 +103,15 @@ final class Browser {
         return response["result", "value"] ?? .null
     }
 
-    /// Waits until a JavaScript expression is true, for at most ten seconds.
+    /// Waits until the page is loaded and a JavaScript expression is true, for at most ten seconds.
+    ///
+    /// The browser may go to another page meanwhile.
     func wait(_ expression: String) throws {
+        let condition = "document.readyState === 'complete' && Boolean(\(expression))"
         for _ in 0..<200 {
-            if try evaluate("Boolean(\(expression))") == true { return }
+            do {
+                if try evaluate(condition) == true { return }
+            } catch is PageLeft {}
             usleep(50_000)
         }
         try screenshot("timeout")
@@ -235,6 +240,16 @@ final class Browser {
 
     // MARK: The protocol
 
+    /// The browser left the page before it had answered a call.
+    private struct PageLeft: Error {}
+
+    private static func isPageLeft(_ error: Value) -> Bool {
+        [
+            "Inspected target navigated or closed", "Execution context was destroyed.",
+            "Cannot find context with specified id", "Cannot find default execution context",
+        ].contains(error["message"]?.string)
+    }
+
     @discardableResult
     func call(_ method: String, _ parameters: Value = [:]) throws -> Value {
         lastID += 1
@@ -253,6 +268,7 @@ final class Browser {
                 continue
             }
             if let error = message["error"] {
+                if Self.isPageLeft(error) { throw PageLeft() }
                 throw Program.Failure(description: "\(method): \(error)")
             }
             return message["result"] ?? .null

@@ -7,6 +7,13 @@ FROM create_access_token( $1, $2, $3, $4::text[]::access_scope[], $5, $6, $7, $8
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT t.id, t.name, t.last_characters, t.expires_at
-FROM access_tokens t
-WHERE t.user_id = $1 AND t.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT t.id, t.name, t.last_characters, t.expires_at
+  FROM access_tokens t
+  WHERE t.user_id = $1 AND t.id = requested.id
+  OFFSET 0
+) found;

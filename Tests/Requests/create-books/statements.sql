@@ -4,13 +4,23 @@ SELECT begin_request($1, $2, $3, $4);
 WITH card AS (
   SELECT *
   FROM editions e
-  WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
-), missing_shelves AS (
-  SELECT
-  WHERE false
-), taken AS MATERIALIZED (
-  SELECT
-  WHERE ($14 AND ($1 = $2 OR EXISTS (
+  WHERE e.isbn13 = $4
+), matched AS (
+  SELECT m.edition_id, m.linked_by
+  FROM match_books( ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[author_text($6, $7::author_role[])], NULL ) m
+  WHERE $5 IS NOT NULL AND NOT EXISTS (
+    SELECT
+    FROM card
+  )
+), created AS (
+  INSERT INTO books ( user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date, page_count, language, category, genre, description, series, series_position, status, started_at, finished_at, cover_status, cover_requested_at )
+  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') ELSE 'ISBN' END, coalesce($5, card.title), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, $8, coalesce($4, card.isbn13), coalesce($15, card.publisher), coalesce($16, card.published_date), coalesce($17, card.page_count), coalesce($18, card.language), $9, coalesce($10, card.genres[1]), coalesce($19, card.description), $20, $21, $11::reading_status, CASE WHEN $11::reading_status = 'READING' THEN now() END, CASE WHEN $11::reading_status = 'READ' THEN now() END, CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $13 THEN now() END
+  FROM (
+    SELECT
+  ) AS one
+  LEFT JOIN card ON true
+  LEFT JOIN matched ON true
+  WHERE coalesce($5, card.title) IS NOT NULL AND NOT ($14 AND ($1 = $2 OR EXISTS (
     SELECT
     FROM editions
     WHERE id = $2
@@ -39,65 +49,11 @@ WITH card AS (
     FROM notes
     WHERE user_id = $1 AND id = $2
   )))
-), matched AS (
-  SELECT m.edition_id, m.linked_by
-  FROM match_books( ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5], ARRAY[author_text($6, $7::author_role[])], NULL ) m
-  WHERE $3 IS NULL AND $5 IS NOT NULL AND NOT EXISTS (
-    SELECT
-    FROM card
-  )
-), created AS (
-  INSERT INTO books ( user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date, page_count, language, category, genre, description, series, series_position, status, started_at, finished_at, cover_status, cover_requested_at )
-  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') WHEN $3 IS NULL THEN 'ISBN' ELSE 'CARD' END, coalesce($5, card.title), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, $8, coalesce($4, card.isbn13), coalesce($15, card.publisher), coalesce($16, card.published_date), coalesce($17, card.page_count), coalesce($18, card.language), $9, coalesce($10, card.genres[1]), coalesce($19, card.description), $20, $21, $11::reading_status, CASE WHEN $11::reading_status = 'READING' THEN now() END, CASE WHEN $11::reading_status = 'READ' THEN now() END, CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $13 THEN now() END
-  FROM (
-    SELECT
-  ) AS one
-  LEFT JOIN card ON true
-  LEFT JOIN matched ON true
-  WHERE coalesce($5, card.title) IS NOT NULL AND ($3 IS NULL OR card.id IS NOT NULL) AND NOT EXISTS (
-    SELECT
-    FROM missing_shelves
-  ) AND NOT EXISTS (
-    SELECT
-    FROM taken
-  )
   ON CONFLICT DO NOTHING
   RETURNING id, added_at
 )
-SELECT (
-  SELECT id
-  FROM created
-), CASE WHEN NOT EXISTS (
-  SELECT
-  FROM created
-) THEN (
-  SELECT id
-  FROM books
-  WHERE user_id = $1 AND id = $2
-) END, CASE WHEN NOT EXISTS (
-  SELECT
-  FROM created
-) THEN (
-  SELECT id
-  FROM books
-  WHERE user_id = $1 AND id <> $2 AND ( edition_id = (
-    SELECT id
-    FROM card
-  ) OR isbn13 = coalesce($4, (
-    SELECT isbn13
-    FROM card
-  )) )
-  LIMIT 1
-) END, EXISTS (
-  SELECT
-  FROM card
-), EXISTS (
-  SELECT
-  FROM missing_shelves
-), EXISTS (
-  SELECT
-  FROM taken
-);
+SELECT id
+FROM created;
 
 SELECT enqueue_cover_searches($1, $2, $3);
 
@@ -110,6 +66,13 @@ SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT b.id, b.title
-FROM books b
-WHERE b.user_id = $1 AND b.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT b.id, b.title
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = requested.id
+  OFFSET 0
+) found;

@@ -44,10 +44,17 @@ SELECT id
 FROM shelves
 WHERE user_id = $1 AND lower(name) = lower($3) AND id <> $2;
 
-SELECT s.id, s.name, s.position, (
-  SELECT count(*)
-  FROM shelf_books c
-  WHERE c.user_id = s.user_id AND c.shelf_id = s.id
-)
-FROM shelves s
-WHERE s.user_id = $1 AND s.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT s.id, s.name, s.position, (
+    SELECT count(*)
+    FROM shelf_books c
+    WHERE c.user_id = s.user_id AND c.shelf_id = s.id
+  )
+  FROM shelves s
+  WHERE s.user_id = $1 AND s.id = requested.id
+  OFFSET 0
+) found;

@@ -13,6 +13,13 @@ SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT s.id, s.name
-FROM shelves s
-WHERE s.user_id = $1 AND s.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT s.id, s.name
+  FROM shelves s
+  WHERE s.user_id = $1 AND s.id = requested.id
+  OFFSET 0
+) found;

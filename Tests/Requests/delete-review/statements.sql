@@ -14,6 +14,13 @@ SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT b.id, b.title
-FROM books b
-WHERE b.user_id = $1 AND b.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT b.id, b.title
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = requested.id
+  OFFSET 0
+) found;

@@ -55,9 +55,9 @@ CROSS JOIN LATERAL (
   OFFSET 0
 ) own
 CROSS JOIN LATERAL (
-  SELECT k.id AS edition_id, near.similar_id, near.place
+  SELECT k.id AS edition_id, near.similar_id, near.rank
   FROM ( (
-    SELECT s.similar_id, s.rank::int8 AS place
+    SELECT s.similar_id, s.rank::int8 AS rank
     FROM edition_similar s
     WHERE s.edition_id = own.founder_id AND s.score > 0
     ORDER BY s.rank
@@ -83,7 +83,7 @@ CROSS JOIN LATERAL (
     ORDER BY o.position
     LIMIT $3
   ) ) near
-  ORDER BY near.place
+  ORDER BY near.rank
   LIMIT $3
 ) n
 LEFT JOIN LATERAL (
@@ -107,8 +107,15 @@ CROSS JOIN LATERAL (
   WHERE e.id = coalesce(first.edition_id, n.similar_id)
   OFFSET 0
 ) e
-ORDER BY k.id, n.place;
+ORDER BY k.id, n.rank;
 
-SELECT b.edition_id, b.id, b.status
-FROM books b
-WHERE b.user_id = $1 AND b.edition_id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT b.edition_id, b.id, b.status
+  FROM books b
+  WHERE b.user_id = $1 AND b.edition_id = requested.id
+  OFFSET 0
+) found;

@@ -38,16 +38,37 @@ ORDER BY k.n;
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT sb.book_id, s.id, s.name
-FROM shelf_books sb
-JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
-WHERE sb.user_id = $1 AND sb.book_id = ANY($2)
-ORDER BY s.position, s.id;
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT sb.book_id, s.id, s.name
+  FROM shelf_books sb
+  JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
+  WHERE sb.user_id = $1 AND sb.book_id = requested.id
+  ORDER BY s.position, s.id
+  OFFSET 0
+) found;
 
-SELECT r.book_id, r.id, (r.half_stars + 1) / 2, r.text
-FROM reviews r
-WHERE r.user_id = $1 AND r.book_id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT r.book_id, r.id, (r.half_stars + 1) / 2, r.text
+  FROM reviews r
+  WHERE r.user_id = $1 AND r.book_id = requested.id
+  OFFSET 0
+) found;
 
-SELECT e.id, e.average_rating
-FROM editions e
-WHERE e.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT e.id, e.average_rating
+  FROM editions e
+  WHERE e.id = requested.id
+  OFFSET 0
+) found;

@@ -3,9 +3,16 @@ SELECT begin_request($1, $2, $3, $4);
 
 SELECT link_document($1, $2, $3);
 
-SELECT d.id, 100 * d.fraction, d.book_id
-FROM ereader_documents d
-WHERE d.user_id = $1 AND d.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT d.id, 100 * d.fraction, d.book_id
+  FROM ereader_documents d
+  WHERE d.user_id = $1 AND d.id = requested.id
+  OFFSET 0
+) found;
 
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

@@ -7,21 +7,28 @@ FROM log_progress($1, $2);
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT p.id, p.at, coalesce(p.page, (
-  SELECT round(progress_fraction(p.page, p.percent, p.seconds, b.page_count, r.length_seconds) * b.page_count)::int
-  FROM reads r
-  JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
-  WHERE r.user_id = p.user_id AND r.id = p.read_id
-)), coalesce(p.percent, (
-  SELECT 100 * progress_fraction(p.page, p.percent, p.seconds, b.page_count, r.length_seconds)
-  FROM reads r
-  JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
-  WHERE r.user_id = p.user_id AND r.id = p.read_id
-)), coalesce(p.seconds, (
-  SELECT round(progress_fraction(p.page, p.percent, p.seconds, b.page_count, r.length_seconds) * r.length_seconds)::int
-  FROM reads r
-  JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
-  WHERE r.user_id = p.user_id AND r.id = p.read_id
-)), CASE WHEN p.page IS NOT NULL THEN 'PAGE' WHEN p.percent IS NOT NULL THEN 'PERCENT' ELSE 'SECONDS' END
-FROM progress_entries p
-WHERE p.user_id = $1 AND p.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT p.id, p.at, coalesce(p.page, (
+    SELECT round(progress_fraction(p.page, p.percent, p.seconds, b.page_count, r.length_seconds) * b.page_count)::int
+    FROM reads r
+    JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
+    WHERE r.user_id = p.user_id AND r.id = p.read_id
+  )), coalesce(p.percent, (
+    SELECT 100 * progress_fraction(p.page, p.percent, p.seconds, b.page_count, r.length_seconds)
+    FROM reads r
+    JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
+    WHERE r.user_id = p.user_id AND r.id = p.read_id
+  )), coalesce(p.seconds, (
+    SELECT round(progress_fraction(p.page, p.percent, p.seconds, b.page_count, r.length_seconds) * r.length_seconds)::int
+    FROM reads r
+    JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
+    WHERE r.user_id = p.user_id AND r.id = p.read_id
+  )), CASE WHEN p.page IS NOT NULL THEN 'PAGE' WHEN p.percent IS NOT NULL THEN 'PERCENT' ELSE 'SECONDS' END
+  FROM progress_entries p
+  WHERE p.user_id = $1 AND p.id = requested.id
+  OFFSET 0
+) found;

@@ -27,12 +27,12 @@ SELECT n.id, n.text, n.comment, n.chapter, n.color, coalesce(n.page, (
     SELECT audio_length(b.user_id, b.id) AS seconds
   ) l
   WHERE b.user_id = n.user_id AND b.id = n.book_id
-)), n.place, n.created_at, k.n
+)), n.position, n.created_at, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT n.*
   FROM (
-    SELECT o.*, note_place(o.page, o.percent, o.seconds, b.page_count, l.seconds) AS place
+    SELECT o.*, note_position(o.page, o.percent, o.seconds, b.page_count, l.seconds) AS position
     FROM books b
     CROSS JOIN LATERAL (
       SELECT audio_length(b.user_id, b.id) AS seconds
@@ -41,6 +41,6 @@ CROSS JOIN LATERAL (
     WHERE b.user_id = $1 AND b.id = k.id
   ) n
   WHERE true
-  ORDER BY n.place, n.created_at, n.id
+  ORDER BY n.position, n.created_at, n.id
   LIMIT $3
 ) n;

@@ -64,6 +64,13 @@ FROM (
 WHERE y.user_id = $2
 ORDER BY y.year DESC;
 
-SELECT b.id, b.title
-FROM books b
-WHERE b.user_id = $1 AND b.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT b.id, b.title
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = requested.id
+  OFFSET 0
+) found;

@@ -24,6 +24,13 @@ WHERE id = $1;
 
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 
-SELECT r.book_id, (r.half_stars + 1) / 2, r.half_stars::float8 / 2
-FROM reviews r
-WHERE r.user_id = $1 AND r.is_visible AND r.book_id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT r.book_id, (r.half_stars + 1) / 2, r.half_stars::float8 / 2
+  FROM reviews r
+  WHERE r.user_id = $1 AND r.is_visible AND r.book_id = requested.id
+  OFFSET 0
+) found;

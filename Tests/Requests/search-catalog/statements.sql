@@ -18,6 +18,13 @@ ORDER BY s.score DESC, s.id DESC;
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT b.edition_id, b.id
-FROM books b
-WHERE b.user_id = $1 AND b.edition_id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT b.edition_id, b.id
+  FROM books b
+  WHERE b.user_id = $1 AND b.edition_id = requested.id
+  OFFSET 0
+) found;

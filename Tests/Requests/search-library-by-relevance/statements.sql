@@ -20,38 +20,39 @@ CROSS JOIN LATERAL (
       SELECT search_fold($5)
     ), b.search_text) )::float8 AS score
     FROM books b
-    WHERE b.user_id = $1
+    WHERE b.user_id = $1 AND b.id = ANY (ARRAY(
+      WITH searched AS MATERIALIZED (
+        SELECT o.id, o.title, concat_ws(' ', o.search_text, e.search_text) AS text
+        FROM books o
+        LEFT JOIN editions e ON e.id = o.edition_id
+        WHERE o.user_id = $1
+      ), exact AS MATERIALIZED (
+        SELECT s.id
+        FROM searched s
+        WHERE CASE (
+          SELECT search_fold($5)
+        ) WHEN '' THEN strpos(s.title, $5) > 0 ELSE ' ' || s.text LIKE ALL ((
+          SELECT array_agg('% ' || word || '%')
+          FROM unnest(string_to_array(search_fold($5), ' ')) word
+        )::text[]) END
+      )
+      SELECT id
+      FROM exact
+      UNION ALL
+      SELECT s.id
+      FROM searched s
+      WHERE NOT EXISTS (
+        SELECT
+        FROM exact
+      ) AND (
+        SELECT search_fold($5)
+      ) <> '' AND search_matches(s.text, (
+        SELECT search_fold($5)
+      ))
+    ))
     OFFSET 0
   ) b
-  WHERE b.user_id = $1 AND CASE WHEN (
-    SELECT search_fold($5)
-  ) = '' THEN strpos(b.title, $5) > 0 WHEN (
-    SELECT EXISTS (
-      SELECT
-      FROM books o
-      WHERE o.user_id = $1 AND ' ' || concat_ws( ' ', o.search_text, (
-        SELECT e.search_text
-        FROM editions e
-        WHERE e.id = o.edition_id
-      ) ) LIKE ALL ((
-        SELECT array_agg('% ' || word || '%')
-        FROM unnest(string_to_array(search_fold($5), ' ')) word
-      )::text[])
-    )
-  ) THEN ' ' || concat_ws( ' ', b.search_text, (
-    SELECT e.search_text
-    FROM editions e
-    WHERE e.id = b.edition_id
-  ) ) LIKE ALL ((
-    SELECT array_agg('% ' || word || '%')
-    FROM unnest(string_to_array(search_fold($5), ' ')) word
-  )::text[]) ELSE search_matches(concat_ws( ' ', b.search_text, (
-    SELECT e.search_text
-    FROM editions e
-    WHERE e.id = b.edition_id
-  ) ), (
-    SELECT search_fold($5)
-  )) END
+  WHERE true
   ORDER BY b.score DESC, b.added_at DESC, b.id DESC
   LIMIT $3
 ) b;

@@ -14,35 +14,36 @@ FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT b.*
   FROM books b
-  WHERE b.user_id = $1 AND CASE WHEN (
-    SELECT search_fold($5)
-  ) = '' THEN strpos(b.title, $5) > 0 WHEN (
-    SELECT EXISTS (
-      SELECT
+  WHERE b.user_id = $1 AND b.id = ANY (ARRAY(
+    WITH searched AS MATERIALIZED (
+      SELECT o.id, o.title, concat_ws(' ', o.search_text, e.search_text) AS text
       FROM books o
-      WHERE o.user_id = $1 AND ' ' || concat_ws( ' ', o.search_text, (
-        SELECT e.search_text
-        FROM editions e
-        WHERE e.id = o.edition_id
-      ) ) LIKE ALL ((
+      LEFT JOIN editions e ON e.id = o.edition_id
+      WHERE o.user_id = $1
+    ), exact AS MATERIALIZED (
+      SELECT s.id
+      FROM searched s
+      WHERE CASE (
+        SELECT search_fold($5)
+      ) WHEN '' THEN strpos(s.title, $5) > 0 ELSE ' ' || s.text LIKE ALL ((
         SELECT array_agg('% ' || word || '%')
         FROM unnest(string_to_array(search_fold($5), ' ')) word
-      )::text[])
+      )::text[]) END
     )
-  ) THEN ' ' || concat_ws( ' ', b.search_text, (
-    SELECT e.search_text
-    FROM editions e
-    WHERE e.id = b.edition_id
-  ) ) LIKE ALL ((
-    SELECT array_agg('% ' || word || '%')
-    FROM unnest(string_to_array(search_fold($5), ' ')) word
-  )::text[]) ELSE search_matches(concat_ws( ' ', b.search_text, (
-    SELECT e.search_text
-    FROM editions e
-    WHERE e.id = b.edition_id
-  ) ), (
-    SELECT search_fold($5)
-  )) END
+    SELECT id
+    FROM exact
+    UNION ALL
+    SELECT s.id
+    FROM searched s
+    WHERE NOT EXISTS (
+      SELECT
+      FROM exact
+    ) AND (
+      SELECT search_fold($5)
+    ) <> '' AND search_matches(s.text, (
+      SELECT search_fold($5)
+    ))
+  ))
   ORDER BY b.title COLLATE "und-x-icu", b.id
   LIMIT $3
 ) b;
@@ -50,35 +51,36 @@ CROSS JOIN LATERAL (
 SELECT (
   SELECT count(*)
   FROM books b
-  WHERE b.user_id = $1 AND CASE WHEN (
-    SELECT search_fold($5)
-  ) = '' THEN strpos(b.title, $5) > 0 WHEN (
-    SELECT EXISTS (
-      SELECT
+  WHERE b.user_id = $1 AND b.id = ANY (ARRAY(
+    WITH searched AS MATERIALIZED (
+      SELECT o.id, o.title, concat_ws(' ', o.search_text, e.search_text) AS text
       FROM books o
-      WHERE o.user_id = $1 AND ' ' || concat_ws( ' ', o.search_text, (
-        SELECT e.search_text
-        FROM editions e
-        WHERE e.id = o.edition_id
-      ) ) LIKE ALL ((
+      LEFT JOIN editions e ON e.id = o.edition_id
+      WHERE o.user_id = $1
+    ), exact AS MATERIALIZED (
+      SELECT s.id
+      FROM searched s
+      WHERE CASE (
+        SELECT search_fold($5)
+      ) WHEN '' THEN strpos(s.title, $5) > 0 ELSE ' ' || s.text LIKE ALL ((
         SELECT array_agg('% ' || word || '%')
         FROM unnest(string_to_array(search_fold($5), ' ')) word
-      )::text[])
+      )::text[]) END
     )
-  ) THEN ' ' || concat_ws( ' ', b.search_text, (
-    SELECT e.search_text
-    FROM editions e
-    WHERE e.id = b.edition_id
-  ) ) LIKE ALL ((
-    SELECT array_agg('% ' || word || '%')
-    FROM unnest(string_to_array(search_fold($5), ' ')) word
-  )::text[]) ELSE search_matches(concat_ws( ' ', b.search_text, (
-    SELECT e.search_text
-    FROM editions e
-    WHERE e.id = b.edition_id
-  ) ), (
-    SELECT search_fold($5)
-  )) END
+    SELECT id
+    FROM exact
+    UNION ALL
+    SELECT s.id
+    FROM searched s
+    WHERE NOT EXISTS (
+      SELECT
+      FROM exact
+    ) AND (
+      SELECT search_fold($5)
+    ) <> '' AND search_matches(s.text, (
+      SELECT search_fold($5)
+    ))
+  ))
 )
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 ORDER BY k.n;

@@ -16,6 +16,13 @@ UPDATE users
 SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END, time_zone = coalesce($6, time_zone), updated_at = now()
 WHERE id = $1;
 
-SELECT u.id, u.time_zone
-FROM users u
-WHERE u.id = $1 AND u.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT u.id, u.time_zone
+  FROM users u
+  WHERE u.id = $1 AND u.id = requested.id
+  OFFSET 0
+) found;

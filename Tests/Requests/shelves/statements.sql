@@ -47,6 +47,13 @@ ORDER BY k.n;
 -- round trip 3
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT r.book_id, (r.half_stars + 1) / 2
-FROM reviews r
-WHERE r.user_id = $1 AND r.book_id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT r.book_id, (r.half_stars + 1) / 2
+  FROM reviews r
+  WHERE r.user_id = $1 AND r.book_id = requested.id
+  OFFSET 0
+) found;

@@ -33,47 +33,117 @@ ORDER BY c.seq;
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT s.id, s.name, s.position
-FROM shelves s
-WHERE s.user_id = $1 AND s.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT s.id, s.name, s.position
+  FROM shelves s
+  WHERE s.user_id = $1 AND s.id = requested.id
+  OFFSET 0
+) found;
 
-SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.status, b.current_page, b.updated_at
-FROM books b
-WHERE b.user_id = $1 AND b.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.status, b.current_page, b.updated_at
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = requested.id
+  OFFSET 0
+) found;
 
-SELECT r.id
-FROM reads r
-WHERE r.user_id = $1 AND r.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT r.id
+  FROM reads r
+  WHERE r.user_id = $1 AND r.id = requested.id
+  OFFSET 0
+) found;
 
-SELECT p.id
-FROM progress_entries p
-WHERE p.user_id = $1 AND p.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT p.id
+  FROM progress_entries p
+  WHERE p.user_id = $1 AND p.id = requested.id
+  OFFSET 0
+) found;
 
-SELECT n.id
-FROM notes n
-WHERE n.user_id = $1 AND n.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT n.id
+  FROM notes n
+  WHERE n.user_id = $1 AND n.id = requested.id
+  OFFSET 0
+) found;
 
-SELECT r.id, (r.half_stars + 1) / 2, r.text, r.book_id
-FROM reviews r
-WHERE r.user_id = $1 AND r.is_visible AND r.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT r.id, (r.half_stars + 1) / 2, r.text, r.book_id
+  FROM reviews r
+  WHERE r.user_id = $1 AND r.is_visible AND r.id = requested.id
+  OFFSET 0
+) found;
 
-SELECT g.id
-FROM reading_goals g
-WHERE g.user_id = $1 AND g.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT g.id
+  FROM reading_goals g
+  WHERE g.user_id = $1 AND g.id = requested.id
+  OFFSET 0
+) found;
 
 -- round trip 3
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT sb.book_id, s.id
-FROM shelf_books sb
-JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
-WHERE sb.user_id = $1 AND sb.book_id = ANY($2)
-ORDER BY s.position, s.id;
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT sb.book_id, s.id
+  FROM shelf_books sb
+  JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
+  WHERE sb.user_id = $1 AND sb.book_id = requested.id
+  ORDER BY s.position, s.id
+  OFFSET 0
+) found;
 
-SELECT r.book_id, r.id, (r.half_stars + 1) / 2, r.text
-FROM reviews r
-WHERE r.user_id = $1 AND r.book_id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT r.book_id, r.id, (r.half_stars + 1) / 2, r.text
+  FROM reviews r
+  WHERE r.user_id = $1 AND r.book_id = requested.id
+  OFFSET 0
+) found;
 
-SELECT b.id
-FROM books b
-WHERE b.user_id = $1 AND b.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT b.id
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = requested.id
+  OFFSET 0
+) found;

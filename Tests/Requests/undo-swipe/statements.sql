@@ -102,9 +102,16 @@ SELECT enqueue_cover_searches($1, $2, $3);
 -- round trip 3
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT e.id, e.title
-FROM editions e
-WHERE true AND e.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT e.id, e.title
+  FROM editions e
+  WHERE true AND e.id = requested.id
+  OFFSET 0
+) found;
 
 -- round trip 4
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

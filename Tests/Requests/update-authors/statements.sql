@@ -89,6 +89,13 @@ WHERE id = $1;
 
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 
-SELECT b.id, b.authors, b.author_roles, b.author_ids
-FROM books b
-WHERE b.user_id = $1 AND b.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT b.id, b.authors, b.author_roles, b.author_ids
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = requested.id
+  OFFSET 0
+) found;

@@ -23,6 +23,13 @@ WHERE id = $1;
 
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 
-SELECT u.id, u.display_name, u.preferred_genres
-FROM users u
-WHERE u.id = $1 AND u.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT u.id, u.display_name, u.preferred_genres
+  FROM users u
+  WHERE u.id = $1 AND u.id = requested.id
+  OFFSET 0
+) found;

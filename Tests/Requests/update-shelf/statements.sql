@@ -21,6 +21,13 @@ WHERE s.user_id = $1 AND s.id = moved.id AND s.position <> moved.position AND EX
   WHERE t.user_id = $1 AND t.id = $2
 );
 
-SELECT s.id, s.name, s.position
-FROM shelves s
-WHERE s.user_id = $1 AND s.id = ANY($2);
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT s.id, s.name, s.position
+  FROM shelves s
+  WHERE s.user_id = $1 AND s.id = requested.id
+  OFFSET 0
+) found;

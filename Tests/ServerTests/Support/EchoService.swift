@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLServing
 import NIOCore
+import SocketClient
 import Synchronization
 import TestSupport
 

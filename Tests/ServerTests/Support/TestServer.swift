@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import SocketClient
 import Telemetry
 import TestSupport
 
@@ -34,12 +35,9 @@ struct TestServer {
         if let log { logger = Logger(label: "test") { _ in log.handler } }
         let gauges = LiveGauges()
         let shutdown = ShutdownState()
-        let server = HTTPServer(
-            group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1", port: 0,
+        let channels = HTTPChannels(
             limits: limits, logger: logger, accessLogLevel: accessLogLevel, metrics: metrics,
-            gauges: gauges, unread: unread,
-            shutdown: shutdown,
-            onListening: { listening.yield($0.port ?? 0) }
+            gauges: gauges, unread: unread
         ) { executor in
             standardRoutes(
                 loop: executor.eventLoop, service: EchoService(on: executor.eventLoop),
@@ -52,6 +50,10 @@ struct TestServer {
                 readiness: readiness)
                 + routes(executor.eventLoop)
         }
+        let server = HTTPServer(
+            group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1", port: 0,
+            channels: channels, shutdown: shutdown,
+            onListening: { listening.yield($0.port ?? 0) })
         let group = ServiceGroup(
             configuration: .init(services: [.init(service: server)], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -112,14 +114,6 @@ struct TestServer {
             gauges.sockets == 0 && gauges.operations == 0 && gauges.streams == 0
                 && EchoService.openStreams.load(ordering: .relaxed) == 0
         }
-    }
-}
-
-extension String {
-    static func post(
-        _ body: String, headers: String = "content-type: application/json\r\n"
-    ) -> String {
-        "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
     }
 }
 

@@ -31,7 +31,7 @@ enum PersonalAccessToken {
         .many, type, key: User.id, matching: "t.user_id",
         from: """
             access_tokens t
-            WHERE t.user_id = $1 AND t.user_id = ANY($2) AND t.grant_id IS NULL
+            WHERE t.user_id = $1 AND t.user_id = $2 AND t.grant_id IS NULL
             ORDER BY t.created_at DESC, t.id
             """)
 

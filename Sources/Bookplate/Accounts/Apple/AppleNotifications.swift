@@ -44,7 +44,7 @@ package enum AppleNotifications {
         do throws(TokenError) {
             let notification = try await verifier.verifyNotification(
                 payload, now: unixSecondsNow())
-            return await process(notification, tenant, request, database)
+            return await process(notification, tenant, request)
         } catch {
             services.logger.notice(
                 "refused a notification",
@@ -55,22 +55,30 @@ package enum AppleNotifications {
 
     /// Records the notification and applies its event in one transaction.
     private static func process(
-        _ notification: AppleNotification, _ tenant: Tenant, _ request: RequestContext,
-        _ database: ConnectionPool
+        _ notification: AppleNotification, _ tenant: Tenant, _ request: RequestContext
     ) async -> Outcome {
+        let idHash = sha256((notification.issuer + "\0" + notification.id).utf8)
+        do throws(BookplateError) {
+            guard try await findAccount(notification, idHash, tenant, request) else {
+                return .accepted
+            }
+        } catch {
+            return .unavailable
+        }
         var pipeline = Pipeline()
         var record = Parameters()
-        record.append(bytea: sha256((notification.issuer + "\0" + notification.id).utf8))
+        record.append(bytea: idHash)
         record.append(int64: notification.expiresAt)
         pipeline.append(recordNotification, record)
         var identity = Parameters.of(tenant.id)
         identity.append(text: notification.subject)
         pipeline.append(setIdentity, identity)
         let user = pipeline.append(setUser)
+        pipeline.append(lockUser)
+        pipeline.append(refuseMovedIdentity)
         var deletionKeys: AccountDeletion.Keys?
         switch notification.event {
         case .consentRevoked:
-            pipeline.append(lockUser)
             pipeline.append(revokeSessions)
             pipeline.append(AuthorizedApp.deleteRequests)
             pipeline.append(deleteAppGrants)
@@ -88,7 +96,7 @@ package enum AppleNotifications {
         }
         let services = request.services
         do throws(PostgresError) {
-            let results = PipelineResults(try await database.run(pipeline))
+            let results = PipelineResults(try await request.database.run(pipeline))
             services.logger.notice(
                 "received a notification from Apple",
                 metadata: [
@@ -102,13 +110,42 @@ package enum AppleNotifications {
             return .accepted
         } catch {
             // The notification was processed earlier, perhaps by a transaction that the synchronous standby does not have.
-            if error.sqlState?.rawValue == "BP412" {
+            if error.sqlState == .notificationProcessed {
                 return (try? await request.anonymous { _ in }) == nil ? .unavailable : .accepted
             }
-            _ = services.bookplateError(error, request.requestID)
+            // An account that has left is unknown, so the notification is ignored.
+            if case .accountMoved = services.bookplateError(error, request.requestID) {
+                return .accepted
+            }
             return .unavailable
         }
     }
+
+    /// Goes to the database of the account if there are several. The notification is recorded there.
+    ///
+    /// - Returns: false if the notification was processed before, in whichever database.
+    private static func findAccount(
+        _ notification: AppleNotification, _ idHash: [UInt8], _ tenant: Tenant,
+        _ request: RequestContext
+    ) async throws(BookplateError) -> Bool {
+        guard request.services.databases != nil else { return true }
+        let processed = try await request.firstInDatabases { context throws(BookplateError) in
+            let found: [Bool] = try await context.anonymous(isReadOnly: true) { pipeline in
+                var parameters = Parameters()
+                parameters.append(bytea: idHash)
+                return pipeline.append(isRecorded, parameters)
+            }
+            return found.first == true ? true : nil
+        }
+        if processed != nil { return false }
+        let search = try await Sessions.search(
+            for: notification.subject, in: tenant.id, request)
+        if let owner = search.owner { request.goToDatabase(of: owner) }
+        return true
+    }
+
+    private static let isRecorded = TypedStatement<Bool>(
+        "SELECT EXISTS (SELECT FROM apple_notifications WHERE id_hash = $1)")
 
     private static func finish(_ deletion: AccountDeletion, _ request: RequestContext) async {
         let outcome = await deletion.finish(request.services)
@@ -133,6 +170,11 @@ package enum AppleNotifications {
             set_config('app.tenant_id', $1::text, true),
             set_config('app.subject', $2, true)
         """)
+
+    /// Fails with SQLSTATE BP503 if the account is leaving the database, so that Apple sends the notification again, and with BP421 if
+    /// it has left. It comes after the lock, because the account may have been closed until then.
+    private static let refuseMovedIdentity = Statement(
+        "SELECT refuse_moved_hash(identity_hash(app_tenant_id(), app_subject()))")
 
     /// Sets the user for row-level security. Returns no row if the user is unknown.
     private static let setUser = TypedStatement<String>(

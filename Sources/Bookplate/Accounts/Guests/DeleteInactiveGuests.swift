@@ -7,23 +7,27 @@ struct DeleteInactiveGuests: JobHandler {
     static let settings = JobSettings(
         concurrency: 1, timeout: .seconds(3600), every: .seconds(24 * 3600))
     static let inactiveDays = Int32(Sessions.refreshTokenDays)
-    private static let batchSize: Int32 = 100
+    /// The maximum number of users whose activity is examined by one statement.
+    private static let usersMax: Int32 = 1_000
 
     let services: Services
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         var count = 0
+        var lastUser: UUID?
         while true {
-            let guests = try await job.read { pipeline in
+            let batches = try await job.read { pipeline in
                 var parameters = Parameters()
                 parameters.append(int32: Self.inactiveDays)
-                parameters.append(int32: Self.batchSize)
+                parameters.append(uuid: lastUser)
+                parameters.append(int32: Self.usersMax)
                 return pipeline.append(Self.inactiveGuests, parameters)
             }
-            for guest in guests {
+            guard let batch = batches.first else { break }
+            for guest in batch.guests {
                 if try await delete(guest, job) { count += 1 }
             }
-            if guests.count < Int(Self.batchSize) { break }
+            lastUser = batch.lastUser
         }
         guard count > 0 else { return }
         job.logger.notice(
@@ -43,6 +47,23 @@ struct DeleteInactiveGuests: JobHandler {
         return true
     }
 
-    private static let inactiveGuests = TypedStatement<UUID>("SELECT inactive_guests($1, $2)")
+    /// The inactive guests among the users that one statement has examined.
+    private struct Batch: RowDecodable {
+        let lastUser: UUID
+        let guests: [UUID]
+
+        init?(_ row: inout RowReader) {
+            guard let lastUser = row.uuid(), let guests = row.uuids() else { return nil }
+            self.lastUser = lastUser
+            self.guests = guests
+        }
+    }
+
+    private static let inactiveGuests = TypedStatement<Batch>(
+        """
+        SELECT last_user, guests
+        FROM inactive_guests($1, $2, $3)
+        WHERE last_user IS NOT NULL
+        """)
     private static let beginDeletion = Statement("SELECT begin_guest_deletion($1, $2)")
 }

@@ -97,12 +97,25 @@ extension User {
         let viewer = try request.caller()
         let input = try await IdentityInput(arguments["input"], request)
         guard input.identity.tenant.id == viewer.tenantID else { throw .unauthenticated }
+        try await request.goToCallersDatabase()
+        var search = Sessions.IdentitySearch()
+        if request.services.databases != nil {
+            search = try await Sessions.search(
+                for: input.identity.subject, in: viewer.tenantID, request)
+            guard search.owner.map({ $0.services === request.services }) ?? true else {
+                throw .conflict(
+                    "This identity belongs to another account. Sign in with it to use that account."
+                )
+            }
+        }
+        let databases = search.owner == nil ? search.databases : []
         // The lock of the identity comes before that of the user, which begin_request takes.
         let (results, keys) = try await request.anonymous { pipeline in
             pipeline.append(lockIdentity, input.identity.parameters)
             var begin = Parameters.of(viewer.userID, viewer.tenantID, viewer.sessionID)
             begin.append(bool: false)
             pipeline.append(beginRequest, begin)
+            pipeline.releaseIdentity(databases)
             var link = Parameters()
             link.append(bytea: input.identity.claims.tokenHash)
             link.append(int64: input.identity.claims.expiresAt)

@@ -145,7 +145,9 @@ extension TenantRecord {
             ).decode(String.self)
         }
         if let owner = owners.first {
-            throw .refused("an audience belongs to the tenant \(owner) already")
+            throw .refused(
+                "an audience belongs to the tenant \(owner) already: remove it there first, or choose another one"
+            )
         }
     }
 

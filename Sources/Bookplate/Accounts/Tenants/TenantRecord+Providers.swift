@@ -15,10 +15,14 @@ extension TenantRecord {
         }
         for known in tenant.providers {
             if known.name == provider.name {
-                throw .refused("\(slug) has a provider \(known.name) already")
+                throw .refused(
+                    "\(slug) has a provider \(known.name) already: remove it first, or choose another name"
+                )
             }
             if known.issuer == provider.issuer {
-                throw .refused("the issuer belongs to the provider \(known.name) already")
+                throw .refused(
+                    "the issuer belongs to the provider \(known.name) already: remove that one first"
+                )
             }
         }
         try refuseClientsOfOthers(provider, except: slug, connection)
@@ -35,7 +39,8 @@ extension TenantRecord {
     ) throws(AdministrationError) -> TenantRecord {
         var tenant = try find(slug, connection)
         guard let index = tenant.providers.firstIndex(where: { $0.name == name }) else {
-            throw .refused("\(slug) has no provider \(name)")
+            throw .refused(
+                "\(slug) has no provider \(name): see bookplate-admin tenant provider list \(slug)")
         }
         tenant.providers.remove(at: index)
         try tenant.update(connection)
@@ -85,7 +90,9 @@ extension TenantRecord {
             ).decode(String.self)
         }
         if let owner = owners.first {
-            throw .refused("a client ID of this issuer belongs to the tenant \(owner) already")
+            throw .refused(
+                "a client ID of this issuer belongs to the tenant \(owner) already: remove it there first, or choose another one"
+            )
         }
     }
 }

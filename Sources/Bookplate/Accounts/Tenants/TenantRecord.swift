@@ -53,7 +53,9 @@ package struct TenantRecord: Sendable, Equatable {
         let tenants = try mappingError(AdministrationError.init) { () throws(PostgresError) in
             try read(slug, connection)
         }
-        guard let tenant = tenants.first else { throw .refused("there is no tenant \(slug)") }
+        guard let tenant = tenants.first else {
+            throw .refused("there is no tenant \(slug): see bookplate-admin tenant list")
+        }
         return tenant
     }
 

@@ -26,6 +26,9 @@ package struct DocumentManifest: Sendable {
 
     static let idCharactersMax = 200
 
+    /// Reads a manifest in one of the formats.
+    ///
+    /// - Throws: If the text is not JSON or has another format, or if an ID is empty or too long.
     package init(_ bytes: [UInt8]) throws(Problem) {
         let json = try mappingError({ Problem(message: "the manifest is not JSON: \($0.message)") })
         {

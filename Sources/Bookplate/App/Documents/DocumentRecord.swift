@@ -9,7 +9,7 @@ package struct DocumentRecord: Sendable, Equatable {
     package let bytesCount: Int
     /// RFC 3339.
     package let createdAt: String
-    /// The last time when a manifest contained the document; RFC 3339.
+    /// The time of the last `sync` of a manifest with the document; RFC 3339.
     package let syncedAt: String
 
     /// The number of documents of a manifest by what `sync` did with them.
@@ -31,6 +31,7 @@ package struct DocumentRecord: Sendable, Equatable {
             parameters.append(text: entry.name)
             parameters.append(text: entry.kind?.rawValue)
             parameters.append(text: entry.body)
+            // `decode` leaves out the NULL of a new document.
             let oldHashes = try connection.query(upsert, parameters).decode(String.self)
             switch oldHashes.first {
             case nil: created += 1
@@ -75,21 +76,58 @@ package struct DocumentRecord: Sendable, Equatable {
         ).decode()
     }
 
-    /// Deletes the documents that no manifest has contained for the given time; 0 days deletes all.
-    ///
-    /// - Returns: The IDs of the deleted documents.
+    /// The IDs of the documents that were not synchronized for a long time, by what `prune` did with them.
+    package struct Pruned: Sendable, Equatable {
+        package var deleted: [String] = []
+        /// Documents to which personal access tokens are bound.
+        package var kept: [String] = []
+    }
+
+    /// Deletes the documents that were not synchronized for the given time; 0 days deletes all. Keeps those to which a personal access
+    /// token is bound that has not expired, because the token could run nothing without them.
     package static func prune(
         olderThanDays days: Int32, _ connection: AdminConnection
-    ) throws(PostgresError) -> [String] {
+    ) throws(PostgresError) -> Pruned {
         var parameters = Parameters()
         parameters.append(int32: days)
-        return try connection.query(
+        let documents = try connection.query(
             """
-            DELETE FROM documents
-            WHERE synced_at <= now() - $1 * interval '1 day'
-            RETURNING id
+            WITH bound AS (
+                SELECT DISTINCT unnest(t.documents) AS sha256
+                FROM access_tokens t
+                WHERE t.documents IS NOT NULL AND (t.expires_at IS NULL OR t.expires_at > now())
+            ),
+            old AS (
+                SELECT d.id, b.sha256 IS NOT NULL AS is_bound
+                FROM documents d
+                LEFT JOIN bound b ON b.sha256 = d.sha256
+                WHERE d.synced_at <= now() - $1 * interval '1 day'
+            ),
+            deleted AS (
+                DELETE FROM documents d
+                USING old o
+                WHERE d.id = o.id AND NOT o.is_bound
+            )
+            SELECT id, is_bound
+            FROM old
+            ORDER BY id
             """, parameters
-        ).decode(String.self).sorted()
+        ).decode(Old.self)
+        return Pruned(
+            deleted: documents.filter { !$0.isBound }.map(\.id),
+            kept: documents.filter(\.isBound).map(\.id))
+    }
+
+    /// A document that was not synchronized for a long time.
+    private struct Old: RowDecodable {
+        let id: String
+        let isBound: Bool
+
+        init?(_ row: inout RowReader) {
+            guard let id = row.text(), let isBound = row.bool() else { return nil }
+            self.id = id
+            self.isBound = isBound
+        }
     }
 }
 

@@ -25,15 +25,13 @@ final class SharedDocuments: Sendable {
         parameters.append(int64: Int64(PersistedQueries.countMax))
         parameters.append(int64: Int64(PersistedQueries.bytesMax))
         var pipeline = Pipeline(timeout: .seconds(2))
-        pipeline.isDurable = false
-        pipeline.append(Self.doNotWait)
+        pipeline.commitAsynchronously()
         pipeline.append(Self.insert, parameters)
         Task(executorPreference: database.executor) { [database, pipeline] in
             _ = try? await database.run(pipeline)
         }
     }
 
-    private static let doNotWait = Statement("SELECT set_config('synchronous_commit', 'off', true)")
     private static let insert = Statement("SELECT add_persisted_query($1, $2, $3, $4)")
     private static let body = Statement("SELECT persisted_query($1)")
 }

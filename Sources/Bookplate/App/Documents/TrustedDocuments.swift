@@ -6,8 +6,10 @@ import Postgres
 /// A document that was found is cached for a minute, so a pruned one can run for that long. A miss is not cached, because
 /// the document may be published at any time.
 final class TrustedDocuments {
-    private static let secondsMax: Int64 = 60
-    private static let countMax = 2_000
+    /// How long a document is cached.
+    private static let cachedSeconds: Int64 = 60
+    /// The maximum number of cached documents. When it is reached, all are removed.
+    private static let cachedMax = 2_000
     private static let idBytesMax = 200
 
     private static let body = TypedStatement<String>(
@@ -39,9 +41,9 @@ final class TrustedDocuments {
         guard let body = PipelineResults(try await database.run(pipeline))[bodies].first else {
             return nil
         }
-        if found.count >= Self.countMax { found.removeAll() }
+        if found.count >= Self.cachedMax { found.removeAll() }
         let text = Array(body.utf8)
-        found[name] = (text, now + Self.secondsMax)
+        found[name] = (text, now + Self.cachedSeconds)
         return text
     }
 }

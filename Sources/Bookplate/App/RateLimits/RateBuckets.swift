@@ -8,7 +8,6 @@ struct Rate: Sendable, Equatable {
         self.unitsPerMinute = min(max(unitsPerMinute, 1), 1_000_000_000)
     }
 
-    static let windowSeconds = 60
     static let windowNanoseconds: Int64 = 60_000_000_000
     var nanosecondsPerUnit: Int64 { Self.windowNanoseconds / Int64(unitsPerMinute) }
 }

@@ -15,10 +15,10 @@ struct RateGate {
         self.address = address
     }
 
-    /// Charges units.
+    /// Takes units from the buckets of the caller, its address, and its tenant.
     ///
-    /// - Throws: An error with the code `RATE_LIMITED` if there are not enough units.
-    mutating func admit(_ units: Int) throws(RequestErrors) {
+    /// - Throws: An error with the code `RATE_LIMITED`, and takes nothing, if there are not enough units.
+    mutating func charge(_ units: Int) throws(RequestErrors) {
         guard units > 0 else { return }
         let tenantMax = viewer.flatMap {
             services.accounts.tenants.requestsPerMinuteMax(of: $0.tenantID)

@@ -33,9 +33,9 @@ package final class RateLimits: Sendable {
     static let unitsPerImage = 5
     /// The additional cost of importing a library.
     static let unitsPerImport = 50
-    /// The price of creating or revoking a token. Each is an event of the audit log, which is kept for long.
+    /// The additional cost of creating or revoking a token. Each is an event of the audit log, which is kept for long.
     static let unitsPerCredential = 10
-    /// The price of an app's request for access, which is stored for about an hour.
+    /// The additional cost of an app's request for access, which is stored for about an hour.
     static let unitsPerAuthorization = 10
     /// The number of missing covers that are searched for in the background per unit. The first `searchesPerUnit` are included
     /// in the request's own unit.

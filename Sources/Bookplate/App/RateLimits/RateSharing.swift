@@ -5,6 +5,7 @@ import Postgres
 /// One statement reports all buckets of which a noticeable part was taken, and returns what all servers have taken. It runs at most
 /// twice per second, and not at all while no caller is heavy. If it fails, each server limits by what it has counted itself.
 package struct RateSharing: Sendable {
+    /// The minimum time between two reports.
     package static let interval = Duration.milliseconds(500)
     /// The maximum number of buckets of each limit in one statement.
     static let bucketsMax = 2_000
@@ -30,6 +31,7 @@ package struct RateSharing: Sendable {
         }
     }
 
+    /// Reports the buckets once, and applies those of all servers.
     package func share() async {
         let shares = rates.takeShares()
         if shares.isEmpty { return }
@@ -38,8 +40,8 @@ package struct RateSharing: Sendable {
         parameters.append(uuids: shares.map(\.share.key.id))
         parameters.append(int64s: shares.map { $0.share.cost / 1000 })
         var pipeline = Pipeline(timeout: Self.timeout)
-        pipeline.isDurable = false
-        pipeline.append(Self.doNotWait)
+        // Losing the counts in a crash is harmless.
+        pipeline.commitAsynchronously()
         let rows = pipeline.append(Self.share, parameters)
         do throws(PostgresError) {
             rates.apply(PipelineResults(try await database.run(pipeline))[rows])
@@ -48,8 +50,6 @@ package struct RateSharing: Sendable {
         }
     }
 
-    /// Losing the counts in a crash is harmless.
-    private static let doNotWait = Statement("SELECT set_config('synchronous_commit', 'off', true)")
     private static let share = TypedStatement<Row>(
         "SELECT kind::int, key, refill FROM share_rates($1::int[]::smallint[], $2, $3)")
 

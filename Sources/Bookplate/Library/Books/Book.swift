@@ -38,7 +38,7 @@ enum Book {
             "card": .relation(
                 RowRelation(
                     .one, FeedCard.type, key: editionID, matching: "e.id",
-                    from: "editions e WHERE e.id = ANY($2)")),
+                    from: "editions e WHERE e.id = $2")),
             "work": .relation(Work.ofEdition(editionID)),
             "series": .relation(SeriesEntry.ofBook),
             "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
@@ -60,7 +60,7 @@ enum Book {
     /// The caller's copy of an edition.
     static let ofEdition = RowRelation(
         .one, type, key: FeedCard.id, matching: "b.edition_id",
-        from: "books b WHERE b.user_id = $1 AND b.edition_id = ANY($2)")
+        from: "books b WHERE b.user_id = $1 AND b.edition_id = $2")
 
     /// Writes the ISBN-10 of the first cell's ISBN-13.
     static let writeISBN10: @Sendable (RowCells, inout ResponseWriter) -> LeafResult = {

@@ -5,12 +5,12 @@ import Postgres
 /// The paginated lists of books: those of a library and those of a shelf.
 extension Book {
     /// Relies on this plan: in the orders by date, a page is read from `books_added_at`, starting after the cursor, and a count
-    /// reads only `books_status`. The other orders, `shelfId`, and `search` read all books of the reader. A page of a rare status
+    /// of all books reads only an index. The other orders, `shelfId`, and `search` read all books of the reader. A page of a rare status
     /// also does, because PostgreSQL compares enums after row-level security, and so not with an index.
     static let ofUser = RowConnection(
         type, key: User.id, orders: BookOrder.of("b.added_at", "b.id"),
         source: { arguments, order throws(BookplateError) in
-            var conditions = ["b.user_id = $1"]
+            var conditions: [String] = []
             var binds: [(inout Parameters) -> Void] = []
             // The first four parameters are the caller, the parents, the page size, and whether there is a cursor.
             func bind(_ append: @escaping (inout Parameters) -> Void) -> String {
@@ -37,13 +37,13 @@ extension Book {
                 conditions.append(search.condition(parameter))
                 score = search.score(parameter)
             }
+            let filter = conditions.map { " AND \($0)" }.joined()
             // OFFSET 0 keeps PostgreSQL from inlining the subquery and computing the score more than once per book.
             let books =
                 order.name == BookOrder.relevance
-                ? "(SELECT b.*, \(score) AS score FROM books b WHERE b.user_id = $1 OFFSET 0) b"
-                : "books b"
-            let from = "\(books) WHERE \(conditions.joined(separator: " AND "))"
-            return .init(from: from) { [binds] parameters in
+                ? "(SELECT b.*, \(score) AS score FROM books b WHERE b.user_id = $1\(filter) OFFSET 0) b WHERE true"
+                : "books b WHERE b.user_id = $1\(filter)"
+            return .init(from: books) { [binds] parameters in
                 for bind in binds { bind(&parameters) }
             }
         })

@@ -13,7 +13,7 @@ struct BookCreation {
     private let isbn: ISBN?
     private let cardID: UUID?
     private let shelfIDs: [UUID]
-    private let status: String
+    private let status: ReadingStatus
     /// The reads of the input, and the read that the status adds.
     private let reads: [ReadInput]
     /// Whether the input has reads, which may have dates of any time.
@@ -51,7 +51,8 @@ struct BookCreation {
         }
         shelfIDs = try input.ids("shelfIds", max: Self.shelvesMax, else: Shelf.noSuchShelf) ?? []
         (reads, status) = try [ReadInput].ofNewBook(
-            input["reads"]?.list, status: input.text("status") ?? "WANT_TO_READ")
+            input["reads"]?.list,
+            status: input.text("status").flatMap(ReadingStatus.init(rawValue:)) ?? .wantToRead)
         hasGivenReads = input["reads"]?.list?.isEmpty == false
         category = try TextInput.optional(
             input.text("category"), field: "category", charactersMax: Self.labelCharactersMax)
@@ -65,10 +66,10 @@ struct BookCreation {
     /// Appends the statement that creates the book.
     ///
     /// - Parameter hasCoverSources: Whether any source of covers is configured.
-    /// - Returns: The key of the row to pass to `outcome`.
+    /// - Returns: The key of the book's id. There is no row if the book was not created; `appendObstacle` finds the reason.
     func append(
         to pipeline: inout Pipeline, for viewer: Viewer, hasCoverSources: Bool
-    ) -> ResultKey<InsertResult> {
+    ) -> ResultKey<UUID> {
         var parameters = Parameters.of(viewer.userID, id)
         parameters.append(uuid: cardID)
         parameters.append(text: isbn?.description)
@@ -76,7 +77,7 @@ struct BookCreation {
         authors.append(to: &parameters)
         parameters.append(text: category)
         parameters.append(text: genre)
-        parameters.append(text: status, as: .inferred)
+        parameters.append(text: status.rawValue, as: .inferred)
         parameters.append(uuids: shelfIDs)
         parameters.append(bool: fetchesCover && hasCoverSources)
         parameters.append(bool: isIDChosen)
@@ -87,23 +88,28 @@ struct BookCreation {
         parameters.append(text: facts.description)
         parameters.append(text: series.name)
         parameters.append(text: series.position)
-        if !reads.isEmpty { parameters.append(json: .list(reads.map(\.json))) }
-        let statement =
-            switch (shelfIDs.isEmpty, reads.isEmpty) {
-            case (true, true): Self.insert
-            case (false, true): Self.insertOnShelves
-            case (true, false): Self.insertWithReads
-            case (false, false): Self.insertOnShelvesWithReads
-            }
-        let key = pipeline.append(statement, parameters)
+        if !reads.isEmpty { parameters.append(jsonb: .list(reads.map(\.json))) }
+        let shape = StatementShape(
+            hasCard: cardID != nil, hasShelves: !shelfIDs.isEmpty, hasReads: !reads.isEmpty)
+        let key = pipeline.append(Self.insertStatement(shape), parameters)
         if hasGivenReads { pipeline.append(Self.refresh, .of(viewer.userID, id)) }
         return key
+    }
+
+    /// Appends the statement that finds the reason why the book was not created.
+    func appendObstacle(to pipeline: inout Pipeline, for viewer: Viewer) -> ResultKey<Obstacle> {
+        var parameters = Parameters.of(viewer.userID, id)
+        parameters.append(uuid: cardID)
+        parameters.append(text: isbn?.description)
+        parameters.append(uuids: shelfIDs)
+        parameters.append(bool: isIDChosen)
+        parameters.append(jsonb: .list(reads.map(\.json)))
+        return pipeline.append(Self.obstacle, parameters)
     }
 
     /// The ISBN by which a job completes the book's metadata; nil if no job is needed.
     var isbnToComplete: ISBN? { title != nil && cardID == nil ? isbn : nil }
 
-    /// The result of the insert statement.
     enum Outcome {
         /// The book exists. This request, or an earlier attempt at the same request, has created it.
         case book(UUID)
@@ -114,19 +120,19 @@ struct BookCreation {
         case lostRace
     }
 
-    /// - Parameter rows: The row that the insert statement has returned; empty if a concurrent transaction was faster.
-    func outcome(_ rows: [InsertResult]) -> Outcome {
-        guard let result = rows.first else { return .lostRace }
-        if result.createdID != nil || result.existingID != nil { return .book(id) }
-        if let other = result.sameBookID {
+    /// Returns the outcome of an attempt that did not create the book.
+    func outcome(_ obstacle: Obstacle?) -> Outcome {
+        guard let obstacle else { return .lostRace }
+        if obstacle.isBookThere { return .book(id) }
+        if let other = obstacle.sameBookID {
             return .rejected(
                 .conflict(
                     Self.alreadyInLibrary, id: other.description,
                     field: cardID == nil ? "isbn" : "cardId"))
         }
-        if result.isIDTaken { return .rejected(ChosenID.isTaken) }
-        if result.isShelfMissing { return .rejected(.notFound(Shelf.noSuchShelf)) }
-        if !result.isCardFound {
+        if obstacle.isIDTaken { return .rejected(ChosenID.takenError) }
+        if obstacle.isShelfMissing { return .rejected(.notFound(Shelf.noSuchShelf)) }
+        if !obstacle.isCardFound {
             if cardID != nil { return .rejected(.notFound(FeedCard.noSuchCard)) }
             if title == nil, let isbn { return .unknownISBN(isbn) }
         }
@@ -136,25 +142,24 @@ struct BookCreation {
     static let alreadyInLibrary = "This book is already in the library."
     static let unknownISBN = "No book with this ISBN is known. Add it with its title."
 
-    // MARK: - Statement
+    // MARK: - Statements
 
-    struct InsertResult: RowDecodable {
-        /// The book that was created.
-        let createdID: UUID?
-        /// The book that already had the id.
-        let existingID: UUID?
+    /// The reasons why a book was not created.
+    struct Obstacle: RowDecodable {
+        /// Whether the library has a book with the id: an earlier attempt at the same request has created it.
+        let isBookThere: Bool
         /// Another book of the library with the same edition or ISBN.
         let sameBookID: UUID?
         /// Whether the catalog has a record of the card or ISBN.
         let isCardFound: Bool
         /// Whether one of the shelves does not exist.
         let isShelfMissing: Bool
-        /// Whether the id belongs to another object.
+        /// Whether the id of the book, or of one of its reads, belongs to another object.
         let isIDTaken: Bool
 
         init?(_ row: inout RowReader) {
-            createdID = row.uuid()
-            existingID = row.uuid()
+            guard let isBookThere = row.bool() else { return nil }
+            self.isBookThere = isBookThere
             sameBookID = row.uuid()
             guard let isCardFound = row.bool(), let isShelfMissing = row.bool(),
                 let isIDTaken = row.bool()
@@ -165,120 +170,209 @@ struct BookCreation {
         }
     }
 
+    /// The parameters of the insert statement, in the order of `append`. Parts that other statements have, too, contain `$1` and `$2`
+    /// themselves.
+    private enum Given {
+        static let user = "$1"
+        static let id = "$2"
+        static let card = "$3"
+        static let isbn = "$4"
+        static let title = "$5"
+        static let authors = "$6"
+        static let roles = "$7"
+        /// The text in which the authors were given.
+        static let writtenAuthor = "$8"
+        static let category = "$9"
+        static let genre = "$10"
+        static let status = "$11"
+        static let shelves = "$12"
+        /// Whether to search for a cover.
+        static let searchesCover = "$13"
+        /// Whether the client chose the id.
+        static let isIDChosen = "$14"
+        static let publisher = "$15"
+        static let publishedDate = "$16"
+        static let pageCount = "$17"
+        static let language = "$18"
+        static let description = "$19"
+        static let series = "$20"
+        static let seriesPosition = "$21"
+        /// Only in statements with reads.
+        static let reads = "$22"
+    }
+
+    /// The parts that an insert statement has. PostgreSQL prepares all parts of a statement, even those that have nothing to
+    /// do, so a book from a card, without shelves and reads, has a shorter statement.
+    private struct StatementShape: Hashable {
+        let hasCard: Bool
+        let hasShelves: Bool
+        let hasReads: Bool
+
+        static let all = [true, false].flatMap { hasCard in
+            [true, false].flatMap { hasShelves in
+                [true, false].map {
+                    StatementShape(hasCard: hasCard, hasShelves: hasShelves, hasReads: $0)
+                }
+            }
+        }
+    }
+
+    private static let insertStatements = Dictionary(
+        uniqueKeysWithValues: StatementShape.all.map { ($0, makeInsertStatement($0)) })
+
+    private static func insertStatement(_ shape: StatementShape) -> TypedStatement<UUID> {
+        insertStatements[shape] ?? makeInsertStatement(shape)
+    }
+
     /// Creates the book and puts it on its shelves. The card's metadata fills the fields that the input leaves out. An
     /// edition that is found by the title and author is only linked: its metadata may be that of another edition.
-    ///
-    /// PostgreSQL prepares all parts of a statement, even those that have nothing to do. Therefore there are statements with
-    /// and without shelves and reads, and the other books are looked up only if none was created.
-    private static func insertStatement(
-        onShelves: Bool, withReads: Bool
-    ) -> TypedStatement<InsertResult> {
-        TypedStatement(
+    private static func makeInsertStatement(_ shape: StatementShape) -> TypedStatement<UUID> {
+        let columns = bookColumns(hasCard: shape.hasCard)
+        return TypedStatement(
             """
-            WITH card AS (
-              SELECT *
-              FROM editions e
-              WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
-            ), missing_shelves AS (
-              SELECT
-              \(onShelves ? missingShelves : "WHERE false")
-            ), taken AS MATERIALIZED (
-              SELECT
-              WHERE ($14 AND (\(ChosenID.isTaken(in: ["shelves", "reviews", "imports", "reads", "progress_entries", "notes"]))))
-                \(withReads ? NewBookReads.taken : "")
-            ), matched AS (
-              -- The edition that the title and the authors mean, if no card does.
-              SELECT m.edition_id, m.linked_by
-              FROM match_books(
-                ARRAY[$1], ARRAY[$2], ARRAY[$4], ARRAY[$5],
-                ARRAY[author_text($6, $7::author_role[])], NULL
-              ) m
-              WHERE $3 IS NULL AND $5 IS NOT NULL AND NOT EXISTS (SELECT FROM card)
-            ), created AS (
+            WITH \(shape.hasCard ? "" : foundEdition)created AS (
               INSERT INTO books (
-                user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher,
-                published_date, page_count, language, category, genre, description, series, series_position, status, started_at,
-                finished_at, cover_status, cover_requested_at
+                \(columns.map(\.name).joined(separator: ", "))
               )
               SELECT
-                $1,
-                $2,
-                coalesce(card.id, matched.edition_id),
-                CASE
-                  WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD')
-                  WHEN $3 IS NULL THEN 'ISBN'
-                  ELSE 'CARD'
-                END,
-                coalesce($5, card.title),
-                CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END,
-                CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END,
-                $8,
-                coalesce($4, card.isbn13),
-                coalesce($15, card.publisher),
-                coalesce($16, card.published_date),
-                coalesce($17, card.page_count),
-                coalesce($18, card.language),
-                $9,
-                coalesce($10, card.genres[1]),
-                coalesce($19, card.description),
-                $20,
-                $21,
-                $11::reading_status,
-                CASE WHEN $11::reading_status = 'READING' THEN now() END,
-                CASE WHEN $11::reading_status = 'READ' THEN now() END,
-                CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status,
-                CASE WHEN $13 THEN now() END
-              -- One row even if there is no card.
-              FROM (SELECT) AS one
-              LEFT JOIN card ON true
-              LEFT JOIN matched ON true
-              WHERE coalesce($5, card.title) IS NOT NULL
-                AND ($3 IS NULL OR card.id IS NOT NULL)
-                AND NOT EXISTS (SELECT FROM missing_shelves)
-                AND NOT EXISTS (SELECT FROM taken)
+                \(columns.map(\.value).joined(separator: ", "))
+              \(shape.hasCard ? fromCard : fromFoundEdition)
+                AND NOT (\(Given.isIDChosen) AND (\(idIsTaken)))
+                \(shape.hasReads ? "AND NOT \(NewBookReads.isTaken(Given.reads))" : "")
+                \(shape.hasShelves ? "AND NOT \(isShelfMissing(Given.shelves))" : "")
               ON CONFLICT DO NOTHING
-              RETURNING id, added_at\(withReads ? ", page_count, genre, authors, author_ids" : "")
-            )\(onShelves ? shelved : "")\(withReads ? NewBookReads.added : "")
-            SELECT
-              (SELECT id FROM created),
-              CASE
-                WHEN NOT EXISTS (SELECT FROM created)
-                THEN (SELECT id FROM books WHERE user_id = $1 AND id = $2)
-              END,
-              CASE
-                WHEN NOT EXISTS (SELECT FROM created)
-                THEN (
-                  SELECT id
-                  FROM books
-                  WHERE user_id = $1 AND id <> $2
-                    AND (
-                      edition_id = (SELECT id FROM card)
-                      OR isbn13 = coalesce($4, (SELECT isbn13 FROM card))
-                    )
-                  LIMIT 1
-                )
-              END,
-              EXISTS (SELECT FROM card),
-              EXISTS (SELECT FROM missing_shelves),
-              EXISTS (SELECT FROM taken)
+              RETURNING id, added_at\(shape.hasReads ? ", page_count, genre, authors, author_ids" : "")
+            )\(shape.hasShelves ? shelved : "")\(shape.hasReads ? NewBookReads.added : "")
+            SELECT id
+            FROM created
             """)
     }
 
-    private static let insert = insertStatement(onShelves: false, withReads: false)
-    private static let insertOnShelves = insertStatement(onShelves: true, withReads: false)
-    private static let insertWithReads = insertStatement(onShelves: false, withReads: true)
-    private static let insertOnShelvesWithReads = insertStatement(onShelves: true, withReads: true)
+    /// Finds the reason why a book was not created. `$1` is the user, `$2` the id of the book, `$3` the card, `$4` the ISBN, `$5`
+    /// are the shelves, `$6` is whether the client chose the id, and `$7` are the reads.
+    private static let obstacle = TypedStatement<Obstacle>(
+        """
+        WITH card AS (
+          SELECT e.id, e.isbn13
+          FROM editions e
+          WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
+        )
+        SELECT
+          EXISTS (SELECT FROM books WHERE user_id = $1 AND id = $2),
+          (
+            SELECT id
+            FROM books
+            WHERE user_id = $1
+              AND id <> $2
+              AND (
+                edition_id = (SELECT id FROM card)
+                OR isbn13 = coalesce($4, (SELECT isbn13 FROM card))
+              )
+            LIMIT 1
+          ),
+          EXISTS (SELECT FROM card),
+          \(isShelfMissing("$5")),
+          ($6 AND (\(idIsTaken))) OR \(NewBookReads.isTaken("$7"))
+        """)
+
+    private static let idIsTaken = ChosenID.isTaken(
+        in: ["shelves", "reviews", "imports", "reads", "progress_entries", "notes"])
+
+    /// Returns the condition that one of the shelves does not exist.
+    private static func isShelfMissing(_ parameter: String) -> String {
+        """
+        EXISTS (
+          SELECT
+          FROM unnest(\(parameter)::uuid[]) AS requested (id)
+          WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = requested.id)
+        )
+        """
+    }
+
+    private static let fromCard = """
+        FROM editions card
+        WHERE card.id = \(Given.card)
+        """
+
+    /// The edition with the ISBN, or else the one that the title and the authors mean.
+    private static let foundEdition = """
+        card AS (
+          SELECT *
+          FROM editions e
+          WHERE e.isbn13 = \(Given.isbn)
+        ), matched AS (
+          SELECT m.edition_id, m.linked_by
+          FROM match_books(
+            ARRAY[\(Given.user)], ARRAY[\(Given.id)], ARRAY[\(Given.isbn)], ARRAY[\(Given.title)],
+            ARRAY[author_text(\(Given.authors), \(Given.roles)::author_role[])], NULL
+          ) m
+          WHERE \(Given.title) IS NOT NULL AND NOT EXISTS (SELECT FROM card)
+        ), 
+        """
+
+    /// One row even if the catalog has no edition.
+    private static let fromFoundEdition = """
+        FROM (SELECT) AS one
+        LEFT JOIN card ON true
+        LEFT JOIN matched ON true
+        WHERE coalesce(\(Given.title), card.title) IS NOT NULL
+        """
+
+    /// The columns of the new book. `card` is the record of the catalog, and `matched` the edition found by title and author.
+    private static func bookColumns(hasCard: Bool) -> [(name: String, value: String)] {
+        [
+            ("user_id", Given.user),
+            ("id", Given.id),
+            ("edition_id", hasCard ? "card.id" : "coalesce(card.id, matched.edition_id)"),
+            (
+                "linked_by",
+                hasCard
+                    ? "'CARD'"
+                    : """
+                    CASE
+                      WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD')
+                      ELSE 'ISBN'
+                    END
+                    """
+            ),
+            ("title", "coalesce(\(Given.title), card.title)"),
+            (
+                "authors",
+                "CASE WHEN \(Given.authors) = '{}' THEN coalesce(card.authors, '{}') ELSE \(Given.authors) END"
+            ),
+            (
+                "author_roles",
+                "CASE WHEN \(Given.authors) = '{}' THEN coalesce(card.author_roles, '{}') ELSE \(Given.roles)::author_role[] END"
+            ),
+            ("written_author", Given.writtenAuthor),
+            ("isbn13", "coalesce(\(Given.isbn), card.isbn13)"),
+            ("publisher", "coalesce(\(Given.publisher), card.publisher)"),
+            ("published_date", "coalesce(\(Given.publishedDate), card.published_date)"),
+            ("page_count", "coalesce(\(Given.pageCount), card.page_count)"),
+            ("language", "coalesce(\(Given.language), card.language)"),
+            ("category", Given.category),
+            ("genre", "coalesce(\(Given.genre), card.genres[1])"),
+            ("description", "coalesce(\(Given.description), card.description)"),
+            ("series", Given.series),
+            ("series_position", Given.seriesPosition),
+            ("status", "\(Given.status)::reading_status"),
+            ("started_at", "CASE WHEN \(Given.status)::reading_status = 'READING' THEN now() END"),
+            ("finished_at", "CASE WHEN \(Given.status)::reading_status = 'READ' THEN now() END"),
+            (
+                "cover_status",
+                "CASE WHEN \(Given.searchesCover) THEN 'FETCHING' ELSE 'NONE' END::cover_status"
+            ),
+            ("cover_requested_at", "CASE WHEN \(Given.searchesCover) THEN now() END"),
+        ]
+    }
+
     private static let refresh = Statement("SELECT refresh_read_books($1, ARRAY[$2], false)")
 
-    private static let missingShelves = """
-        FROM unnest($12::uuid[]) AS requested (id)
-          WHERE NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = $1 AND s.id = requested.id)
-        """
     private static let shelved = """
         , shelved AS (
           INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-          SELECT $1, requested.id, created.id, created.added_at
-          FROM created, unnest($12::uuid[]) AS requested (id)
+          SELECT \(Given.user), requested.id, created.id, created.added_at
+          FROM created, unnest(\(Given.shelves)::uuid[]) AS requested (id)
         )
         """
 }

@@ -63,7 +63,7 @@ struct BookFacts {
             parts[0].utf8.allSatisfy(isLetter),
             parts.dropFirst().allSatisfy({
                 (1...8).contains($0.utf8.count)
-                    && $0.utf8.allSatisfy { isLetter($0) || isDigit($0) }
+                    && $0.utf8.allSatisfy { isLetter($0) || $0.isASCIIDigit }
             })
         else { return nil }
         var tag = [parts[0].lowercased()]
@@ -79,10 +79,6 @@ struct BookFacts {
 
     private static func isLetter(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }
 

@@ -22,7 +22,13 @@ extension Book {
                 book.append([creation.id], to: &pipeline, for: viewer)
                 return insertion
             }
-            return (creation.outcome(results[insertion]), results.last)
+            if let id = results[insertion].first { return (.book(id), results.last) }
+            let obstacles = try await request.read { creation.appendObstacle(to: &$0, for: $1) }
+            // If the book is there now, but was not when the row was read, another request has just created it.
+            if let obstacle = obstacles.first, obstacle.isBookThere, results.last.count == 0 {
+                return (.lostRace, results.last)
+            }
+            return (creation.outcome(obstacles.first), results.last)
         }
         var (outcome, row) = try await attempt()
         switch outcome {
@@ -71,7 +77,7 @@ extension Book {
                 guard let outcome = outcomes[index] else { throw .internalError }
                 return PlainObject(ids: ["book": [try outcome.book()]])
             } catch {
-                return PlainObject(objects: ["error": [error.inputError]])
+                return BatchResult.failed(error)
             }
         }
     }
@@ -104,15 +110,26 @@ extension Book {
             pipeline.replaceDeckSoon(of: viewer.userID)
             return insertions
         }
-        return Dictionary(
-            uniqueKeysWithValues: zip(entries, insertions).map { entry, insertion in
-                (entry.index, entry.creation.outcome(results[insertion]))
-            })
+        var outcomes: [Int: BookCreation.Outcome] = [:]
+        for (entry, insertion) in zip(entries, insertions) {
+            outcomes[entry.index] = results[insertion].first.map { .book($0) }
+        }
+        let failed = entries.filter { outcomes[$0.index] == nil }
+        guard !failed.isEmpty else { return outcomes }
+        let (reasons, obstacles) = try await request.read { pipeline, viewer in
+            failed.map { $0.creation.appendObstacle(to: &pipeline, for: viewer) }
+        }
+        for (entry, obstacle) in zip(failed, obstacles) {
+            outcomes[entry.index] = entry.creation.outcome(reasons[obstacle].first)
+        }
+        return outcomes
     }
 }
 
 extension BookCreation.Outcome {
-    /// The book's id.
+    /// Returns the book's id.
+    ///
+    /// - Throws: The reason why the book was not created.
     fileprivate func book() throws(BookplateError) -> UUID {
         switch self {
         case .book(let id): return id

@@ -18,47 +18,44 @@ struct BookSearch {
         }
     }
 
-    /// Returns the SQL condition under which `books b` matches the text in `parameter`.
+    /// Returns the SQL condition under which `books b`, of the reader `$1`, matches the text in `parameter`.
     ///
     /// The catalog's record of the book is searched too, with its subtitle, series, and other authors. If no book in
     /// the library has all words as typed, misspelled words match as well. A text without letters and digits, such as
-    /// "%", folds to an empty text; it is then searched in the titles as it is.
+    /// "%", folds to an empty text; it is then searched in the titles as it is. Folded words contain no LIKE wildcards.
+    ///
+    /// Relies on this plan: the subquery runs once and reads each book of the reader, and its record, once.
     func condition(_ parameter: String) -> String {
         if isISBN { return "b.isbn13 = \(parameter)" }
+        let folded = Self.folded(parameter)
         return """
-            CASE
-              WHEN \(Self.folded(parameter)) = '' THEN strpos(b.title, \(parameter)) > 0
-              -- An uncorrelated subquery runs once per query, not once per book.
-              WHEN (
-                SELECT EXISTS (
-                  SELECT FROM books o
-                  WHERE o.user_id = $1 AND \(Self.hasAllWords("o", parameter))
-                )
-              ) THEN \(Self.hasAllWords("b", parameter))
-              ELSE search_matches(\(Self.text(of: "b")), \(Self.folded(parameter)))
-            END
+            b.id = ANY (ARRAY(
+              WITH searched AS MATERIALIZED (
+                SELECT o.id, o.title, concat_ws(' ', o.search_text, e.search_text) AS text
+                FROM books o
+                LEFT JOIN editions e ON e.id = o.edition_id
+                WHERE o.user_id = $1
+              ),
+              exact AS MATERIALIZED (
+                SELECT s.id
+                FROM searched s
+                WHERE CASE \(folded)
+                  WHEN '' THEN strpos(s.title, \(parameter)) > 0
+                  ELSE ' ' || s.text LIKE ALL ((
+                    SELECT array_agg('% ' || word || '%')
+                    FROM unnest(string_to_array(search_fold(\(parameter)), ' ')) word
+                  )::text[])
+                END
+              )
+              SELECT id FROM exact
+              UNION ALL
+              SELECT s.id
+              FROM searched s
+              WHERE NOT EXISTS (SELECT FROM exact)
+                AND \(folded) <> ''
+                AND search_matches(s.text, \(folded))
+            ))
             """
-    }
-
-    /// Returns the SQL condition that each word of the search is the beginning of one of the book's words. Folded words
-    /// contain no LIKE wildcards.
-    private static func hasAllWords(_ book: String, _ parameter: String) -> String {
-        """
-        ' ' || \(text(of: book)) LIKE ALL ((
-          SELECT array_agg('% ' || word || '%')
-          FROM unnest(string_to_array(search_fold(\(parameter)), ' ')) word
-        )::text[])
-        """
-    }
-
-    private static func text(of book: String) -> String {
-        """
-        concat_ws(
-          ' ',
-          \(book).search_text,
-          (SELECT e.search_text FROM editions e WHERE e.id = \(book).edition_id)
-        )
-        """
     }
 
     /// Returns the SQL expression of a book's relevance.

@@ -67,7 +67,7 @@ struct BookUpdate {
                 throw .badUserInput(field: "status", "A book always has a status.")
             }
             set("status", status, as: .inferred)
-            isAbandoned = status == "DID_NOT_FINISH"
+            isAbandoned = status == ReadingStatus.didNotFinish.rawValue
         }
         if input.isGiven("currentPage") {
             set(
@@ -201,7 +201,10 @@ struct BookUpdate {
 
     /// Whether the new status can change the reads. WANT_TO_READ and PAUSED leave them as they are.
     private var changesReads: Bool {
-        status.map { $0 != "WANT_TO_READ" && $0 != "PAUSED" } ?? false
+        switch status.flatMap(ReadingStatus.init(rawValue:)) {
+        case .reading, .read, .didNotFinish: true
+        case .wantToRead, .paused, nil: false
+        }
     }
 
     private func setClauses(_ values: [String: String]) -> [String] {

@@ -22,15 +22,14 @@ struct BookUpdates {
 
     /// Appends the updates, and what follows from them: links to the catalog, lookups of new ISBNs, and a new deck.
     ///
-    /// - Returns: The keys to pass to `outcomes`.
+    /// - Returns: The keys to pass to `errors`.
     func append(
         to pipeline: inout Pipeline, for viewer: Viewer, hasBookSources: Bool
     ) -> [ResultKey<Outcome>] {
         let keys = rounds.map { round in
-            var json = ResponseWriter()
-            json.write(.list(round.map { entries[$0].update.json(of: entries[$0].id) }))
             var parameters = Parameters.of(viewer.userID)
-            parameters.append(jsonb: json.bytes)
+            parameters.append(
+                jsonb: .list(round.map { entries[$0].update.json(of: entries[$0].id) }))
             return pipeline.append(Self.update, parameters)
         }
         let linked = entries.filter(\.update.changesWork).map(\.id)
@@ -94,7 +93,8 @@ struct BookUpdates {
 
     // MARK: - Statements
 
-    /// The columns that an update can assign, with their types. The dates of the status follow from it.
+    /// The columns that an update can assign, with their types. `readValues` assigns the dates and the current page, which follow
+    /// from the status.
     private static let columns = [
         ("title", "text"), ("authors", "text[]"), ("author_roles", "author_role[]"),
         ("written_author", "text"), ("isbn13", "text"), ("publisher", "text"),
@@ -113,7 +113,7 @@ struct BookUpdates {
             : "(i.new ->> '\(column)')"
         return
             "\(column) = CASE WHEN i.new ? '\(column)' THEN \(value)::\(type) ELSE b.\(column) END"
-    }.joined(separator: ", ")
+    }.joined(separator: ",\n")
 
     private static let readValues = BookUpdate.readValues(
         status: "(i.new ->> 'status')", page: "(i.new ->> 'current_page')",
@@ -163,7 +163,10 @@ struct BookUpdates {
                 ) c ON true
             ) i
             LEFT JOIN LATERAL (
-                SELECT * FROM books b WHERE b.user_id = $1 AND b.id = i.id OFFSET 0
+                SELECT *
+                FROM books b
+                WHERE b.user_id = $1 AND b.id = i.id
+                OFFSET 0
             ) b ON true
         ), checked AS MATERIALIZED (
             SELECT

@@ -98,13 +98,11 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
     private static func read13(_ digits: [UInt8]) -> Result<ISBN, Problem> {
         guard !digits.contains(UInt8(ascii: "X")) else { return .failure(.checkDigit) }
         guard checkDigit13(digits.prefix(12)) == digits[12] else { return .failure(.checkDigit) }
-        let text = String(decoding: digits, as: UTF8.self)
-        let isbn = ISBN(verified: text)
         guard digits.withUnsafeBytes({ ISBNDigits($0)?.isOfBook ?? false }) else {
             return .failure(.notABook)
         }
         guard Set(digits.dropFirst(3).dropLast()).count > 1 else { return .failure(.placeholder) }
-        return .success(isbn)
+        return .success(ISBN(verified: String(decoding: digits, as: UTF8.self)))
     }
 
     private static func read10(_ digits: [UInt8]) -> Result<ISBN, Problem> {

@@ -7,7 +7,7 @@ struct ISBNDigits {
 
     /// Returns nil unless the cell contains 13 digits.
     init?(_ cell: UnsafeRawBufferPointer?) {
-        guard let cell, cell.count == 13, cell.allSatisfy({ (48...57).contains($0) }) else {
+        guard let cell, cell.count == 13, cell.allSatisfy({ $0.isASCIIDigit }) else {
             return nil
         }
         digits = InlineArray { cell[$0] }

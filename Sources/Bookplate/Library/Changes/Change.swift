@@ -3,9 +3,11 @@ import Postgres
 
 /// An entry of a library's change log: one object was created, updated, or deleted.
 struct Change: Sendable, Equatable {
+    /// The number of the change. Later changes of the library have greater numbers.
     let seq: Int64
     /// CREATED, UPDATED, or DELETED.
     let kind: String
+    /// The name of the type of the object, such as `Book`.
     let typename: String
     let id: UUID
     /// The time of the change in microseconds since the Unix epoch.

@@ -4,6 +4,7 @@ import Postgres
 
 /// Loads `Query.changes`: a page of the change log of the caller's library.
 struct Changes: FieldLoader {
+    /// The maximum number of changes of a page.
     static let firstMax = 500
 
     static let pageFields: [String: FieldResolver] = [
@@ -90,11 +91,7 @@ private struct ChangesOfPage: FieldLoader {
             for parents: any ObjectBatch, arguments: ArgumentValues, in request: RequestContext
         ) throws(BookplateError) -> Load {
             guard let page = (parents as? ChangePageBatch)?.page else { throw .internalError }
-            let items = page.changes.indices.map { Slot.object(group: 0, index: Int32($0)) }
-            return .ready(
-                Children(
-                    slots: [.list(start: 1, count: Int32(items.count))] + items,
-                    groups: [.init(ChangeBatch(page.changes, selection))]))
+            return .ready(.list(of: ChangeBatch(page.changes, selection)))
         }
     }
 }

@@ -37,8 +37,6 @@ package final class ExportEndpoint {
         guard Self.runningCount.add(1, ordering: .relaxed).newValue <= Self.concurrencyMax else {
             throw .rateLimited(retryAfterSeconds: 10)
         }
-        let request = RequestContext(
-            viewer: link.viewer, database: database, services: services, requestID: requestID)
         let user = link.viewer.userID
         let archive: ExportArchive
         do throws(ZipError) {
@@ -47,6 +45,10 @@ package final class ExportEndpoint {
             throw internalError(error, requestID)
         }
         while let step = await archive.next() {
+            // A context checks the session once. An account that is moved or deleted meanwhile must not seem to be empty.
+            let request = RequestContext(
+                viewer: link.viewer, database: database, services: services,
+                requestID: requestID)
             let input = try await input(for: step, of: user, in: request)
             do throws(ZipError) {
                 try await archive.append(input)
@@ -69,8 +71,8 @@ package final class ExportEndpoint {
             return .rows(results[page])
         case .cover(let book, let version):
             do throws(ObjectError) {
-                let bytes = try await services.covers.bytes(
-                    of: book, version: version, user: user)
+                let bytes = try await LibraryExport.coverBytes(
+                    of: book, version: version, user: user, in: request.services.covers.store)
                 return .cover(bytes)
             } catch {
                 throw internalError(error.description, request.requestID)
@@ -138,18 +140,4 @@ private actor ExportArchive {
 
     /// The file, open for reading.
     nonisolated var object: OpenObject? { OpenObject(descriptor: dup(file)) }
-}
-
-extension Covers {
-    /// Returns the full-size image of a version; nil if it no longer exists or is unreadable.
-    ///
-    /// - Throws: An `ObjectError` if the store itself cannot be read.
-    package func bytes(
-        of book: UUID, version: String, user: UUID
-    ) async throws(ObjectError) -> [UInt8]? {
-        guard let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)"),
-            let path = ObjectPath(key, version: version, .full)
-        else { return nil }
-        return try await store.readUnlessDamaged(path)
-    }
 }

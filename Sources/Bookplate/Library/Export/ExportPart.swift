@@ -3,51 +3,54 @@ import Postgres
 
 /// A part of a library that is exported to an archive of its own, so that libraries of any size can be imported again.
 struct ExportPart: Equatable {
-    /// Rows with ids between two others. Nil is the beginning or the end.
-    struct Range: Equatable {
-        /// The id before the first one.
-        let first: UUID?
+    /// The rows of a part, in the order of their ids.
+    struct IDRange: Equatable {
+        /// The id of the last row before the part; nil if the part has the first rows.
+        let after: UUID?
+        /// The id of the last row of the part; nil if the part has all further rows.
         let last: UUID?
     }
 
     /// Whether the part contains the profile and the shelves.
     let isFirst: Bool
     /// The books with their reads, progress, notes, covers, and what e-readers have reported; nil if there are none.
-    let books: Range?
-    let swipes: Range?
+    let books: IDRange?
+    let swipes: IDRange?
     var bookCount = 0
 
-    /// The maximum size of the books of a part: the estimated size of their JSON and that of their covers. The rest of 25 MB is for one
+    /// The maximum size of the books of a part: the estimated size of their JSON and that of their covers. The rest of 25 MiB is for one
     /// more book and for the archive itself.
     private static let bytesMax = 18_000_000
     /// The maximum number of the records of books, progress, and notes, and of the swipes.
     private static let recordsMax = 45_000
 
+    /// The size of `bytes`: one byte with flags, and two ids of 16 bytes.
     static let byteCount = 33
 
-    /// The flags, and the first and the last id. A part with both books and swipes is the only one of its library, so both have the
+    /// The flags, and the two ids of the range. A part with both books and swipes is the only one of its library, so both have the
     /// same range.
     var bytes: [UInt8] {
         let flags: UInt8 = (isFirst ? 1 : 0) | (books == nil ? 0 : 2) | (swipes == nil ? 0 : 4)
         let range = books ?? swipes
         let none = UUID(high: 0, low: 0)
-        return [flags] + (range?.first ?? none).bytes + (range?.last ?? none).bytes
+        return [flags] + (range?.after ?? none).bytes + (range?.last ?? none).bytes
     }
 
-    init(isFirst: Bool, books: Range?, swipes: Range?, bookCount: Int = 0) {
+    init(isFirst: Bool, books: IDRange?, swipes: IDRange?, bookCount: Int = 0) {
         self.isFirst = isFirst
         self.books = books
         self.swipes = swipes
         self.bookCount = bookCount
     }
 
+    /// Returns nil if the bytes are not those of a part. The number of books is 0.
     init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount, bytes[0] < 8 else { return nil }
         func id(_ start: Int) -> UUID? {
             let id = bytes[start..<start + 16].withUnsafeBytes { UUID(bytes: $0) }
             return id == UUID(high: 0, low: 0) ? nil : id
         }
-        let range = Range(first: id(1), last: id(17))
+        let range = IDRange(after: id(1), last: id(17))
         isFirst = bytes[0] & 1 != 0
         books = bytes[0] & 2 != 0 ? range : nil
         swipes = bytes[0] & 4 != 0 ? range : nil
@@ -59,7 +62,7 @@ struct ExportPart: Equatable {
     ) -> [ExportPart] {
         if books.count < 2, swipes.count < 2 {
             // New books may be added until the download.
-            let all = Range(first: nil, last: nil)
+            let all = IDRange(after: nil, last: nil)
             return [
                 ExportPart(
                     isFirst: true, books: all, swipes: all, bookCount: books.first?.count ?? 0)
@@ -69,14 +72,14 @@ struct ExportPart: Equatable {
         if books.isEmpty {
             // Documents of e-readers may have no book.
             parts.append(
-                ExportPart(isFirst: true, books: Range(first: nil, last: nil), swipes: nil))
+                ExportPart(isFirst: true, books: IDRange(after: nil, last: nil), swipes: nil))
         }
         for (index, part) in books.enumerated() {
             parts.append(
                 ExportPart(
                     isFirst: parts.isEmpty,
-                    books: Range(
-                        first: index == 0 ? nil : books[index - 1].last,
+                    books: IDRange(
+                        after: index == 0 ? nil : books[index - 1].last,
                         last: index == books.count - 1 ? nil : part.last), swipes: nil,
                     bookCount: part.count))
         }
@@ -84,8 +87,8 @@ struct ExportPart: Equatable {
             parts.append(
                 ExportPart(
                     isFirst: parts.isEmpty, books: nil,
-                    swipes: Range(
-                        first: index == 0 ? nil : swipes[index - 1].last,
+                    swipes: IDRange(
+                        after: index == 0 ? nil : swipes[index - 1].last,
                         last: index == swipes.count - 1 ? nil : swipes[index].last)))
         }
         return parts
@@ -103,6 +106,7 @@ struct ExportPart: Equatable {
         }
     }
 
+    /// Returns the end of each part with books.
     static let ofBooks = TypedStatement<End>(
         """
         SELECT (array_agg(s.id ORDER BY s.id DESC))[1], count(*)::int
@@ -151,6 +155,7 @@ struct ExportPart: Equatable {
         ORDER BY s.part
         """)
 
+    /// Returns the end of each part with swipes.
     static let ofSwipes = TypedStatement<End>(
         """
         SELECT (array_agg(s.edition_id ORDER BY s.edition_id DESC))[1], count(*)::int

@@ -2,6 +2,7 @@ import BookSources
 import GraphQL
 import Postgres
 
+/// A book with its review, its shelves, and its reads.
 struct ExportedBook: ExportedJSONItem {
     let id: UUID
     let cardID: UUID?
@@ -166,6 +167,7 @@ struct ExportedBook: ExportedJSONItem {
         """)
 }
 
+/// The review of a book. It is decoded from columns of the book's row.
 struct ExportedReview: RowDecodable {
     let id: UUID?
     /// Nil for a review without a rating.

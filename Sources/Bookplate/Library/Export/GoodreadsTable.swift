@@ -2,6 +2,7 @@ import BookSources
 
 /// Writes books in the format of a Goodreads export, which many other applications can import.
 enum GoodreadsTable {
+    /// The line with the names of the columns.
     static let header = bytes([
         "Book Id", "Title", "Author", "Author l-f", "Additional Authors", "ISBN", "ISBN13",
         "My Rating", "Average Rating", "Publisher", "Binding", "Number of Pages",
@@ -10,6 +11,7 @@ enum GoodreadsTable {
         "Read Count", "Owned Copies",
     ])
 
+    /// Returns the line of a book, with a line feed at its end.
     static func line(_ book: ExportedBook) -> [UInt8] {
         let shelves = book.shelves
         let exclusive = exclusiveShelf(of: book.status)
@@ -47,7 +49,7 @@ enum GoodreadsTable {
 
     /// Returns the last day of the latest finished read. Other applications need the whole date.
     private static func dateRead(_ book: ExportedBook) -> String {
-        let days = book.reads.filter { $0["outcome"]?.string == "FINISHED" }
+        let days = book.reads.filter { $0["outcome"]?.string == ReadOutcome.finished.rawValue }
             .compactMap { $0["finishedOn"]?.string }
         guard let last = days.last, last.utf8.count == 10 else { return "" }
         return last.replacing("-", with: "/")
@@ -55,8 +57,8 @@ enum GoodreadsTable {
 
     private static func readCount(_ book: ExportedBook) -> Int {
         max(
-            book.reads.count { $0["outcome"]?.string == "FINISHED" },
-            book.status == "READ" ? 1 : 0)
+            book.reads.count { $0["outcome"]?.string == ReadOutcome.finished.rawValue },
+            book.status == ReadingStatus.read.rawValue ? 1 : 0)
     }
 
     /// Returns `Jay Rubin (Translator)` for a translator, and only the name for an author.
@@ -66,6 +68,7 @@ enum GoodreadsTable {
             ? author.name : "\(author.name) (\(role.prefix(1))\(role.dropFirst().lowercased()))"
     }
 
+    /// Returns a line of comma-separated values. Fields with commas, quotes, or line breaks are quoted.
     private static func bytes(_ fields: [String]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (index, field) in fields.enumerated() {
@@ -103,12 +106,12 @@ enum GoodreadsTable {
     }
 
     private static func exclusiveShelf(of status: String) -> String {
-        switch status {
-        case "READ": "read"
-        case "READING": "currently-reading"
-        case "PAUSED": "paused"
-        case "DID_NOT_FINISH": "did-not-finish"
-        default: "to-read"
+        switch ReadingStatus(rawValue: status) {
+        case .read: "read"
+        case .reading: "currently-reading"
+        case .paused: "paused"
+        case .didNotFinish: "did-not-finish"
+        case .wantToRead, nil: "to-read"
         }
     }
 

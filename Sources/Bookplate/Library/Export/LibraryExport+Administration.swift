@@ -79,7 +79,10 @@ extension LibraryExport {
         }
     }
 
-    private static func coverBytes(
+    /// Returns the full-size image of a version of a cover; nil if it no longer exists or is unreadable.
+    ///
+    /// - Throws: An `ObjectError` if the store itself cannot be read.
+    static func coverBytes(
         of book: UUID, version: String, user: UUID, in store: any ObjectStore
     ) async throws(ObjectError) -> [UInt8]? {
         guard let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)"),

@@ -31,6 +31,7 @@ package final class LibraryExport {
             ereaderDocuments, ereaderPositions, swipes, goodreadsTable, covers, done
     }
 
+    /// The maximum number of rows of a page.
     private static let pageMax: Int32 = 500
 
     private let userID: UUID
@@ -39,11 +40,14 @@ package final class LibraryExport {
     private let zip: ZipWriter
     /// The covers of the current page that are not yet written, in reverse order.
     private var remainingCovers: [ExportedCover] = []
+    /// Whether the current page of covers is the last one.
     private var isLastPage = false
     private var phase = Phase.profile
     /// The id of the last row of the previous page.
     private var after: UUID?
+    /// Whether a list of `library.json` has begun and not ended.
     private var isInList = false
+    /// Whether no item of the list has been written, so that the next one follows no comma.
     private var isFirstItem = true
 
     /// - Parameters:
@@ -96,7 +100,7 @@ package final class LibraryExport {
             parameters.append(uuid: phase == .swipes ? part?.swipes?.last : part?.books?.last)
         }
         if [.progress, .notes, .ereaderDocuments].contains(phase) {
-            parameters.append(uuid: part?.books?.first)
+            parameters.append(uuid: part?.books?.after)
         }
         return .rows(statement, parameters)
     }
@@ -137,7 +141,7 @@ package final class LibraryExport {
         case .ereaderDocuments:
             if try writeItems(rows.decode(ExportedEReaderDocument.self)) {
                 try beginList("ereaderPositions", .ereaderPositions)
-                after = part?.books?.first
+                after = part?.books?.after
             }
         case .ereaderPositions:
             if try writeItems(rows.decode(ExportedEReaderPosition.self)) { try beginSwipes() }
@@ -186,13 +190,13 @@ package final class LibraryExport {
     private func beginBooks() throws(ZipError) {
         guard part == nil || part?.books != nil else { return try beginSwipes() }
         try beginList("books", .books)
-        after = part?.books?.first
+        after = part?.books?.after
     }
 
     private func beginSwipes() throws(ZipError) {
         guard part == nil || part?.swipes != nil else { return try endLibrary() }
         try beginList("swipes", .swipes)
-        after = part?.swipes?.first
+        after = part?.swipes?.after
     }
 
     /// Ends `library.json` and begins what follows it. A part has no table for other applications.
@@ -205,7 +209,7 @@ package final class LibraryExport {
             return enter(.goodreadsTable)
         }
         enter(.covers)
-        after = part?.books?.first
+        after = part?.books?.after
         guard part?.books == nil else { return }
         // There are no covers without books.
         isLastPage = true

@@ -122,7 +122,7 @@ extension PartialDate {
     }
 
     private static func number(_ text: some StringProtocol) -> Int? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } && text.utf8.count <= 9
+        text.utf8.allSatisfy { $0.isASCIIDigit } && text.utf8.count <= 9
             ? Int(text) : nil
     }
 }

@@ -23,7 +23,7 @@ enum Import {
                     .many, failureType, key: id, matching: "f.import_id",
                     from: """
                         import_failures f
-                        WHERE f.user_id = $1 AND f.import_id = ANY($2)
+                        WHERE f.user_id = $1 AND f.import_id = $2
                         ORDER BY f.line, f.position
                         """)),
         ])

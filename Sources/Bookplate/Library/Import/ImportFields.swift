@@ -33,14 +33,14 @@ final class ImportColumns {
 
     /// Records the cells of a record.
     func fill(_ names: [String], _ cells: [String]) {
-        for (name, cell) in zip(names, cells) where Self.saysSomething(cell) {
+        for (name, cell) in zip(names, cells) where Self.hasValue(cell) {
             let key = Self.normalized(name)
             if filled.updateValue(name, forKey: key) == nil { order.append(key) }
         }
     }
 
     /// Whether the cell has a value other than those that exports write for a missing one.
-    private static func saysSomething(_ cell: String) -> Bool {
+    private static func hasValue(_ cell: String) -> Bool {
         guard cell.utf8.count <= 6 else { return true }
         return !["", "0", "0.0", "no", "false", "{}", "[]"].contains(cell.trimmed.lowercased())
     }
@@ -99,6 +99,9 @@ final class ImportFields {
         short(raw(name), name, max: max)
     }
 
+    /// Returns the trimmed text; nil if it is empty or, with a report, if it has more than `max` characters.
+    ///
+    /// - Parameter name: The name of the field in the report.
     func short(_ text: String, _ name: String, max: Int) -> String? {
         do throws(BookplateError) {
             return try TextInput.optional(text, field: name, charactersMax: max)
@@ -176,7 +179,7 @@ final class ImportFields {
         return number > 0 ? Int32(number) : nil
     }
 
-    /// Returns a year as text; nil for an empty cell.
+    /// Returns a year from -5000 to 9999; nil for 0 and for an empty cell.
     func year(_ name: String) -> Int32? {
         let text = raw(name).trimmed
         if text.isEmpty || text == "0" { return nil }

@@ -83,12 +83,10 @@ struct ImportLibrary: JobHandler {
                 if case .book(let book) = record.content { readCount += book.reads.count }
             }
             if batch.isEmpty { return }
-            var json = ResponseWriter()
-            json.write(Value.list(batch))
             let storedCounts = try await storedImport.job.write { pipeline in
                 var parameters = Parameters.of(storedImport.importID)
                 parameters.append(int32: Int32(clamping: index))
-                parameters.append(jsonb: json.bytes)
+                parameters.append(jsonb: .list(batch))
                 let storedCount = pipeline.append(StoredImport.store, parameters)
                 if canSearch {
                     pipeline.requestCovers(ofNewBooksOf: storedImport.user, except: booksWithCovers)

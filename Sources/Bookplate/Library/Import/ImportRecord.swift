@@ -69,7 +69,7 @@ struct ImportedBook: Equatable {
     var category: String?
     var genre: String?
     var description: String?
-    var status = "WANT_TO_READ"
+    var status = ReadingStatus.wantToRead
     var currentPage: Int32?
     var addedAt: Instant?
     var startedAt: Instant?
@@ -113,7 +113,7 @@ struct ImportedBook: Equatable {
         add("category", category.map { .string($0) })
         add("genre", genre.map { .string($0) })
         add("description", description.map { .string($0) })
-        add("status", .string(status))
+        add("status", .string(status.rawValue))
         add("currentPage", currentPage.map { .int(Int($0)) })
         add("addedAt", addedAt.map { .string($0.preciseText) })
         add("startedAt", startedAt.map { .string($0.preciseText) })
@@ -150,6 +150,7 @@ struct ImportedReview: Equatable {
     var updatedAt: Instant?
 }
 
+/// A shelf to import.
 struct ImportedShelf: Equatable {
     var id: UUID?
     var name: String
@@ -236,6 +237,7 @@ struct ImportedProgress: Equatable {
     }
 }
 
+/// A swipe of a Bookplate library.
 struct ImportedSwipe: Equatable {
     var cardID: UUID
     var action: String
@@ -263,17 +265,5 @@ extension UUID {
         // Version 8 is for rules that an implementation defines: https://www.rfc-editor.org/rfc/rfc9562#section-5.8
         return UUID(
             high: number(0) & ~0xF000 | 0x8000, low: number(8) & ~(0b11 << 62) | 1 << 63)
-    }
-}
-
-extension Instant {
-    /// The instant in RFC 3339 format in UTC, with all microseconds. PostgreSQL does not read the year 0, so its instants become
-    /// the first one of the year 1.
-    var preciseText: String {
-        let microseconds = max(microseconds, -62_135_596_800_000_000)
-        let text = Instant(microseconds: microseconds).text
-        let micros = ((microseconds % 1000) + 1000) % 1000
-        let digits = String(micros + 1000).dropFirst()
-        return text.dropLast() + digits + "Z"
     }
 }

@@ -71,6 +71,7 @@ struct ImportRecords: Sequence, IteratorProtocol {
         }
     }
 
+    /// Returns the import record of a table's record, completed from the earlier records of the file.
     private mutating func completed(
         line: Int, _ record: Result<([String], [String: Int], [String]), ImportProblem>,
         _ table: any TableFormat.Type
@@ -81,7 +82,7 @@ struct ImportRecords: Sequence, IteratorProtocol {
             let fields = ImportFields(
                 positions: positions, cells: cells, columns: columns, dayOrder: dayOrder)
             var book = try table.book(fields)
-            if book.status == "READ" {
+            if book.status == .read {
                 let key = UUID.derived(
                     from: "title", book.title.lowercased(),
                     book.authors.names.first?.lowercased() ?? "", book.isbn?.description ?? "")

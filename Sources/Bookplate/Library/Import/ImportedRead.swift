@@ -4,12 +4,6 @@ import Postgres
 
 /// One reading of a book to import.
 struct ImportedRead: Equatable, Sendable {
-    enum Outcome: String, Sendable {
-        case reading = "READING"
-        case finished = "FINISHED"
-        case didNotFinish = "DID_NOT_FINISH"
-    }
-
     enum Format: String, Sendable {
         case print = "PRINT"
         case ebook = "EBOOK"
@@ -38,7 +32,7 @@ struct ImportedRead: Equatable, Sendable {
     var id: UUID?
     var startedOn: PartialDate?
     var finishedOn: PartialDate?
-    var outcome: Outcome
+    var outcome: ReadOutcome
     var format: Format?
     /// The length of an audiobook.
     var lengthSeconds: Int32?
@@ -80,25 +74,25 @@ extension ImportedBook {
         }
         let hasOpenRead = reads.contains { $0.outcome == .reading }
         switch status {
-        case "READ":
+        case .read:
             // A read without an end has ended on an unknown day.
             for index in reads.indices { reads[index].outcome = .finished }
-        case "DID_NOT_FINISH":
+        case .didNotFinish:
             for index in reads.indices
             where reads[index].outcome == .reading || index == reads.indices.last {
                 reads[index].outcome = .didNotFinish
             }
-        case "WANT_TO_READ" where hasOpenRead: status = "READING"
-        case "READING" where !hasOpenRead: reads.append(ImportedRead(outcome: .reading))
+        case .wantToRead where hasOpenRead: status = .reading
+        case .reading where !hasOpenRead: reads.append(ImportedRead(outcome: .reading))
         default: break
         }
         let finishedCount = reads.count { $0.outcome == .finished }
         // Sources disagree on whether a reading that goes on, or was given up, counts.
-        readCount = status == "READ" ? max(Int(count ?? 0), finishedCount, 1) : finishedCount
+        readCount = status == .read ? max(Int(count ?? 0), finishedCount, 1) : finishedCount
         let format = binding.flatMap { ImportedRead.Format(binding: $0) }
         for index in reads.indices { reads[index].format = reads[index].format ?? format }
         startedAt = reads.last?.startedOn?.start
-        finishedAt = status == "READ" ? reads.last?.finishedOn?.start : nil
+        finishedAt = status == .read ? reads.last?.finishedOn?.start : nil
     }
 
     /// Adds reads without dates until there are `readCount` finished ones.

@@ -16,13 +16,14 @@ struct JSONItems {
     let members: [Member]
     private let bytes: [UInt8]
 
+    /// The limits of one item. A value that `value` returns as a whole has the same limits.
     private static let limits = JSONLimits(bytesMax: 16 << 20)
 
     /// - Throws: If the bytes are not a JSON object. The values of its members are not checked.
     init(_ bytes: [UInt8], membersMax: Int) throws(ImportProblem) {
         var scanner = JSONScanner(bytes)
         var members: [Member] = []
-        try scanner.open(UInt8(ascii: "{"))
+        try scanner.skip(UInt8(ascii: "{"))
         while try scanner.beginItem(closing: UInt8(ascii: "}"), isFirst: members.isEmpty) {
             guard members.count < membersMax else {
                 throw ImportProblem("The file has more than \(membersMax) members.")
@@ -30,7 +31,7 @@ struct JSONItems {
             let nameStart = scanner.position
             try scanner.skipString()
             let name = try Self.value(bytes[nameStart..<scanner.position]).string ?? ""
-            try scanner.open(UInt8(ascii: ":"))
+            try scanner.skip(UInt8(ascii: ":"))
             scanner.skipSpace()
             let start = scanner.position
             try scanner.skipValue()
@@ -69,7 +70,7 @@ struct JSONItems {
 
         fileprivate init(_ bytes: [UInt8], _ start: Int) {
             scanner = JSONScanner(bytes, start)
-            hasEnded = (try? scanner.open(UInt8(ascii: "["))) == nil
+            hasEnded = (try? scanner.skip(UInt8(ascii: "["))) == nil
         }
 
         /// Returns the next item, or the reason why it cannot be read.
@@ -119,7 +120,10 @@ private struct JSONScanner {
         }
     }
 
-    mutating func open(_ byte: UInt8) throws(ImportProblem) {
+    /// Skips white space and this byte.
+    ///
+    /// - Throws: If another byte is next.
+    mutating func skip(_ byte: UInt8) throws(ImportProblem) {
         skipSpace()
         guard position < bytes.count, bytes[position] == byte else { throw unexpected }
         position += 1
@@ -133,11 +137,12 @@ private struct JSONScanner {
             position += 1
             return false
         }
-        if !isFirst { try open(UInt8(ascii: ",")) }
+        if !isFirst { try skip(UInt8(ascii: ",")) }
         skipSpace()
         return true
     }
 
+    /// Skips a value: up to its closing bracket or quote, or up to the byte that ends a number or a word.
     mutating func skipValue() throws(ImportProblem) {
         var depth = 0
         let start = position

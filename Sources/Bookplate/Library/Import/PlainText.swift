@@ -34,6 +34,7 @@ private func isTag(_ text: Substring) -> Bool {
     return first == "/" || first == "!" || (first.isASCII && first.isLetter)
 }
 
+/// Returns the character of a reference such as `amp`, `#39`, or `#x27`; nil if it is unknown.
 private func character(_ reference: Substring) -> String? {
     switch reference {
     case "amp": return "&"

@@ -11,7 +11,7 @@ struct ReaderRecord {
     let problems: [String]
 
     static let booksMax = 50_000
-    static let shelvesMax = 500
+    static let shelvesMax = Shelf.countMax
 
     /// - Throws: If the line is not a reader.
     init(_ line: [UInt8]) throws(ImportProblem) {
@@ -53,10 +53,10 @@ struct ReaderRecord {
             .init("subject", .string(subject)),
             .init(
                 "displayName",
-                Self.value(members.text("displayName", max: Sessions.displayNameCharactersMax))),
-            .init("email", Self.value(Self.email(members))),
-            .init("createdAt", Self.value(members.instant("createdAt")?.preciseText)),
-            .init("timeZone", Self.value(members.text("timeZone", max: 100))),
+                .text(members.text("displayName", max: Sessions.displayNameCharactersMax))),
+            .init("email", .text(Self.email(members))),
+            .init("createdAt", .text(members.instant("createdAt")?.preciseText)),
+            .init("timeZone", .text(members.text("timeZone", max: 100))),
             .init(
                 "preferredGenres",
                 .list(
@@ -68,8 +68,6 @@ struct ReaderRecord {
         bookCount = bookValues.count
         self.problems = members.problems.map { "\($0.field ?? ""): \($0.message)" } + problems
     }
-
-    private static func value(_ text: String?) -> Value { text.map { .string($0) } ?? .null }
 
     /// The value of `users.apple_sub`, as `VerifiedIdentity.subject` has it.
     private static func subject(_ members: BookplateMembers) -> String? {

@@ -105,10 +105,8 @@ package struct ReadersImport {
         /// Sends a batch. The lane must be idle.
         mutating func start(_ batch: Batch, in tenant: UUID) throws(Failure) {
             guard !batch.readers.isEmpty else { return }
-            var json = ResponseWriter()
-            json.write(Value.list(batch.readers))
             var parameters = Parameters.of(tenant)
-            parameters.append(jsonb: json.bytes)
+            parameters.append(jsonb: .list(batch.readers))
             try mappingError(Failure.database) { () throws(PostgresError) in
                 try connection.send(ReadersImport.importReaders, parameters)
             }

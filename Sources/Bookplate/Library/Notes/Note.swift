@@ -15,7 +15,7 @@ enum Note {
     static let chapterCharactersMax = 500
     private static let bookID = Column("n.book_id", .uuid)
     private static let createdAt = Column("n.created_at", .timestamp)
-    private static let place = Column("n.place", .float)
+    private static let position = Column("n.position", .float)
 
     static let type: RowType = RowType(
         name: "Note", table: "notes n", scope: "n.user_id = $1", id: id,
@@ -24,7 +24,7 @@ enum Note {
             "book": .relation(
                 RowRelation(
                     .one, Book.type, key: bookID, matching: "b.id",
-                    from: "books b WHERE b.user_id = $1 AND b.id = ANY($2)")),
+                    from: "books b WHERE b.user_id = $1 AND b.id = $2")),
             "text": .column(Column("n.text", .text)),
             "comment": .column(Column("n.comment", .text)),
             "chapter": .column(Column("n.chapter", .text)),
@@ -76,14 +76,14 @@ enum Note {
         type, key: Book.id,
         orders: [
             RowOrder(
-                name: "notes", columns: [.init(place), .init(createdAt), .init(id)],
+                name: "notes", columns: [.init(position), .init(createdAt), .init(id)],
                 isDescending: false)
         ],
         source: { _, _ in
             .init(
                 from: """
                     (
-                        SELECT o.*, note_place(o.page, o.percent, o.seconds, b.page_count, l.seconds) AS place
+                        SELECT o.*, note_position(o.page, o.percent, o.seconds, b.page_count, l.seconds) AS position
                         FROM books b
                         CROSS JOIN LATERAL (SELECT audio_length(b.user_id, b.id) AS seconds) l
                         JOIN notes o ON o.user_id = b.user_id AND o.book_id = b.id

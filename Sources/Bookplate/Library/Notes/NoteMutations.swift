@@ -49,7 +49,7 @@ extension Note {
         let changes = try NoteInput.changes(InputObject(arguments["input"]))
         let (results, problem) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, id)
-            parameters.append(json: changes)
+            parameters.append(jsonb: changes)
             let problem = pipeline.append(Problem.change, parameters)
             note.append([id], to: &pipeline, for: viewer)
             return problem
@@ -85,7 +85,7 @@ extension Note {
                 case "BOOK": .notFound(Book.noSuchBook)
                 case "NOTE": .notFound(noSuchNote)
                 case "EMPTY": NoteInput.noContent
-                case "TAKEN": ChosenID.isTaken
+                case "TAKEN": ChosenID.takenError
                 case "DELETED": .notFound("The note with this ID was deleted.")
                 case "BOOK_FULL":
                     .badUserInput(
@@ -104,17 +104,10 @@ extension Note {
 
         static func parameters(_ notes: [NoteInput], _ viewer: Viewer) -> Parameters {
             var parameters = Parameters.of(viewer.userID)
-            parameters.append(json: .list(notes.map(\.json)))
+            parameters.append(jsonb: .list(notes.map(\.json)))
             return parameters
         }
     }
 
-    private struct DeletedOf: RowDecodable {
-        /// The book of the deleted note; nil if there was no such note.
-        let id: UUID?
-
-        init?(_ row: inout RowReader) { id = row.uuid() }
-    }
-
-    private static let deleteNote = TypedStatement<DeletedOf>("SELECT delete_note($1, $2)")
+    private static let deleteNote = TypedStatement<ParentOfDeleted>("SELECT delete_note($1, $2)")
 }

@@ -1,20 +1,25 @@
 /// The parts of the statement of `BookCreation` that add the reads of the book: the JSON list `$22`.
 enum NewBookReads {
-    /// The condition that the chosen id of a read belongs to another object. A repeated request finds its own reads.
-    static let taken = """
-        OR EXISTS (
-                  SELECT
-                  FROM jsonb_to_recordset($22) AS g (id uuid, "isIDChosen" boolean)
-                  WHERE g."isIDChosen"
-                    AND (
-                      g.id = $2
-                      OR is_other_object($1, g.id)
-                      OR EXISTS (SELECT FROM reads r WHERE r.user_id = $1 AND r.id = g.id AND r.book_id <> $2)
-                      OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = $1 AND p.id = g.id)
-                      OR EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = $1 AND t.id = g.id)
-                    )
-                )
+    /// Returns the condition that the chosen id of a read of the JSON list belongs to another object. `$1` is the user, and `$2`
+    /// the id of the book. A repeated request finds its own reads.
+    static func isTaken(_ reads: String) -> String {
         """
+        EXISTS (
+          SELECT
+          FROM jsonb_to_recordset(\(reads)) AS g (id uuid, "isIDChosen" boolean)
+          WHERE g."isIDChosen"
+            AND (
+              g.id = $2
+              OR is_other_object($1, g.id)
+              OR EXISTS (SELECT FROM reads r WHERE r.user_id = $1 AND r.id = g.id AND r.book_id <> $2)
+              OR EXISTS (SELECT FROM progress_entries p WHERE p.user_id = $1 AND p.id = g.id)
+              OR EXISTS (SELECT FROM reading_tombstones t WHERE t.user_id = $1 AND t.id = g.id)
+            )
+        )
+        """
+    }
+
+    /// The part that inserts the reads.
     static let added = """
         , added_reads AS (
           INSERT INTO reads (

@@ -23,7 +23,7 @@ struct PartialDate: Hashable, Sendable {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard (1...3).contains(parts.count),
             zip(parts, [4, 2, 2]).allSatisfy({ part, length in
-                part.utf8.count == length && part.utf8.allSatisfy { (48...57).contains($0) }
+                part.utf8.count == length && part.utf8.allSatisfy { $0.isASCIIDigit }
             })
         else { return nil }
         let numbers = parts.compactMap { Int($0) }
@@ -36,7 +36,7 @@ struct PartialDate: Hashable, Sendable {
         guard years.contains(year) else { return nil }
         if let month {
             guard (1...12).contains(month) else { return nil }
-            if let day, !(1...Self.days(in: month, of: year)).contains(day) { return nil }
+            if let day, !(1...Instant.days(in: month, of: year)).contains(day) { return nil }
         } else if day != nil {
             return nil
         }
@@ -71,14 +71,6 @@ struct PartialDate: Hashable, Sendable {
     static func latest(now: UnixSeconds = unixSecondsNow()) -> PartialDate? {
         PartialDate(
             String(Instant(microseconds: Int64(now + 86_400) * 1_000_000).text.prefix(10)))
-    }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-        switch month {
-        case 4, 6, 9, 11: 30
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        default: 31
-        }
     }
 
     /// Checks an input of the scalar `Date`.

@@ -16,7 +16,7 @@ enum ProgressEntry {
             "read": .relation(
                 RowRelation(
                     .one, Read.type, key: readID, matching: "r.id",
-                    from: "reads r WHERE r.user_id = $1 AND r.id = ANY($2)")),
+                    from: "reads r WHERE r.user_id = $1 AND r.id = $2")),
             "at": .column(at),
             "page": .column(Column(page, .integer)),
             "percent": .column(Column(percent, .float)),
@@ -67,7 +67,7 @@ enum ProgressEntry {
                 ORDER BY l.at DESC, l.id DESC
                 LIMIT 1
             ) p
-            WHERE of_read.user_id = $1 AND of_read.id = ANY($2)
+            WHERE of_read.user_id = $1 AND of_read.id = $2
             """)
 
     /// Relies on this plan: a page is read from `progress_entries_of_read`, starting after the cursor.

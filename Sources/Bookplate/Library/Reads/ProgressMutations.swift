@@ -6,7 +6,7 @@ import Postgres
 extension ProgressEntry {
     /// The maximum number of entries of one `logProgress`.
     static let batchMax = 100
-    /// The maximum number of entries of a read.
+    /// The maximum number of entries of a read; in SQL, `entries_of_read_max`.
     static let ofReadMax = 10_000
 
     static let log = PlainMutation(.many) { arguments, request throws(BookplateError) in
@@ -23,7 +23,7 @@ extension ProgressEntry {
         if !valid.isEmpty {
             let problems = try await request.write { pipeline, viewer in
                 var parameters = Parameters.of(viewer.userID)
-                parameters.append(json: .list(valid.map(\.json)))
+                parameters.append(jsonb: .list(valid.map(\.json)))
                 return pipeline.append(Problem.log, parameters)
             }
             errors = problems.map(\.error)
@@ -43,7 +43,7 @@ extension ProgressEntry {
         let changes = try ProgressInput.changes(InputObject(arguments["input"]))
         let (results, problem) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, id)
-            parameters.append(json: changes)
+            parameters.append(jsonb: changes)
             let problem = pipeline.append(Problem.change, parameters)
             entry.append([id], to: &pipeline, for: viewer)
             return problem
@@ -81,7 +81,7 @@ extension ProgressEntry {
                 case nil: nil
                 case "READ": .notFound(Read.noSuchRead)
                 case "ENTRY": .notFound(noSuchEntry)
-                case "TAKEN": ChosenID.isTaken
+                case "TAKEN": ChosenID.takenError
                 case "DELETED": .notFound("The progress entry with this ID was deleted.")
                 case "FULL":
                     .badUserInput(
@@ -106,14 +106,8 @@ extension ProgressEntry {
             "SELECT problem, page_count, length_seconds FROM change_progress($1, $2, $3)")
     }
 
-    private struct DeletedOf: RowDecodable {
-        /// The read of the deleted entry; nil if there was no such entry.
-        let id: UUID?
-
-        init?(_ row: inout RowReader) { id = row.uuid() }
-    }
-
-    private static let deleteEntry = TypedStatement<DeletedOf>("SELECT delete_progress($1, $2)")
+    private static let deleteEntry = TypedStatement<ParentOfDeleted>(
+        "SELECT delete_progress($1, $2)")
 }
 
 /// An entry to log: the input type `LogProgressInput`.
@@ -160,7 +154,7 @@ struct ProgressInput {
     static let positions = ["page", "percent", "seconds"]
     static let wrongPosition = BookplateError.badUserInput(
         field: "percent", "Send exactly one of page, percent, and seconds.")
-    /// Device clocks may be ahead, and an app may send a local time as UTC.
+    /// How far a time may be in the future: device clocks may be ahead, and an app may send a local time as UTC.
     private static let toleranceSeconds: Int64 = 86_400
 
     /// Returns the only position of the input; nil if none of the fields is present.

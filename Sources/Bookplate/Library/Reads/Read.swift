@@ -6,7 +6,7 @@ import Postgres
 enum Read {
     static let id = Column("r.id", .uuid)
     static let noSuchRead = "There is no such read in the library."
-    /// The maximum number of reads of a book.
+    /// The maximum number of reads of a book; in SQL, `reads_of_book_max`.
     static let ofBookMax = 200
     static let noteCharactersMax = 10_000
     private static let bookID = Column("r.book_id", .uuid)
@@ -20,7 +20,7 @@ enum Read {
             "book": .relation(
                 RowRelation(
                     .one, Book.type, key: bookID, matching: "b.id",
-                    from: "books b WHERE b.user_id = $1 AND b.id = ANY($2)")),
+                    from: "books b WHERE b.user_id = $1 AND b.id = $2")),
             "startedOn": .column(Column("r.started_on", .text)),
             "finishedOn": .column(Column("r.finished_on", .text)),
             "outcome": .column(Column("r.outcome", .text)),
@@ -40,7 +40,7 @@ enum Read {
         .one, type, key: Book.id, matching: "r.book_id",
         from: """
             reads r
-            WHERE r.user_id = $1 AND r.book_id = ANY($2) AND r.outcome = 'READING'
+            WHERE r.user_id = $1 AND r.book_id = $2 AND r.outcome = 'READING'
             """)
 
     /// Relies on this plan: a page is read from `reads_of_book`, starting after the cursor.

@@ -10,7 +10,7 @@ struct ReadInput {
     private let startsToday: Bool
     let finishedOn: PartialDate?
     private let endsToday: Bool
-    let outcome: String
+    let outcome: ReadOutcome
     private let format: String?
     private let lengthSeconds: Int32?
     private let note: String?
@@ -21,26 +21,29 @@ struct ReadInput {
         isIDChosen = input.text("id") != nil
         startedOn = try input.date("startedOn")
         finishedOn = try input.date("finishedOn")
-        outcome = input.text("outcome") ?? (finishedOn == nil ? "READING" : "FINISHED")
-        startsToday = outcome == "READING" && !input.isGiven("startedOn")
+        outcome =
+            input.text("outcome").flatMap(ReadOutcome.init(rawValue:))
+            ?? (finishedOn == nil ? .reading : .finished)
+        startsToday = outcome == .reading && !input.isGiven("startedOn")
         endsToday = false
         format = input.text("format")
         lengthSeconds = try input.length()
         note = try input.note()
-        if outcome == "READING", finishedOn != nil { throw Self.openWithEnd }
+        if outcome == .reading, finishedOn != nil { throw Self.openWithEnd }
         if let startedOn, let finishedOn, finishedOn.isBefore(startedOn) {
             throw Self.datesReversed
         }
     }
 
-    /// The read of a book that gets a status: it starts or ends today.
-    init(outcome: String) {
+    /// Creates the read that follows from the status of a new book. It starts today if the outcome is READING, and otherwise ends
+    /// today.
+    init(outcome: ReadOutcome) {
         id = .version7()
         isIDChosen = false
         startedOn = nil
-        startsToday = outcome == "READING"
+        startsToday = outcome == .reading
         finishedOn = nil
-        endsToday = outcome != "READING"
+        endsToday = outcome != .reading
         self.outcome = outcome
         format = nil
         lengthSeconds = nil
@@ -58,7 +61,7 @@ struct ReadInput {
     var json: Value {
         var members: [Value.Member] = [
             .init("id", .string(id.description)), .init("isIDChosen", .boolean(isIDChosen)),
-            .init("outcome", .string(outcome)),
+            .init("outcome", .string(outcome.rawValue)),
         ]
         if startsToday {
             members.append(.init("startsToday", .boolean(true)))
@@ -75,9 +78,10 @@ struct ReadInput {
         return .object(members)
     }
 
-    /// The key of the order of reads: the latest read of a book has the greatest one.
+    /// The key of the order of reads: the latest read of a book has the greatest one. The tilde of an open read sorts after all
+    /// dates.
     fileprivate var sortedOn: String {
-        outcome == "READING" || endsToday ? "~" : finishedOn?.text ?? startedOn?.text ?? ""
+        outcome == .reading || endsToday ? "~" : finishedOn?.text ?? startedOn?.text ?? ""
     }
 }
 
@@ -90,8 +94,8 @@ extension [ReadInput] {
     /// - Parameter status: The status of the input. WANT_TO_READ is its default, so the status then follows from the latest read.
     /// - Throws: `.badUserInput` if the reads contradict each other or the status.
     static func ofNewBook(
-        _ inputs: [Value]?, status: String
-    ) throws(BookplateError) -> (reads: [ReadInput], status: String) {
+        _ inputs: [Value]?, status: ReadingStatus
+    ) throws(BookplateError) -> (reads: [ReadInput], status: ReadingStatus) {
         let inputs = inputs ?? []
         guard inputs.count <= inputMax else {
             throw .badUserInput(
@@ -102,28 +106,29 @@ extension [ReadInput] {
         guard Set(reads.map(\.id)).count == reads.count else {
             throw .badUserInput(field: "id", "Each read needs an ID of its own.")
         }
-        let openCount = reads.count { $0.outcome == "READING" }
+        let openCount = reads.count { $0.outcome == .reading }
         guard openCount <= 1 else {
             throw .badUserInput(
                 field: "reads",
                 "At most one read of a book is READING. Set the outcome of the others.")
         }
         switch status {
-        case "WANT_TO_READ":
+        case .wantToRead:
             guard let latest = reads.max(by: { $0.sortedOn < $1.sortedOn }) else { break }
-            return (reads, latest.outcome == "FINISHED" ? "READ" : latest.outcome)
-        case "READING":
-            if openCount == 0 { reads.append(ReadInput(outcome: "READING")) }
-        case "READ":
-            if reads.isEmpty { reads.append(ReadInput(outcome: "FINISHED")) }
+            return (reads, latest.outcome.status)
+        case .reading:
+            if openCount == 0 { reads.append(ReadInput(outcome: .reading)) }
+        case .read:
+            if reads.isEmpty { reads.append(ReadInput(outcome: .finished)) }
             fallthrough
-        case "DID_NOT_FINISH":
+        case .didNotFinish:
             guard openCount == 0 else {
                 throw .badUserInput(
                     field: "status",
-                    "A book with a read that is READING cannot be \(status). Omit the status.")
+                    "A book with a read that is READING cannot be \(status.rawValue). Omit the status."
+                )
             }
-        default: break
+        case .paused: break
         }
         return (reads, status)
     }

@@ -8,7 +8,7 @@ extension Read {
         let input = try ReadInput(InputObject(arguments["input"]))
         return try await change(read, input.id, request, to: input.outcome) { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, book)
-            parameters.append(json: input.json)
+            parameters.append(jsonb: input.json)
             return pipeline.append(Outcome.add, parameters)
         }
     }
@@ -20,7 +20,8 @@ extension Read {
         if input.isGiven("outcome"), input.text("outcome") == nil {
             throw .badUserInput(field: "outcome", "A read always has an outcome.")
         }
-        return try await change(read, id, request, to: input.text("outcome")) { pipeline, viewer in
+        let outcome = input.text("outcome").flatMap(ReadOutcome.init(rawValue:))
+        return try await change(read, id, request, to: outcome) { pipeline, viewer in
             changeStatement(id, changes, &pipeline, viewer)
         }
     }
@@ -29,15 +30,16 @@ extension Read {
         let id = try arguments.id("id", else: noSuchRead)
         let input = InputObject(arguments["input"])
         var changes = try memberChanges(input)
-        switch input.text("outcome") {
-        case nil: changes.append(.init("outcome", .string("FINISHED")))
-        case "READING":
+        let outcome = input.text("outcome").flatMap(ReadOutcome.init(rawValue:))
+        switch outcome {
+        case nil: changes.append(.init("outcome", .string(ReadOutcome.finished.rawValue)))
+        case .reading:
             throw .badUserInput(
                 field: "outcome",
                 "The outcome must be FINISHED or DID_NOT_FINISH. Use updateRead to reopen a read.")
-        default: break
+        case .finished, .didNotFinish: break
         }
-        return try await change(read, id, request, to: input.text("outcome")) { pipeline, viewer in
+        return try await change(read, id, request, to: outcome) { pipeline, viewer in
             changeStatement(id, changes, &pipeline, viewer)
         }
     }
@@ -94,19 +96,19 @@ extension Read {
         _ id: UUID, _ changes: [Value.Member], _ pipeline: inout Pipeline, _ viewer: Viewer
     ) -> ResultKey<Outcome> {
         var parameters = Parameters.of(viewer.userID, id)
-        parameters.append(json: .object(changes))
+        parameters.append(jsonb: .object(changes))
         return pipeline.append(Outcome.change, parameters)
     }
 
     /// Runs a statement that changes a read, and returns the read. If the reader has given the book up, the feed is
     /// changed immediately: see `BookUpdate.changesFeed`.
     private static func change(
-        _ read: RowsByID, _ id: UUID, _ request: RequestContext, to outcome: String?,
+        _ read: RowsByID, _ id: UUID, _ request: RequestContext, to outcome: ReadOutcome?,
         _ append: (inout Pipeline, Viewer) -> ResultKey<Outcome>
     ) async throws(BookplateError) -> Children {
         let (results, key) = try await request.write { pipeline, viewer in
             let key = append(&pipeline, viewer)
-            if outcome == "DID_NOT_FINISH" { pipeline.replaceDeckSoon(of: viewer.userID) }
+            if outcome == .didNotFinish { pipeline.replaceDeckSoon(of: viewer.userID) }
             read.append([id], to: &pipeline, for: viewer)
             return key
         }
@@ -133,7 +135,7 @@ extension Read {
                         id: other?.description, field: "outcome")
                 case "FULL":
                     .badUserInput(field: "id", "A book may have at most \(ofBookMax) reads.")
-                case "TAKEN": ChosenID.isTaken
+                case "TAKEN": ChosenID.takenError
                 case "DELETED":
                     .conflict("A read with this ID was deleted. Choose a new UUID.", field: "id")
                 case "DATES": ReadInput.datesReversed
@@ -147,21 +149,5 @@ extension Read {
             "SELECT outcome, other_id FROM change_read($1, $2, $3)")
     }
 
-    private struct DeletedOf: RowDecodable {
-        /// The book of the deleted read; nil if there was no such read.
-        let id: UUID?
-
-        init?(_ row: inout RowReader) { id = row.uuid() }
-    }
-
-    private static let deleteRead = TypedStatement<DeletedOf>("SELECT delete_read($1, $2)")
-}
-
-extension Parameters {
-    /// Appends a value as a JSON document.
-    mutating func append(json value: Value) {
-        var json = ResponseWriter()
-        json.write(value)
-        append(jsonb: json.bytes)
-    }
+    private static let deleteRead = TypedStatement<ParentOfDeleted>("SELECT delete_read($1, $2)")
 }

@@ -57,7 +57,7 @@ enum LibraryStats {
             ) c ON c.user_id = t.user_id
             \(ReadingSummary.ratings(of: visibleReviews))
             \(summary.sums(as: "s"))
-            WHERE t.user_id = ANY($2)
+            WHERE t.user_id = $2
             """)
 
     private static let yearCount: RowType = RowType(
@@ -80,7 +80,7 @@ enum LibraryStats {
                     GROUP BY 1
                 ) n
             ) y
-            WHERE y.user_id = ANY($2)
+            WHERE y.user_id = $2
             ORDER BY y.year DESC
             """)
 
@@ -95,12 +95,12 @@ enum LibraryStats {
         .many, monthCount, key: userID, matching: "m.user_id",
         from: """
             (SELECT $1::uuid AS user_id, generate_series(1, 12) AS month) m
-            WHERE m.user_id = ANY($2) AND $3::int IS NOT NULL
+            WHERE m.user_id = $2 AND $3::int IS NOT NULL
             ORDER BY m.month
             """,
         bind: { try $1.append(int32: calendarYear($0)) })
 
-    /// The types of `User.stats`, for the schema table.
+    /// The types of `User.stats`, for the resolvers of `BookplateSchema`.
     static let types = [
         type, yearCount, monthCount, ReadingSummary.totalsType, ReadingStreaks.type,
     ]
@@ -109,7 +109,7 @@ enum LibraryStats {
     ///
     /// - Throws: `.badUserInput` unless it is a year that a date may have.
     static func calendarYear(_ arguments: ArgumentValues) throws(BookplateError) -> Int32 {
-        guard let year = arguments["year"]?.int, (1000...9998).contains(year) else {
+        guard let year = arguments["year"]?.int, ReadingGoal.years.contains(year) else {
             throw .badUserInput(field: "year", "The year must be from 1000 to 9998.")
         }
         return Int32(year)

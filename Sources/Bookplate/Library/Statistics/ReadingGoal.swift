@@ -10,6 +10,8 @@ enum ReadingGoal {
     static let ofReaderMax = 100
     static let targetMax = 1_000_000
     static let yearsAheadMax = 10
+    /// The years of goals and of statistics.
+    static let years = 1000...9998
 
     private static let progress = "reading_goal_progress($1, g.year, g.unit)"
     private static let expected = """
@@ -33,12 +35,12 @@ enum ReadingGoal {
             "updatedAt": .column(Column("g.updated_at", .timestamp)),
         ])
 
-    /// Without an argument, all goals.
+    /// The goals of the year in the argument; all goals without it.
     static let ofUser = RowRelation(
         .many, type, key: User.id, matching: "g.user_id",
         from: """
             reading_goals g
-            WHERE g.user_id = $1 AND g.user_id = ANY($2) AND ($3::int IS NULL OR g.year = $3)
+            WHERE g.user_id = $1 AND g.user_id = $2 AND ($3::int IS NULL OR g.year = $3)
             ORDER BY g.year DESC, g.unit
             """,
         bind: { $1.append(int32: $0["year"]?.int.map { Int32(clamping: $0) }) })
@@ -47,7 +49,7 @@ enum ReadingGoal {
         .one, type, key: User.id, matching: "g.user_id",
         from: """
             reading_goals g
-            WHERE g.user_id = $1 AND g.user_id = ANY($2) AND g.year = $3::int AND g.unit = $4::goal_unit
+            WHERE g.user_id = $1 AND g.user_id = $2 AND g.year = $3::int AND g.unit = $4::goal_unit
             """,
         bind: {
             $1.append(int32: $0["year"]?.int.map { Int32(clamping: $0) })
@@ -70,7 +72,7 @@ enum ReadingGoal {
         arguments, request, goals throws(BookplateError) in
         let input = InputObject(arguments["input"])
         let id = input.text("id") == nil ? nil : try input.newID()
-        guard let year = input["year"]?.int, (1000...9998).contains(year) else {
+        guard let year = input["year"]?.int, years.contains(year) else {
             throw .badUserInput(field: "year", "The year must be from 1000 to 9998.")
         }
         guard let target = input["target"]?.int, (1...targetMax).contains(target) else {
@@ -121,7 +123,7 @@ enum ReadingGoal {
                     .badUserInput(
                         field: "input",
                         "A reader may have at most \(ofReaderMax) goals. Delete one first.")
-                case "TAKEN": ChosenID.isTaken
+                case "TAKEN": ChosenID.takenError
                 case "DELETED":
                     .conflict(
                         "A goal with this ID was deleted. Choose a new UUID.", field: "id")

@@ -41,7 +41,7 @@ enum ReadingStreaks {
                     FROM (SELECT (now() AT TIME ZONE u.time_zone)::date AS today FROM users u WHERE u.id = $1) u
                     LEFT JOIN (\(streaks(where: ""))) s ON true
                 ) k
-                WHERE k.user_id = ANY($2)
+                WHERE k.user_id = $2
                 """)
     }
 

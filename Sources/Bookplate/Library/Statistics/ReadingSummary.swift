@@ -67,7 +67,7 @@ struct ReadingSummary {
         ]
     }
 
-    /// The type of the totals, for the schema table.
+    /// The type of the totals, for the resolvers of `BookplateSchema`.
     static let totalsType = RowType(
         name: "ReadingTotals", table: "", scope: "", id: Column("t.user_id", .uuid),
         fields: all.totals("s"))
@@ -196,7 +196,7 @@ struct ReadingSummary {
                     LIMIT 1
                 )
                 """, .uuid), matching: "b.id",
-            from: "books b WHERE b.user_id = $1 AND b.id = ANY($2)")
+            from: "books b WHERE b.user_id = $1 AND b.id = $2")
     }
 
     var firstRead: RowRelation { read(orderBy: "d.finished_on, d.id") }
@@ -215,6 +215,6 @@ struct ReadingSummary {
                     LIMIT 1
                 )
                 """, .uuid), matching: "r.id",
-            from: "reads r WHERE r.user_id = $1 AND r.id = ANY($2)")
+            from: "reads r WHERE r.user_id = $1 AND r.id = $2")
     }
 }

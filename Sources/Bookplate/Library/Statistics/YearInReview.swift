@@ -34,7 +34,7 @@ enum YearInReview {
             \(summary.sums(as: "s"))
             \(ReadingSummary.previousYear.sums(as: "p"))
             \(ReadingSummary.ratings(of: summary.reviews))
-            WHERE t.user_id = ANY($2)
+            WHERE t.user_id = $2
             """,
         bind: { try $1.append(int32: LibraryStats.calendarYear($0)) })
 }

@@ -69,8 +69,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     var isWritable = true
     /// Whether the channel requested a read that was deferred.
     var hasDeferredRead = false
-    /// Whether the connection closes after the current response.
-    var closesAfterResponse = false
+    /// Whether the server or the channel is shutting down: the current response is the last one, and subscriptions end.
+    var isDraining = false
     /// The channel's socket descriptor while the channel is active.
     var socket: NIOBSDSocket.Handle?
     /// The number of unsent bytes when the last deadline passed.
@@ -97,6 +97,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
         self.context = context
         peer = ClientAddress(context.remoteAddress)
         unreadCounter.attribute(to: peer)
+        isWritable = context.channel.isWritable
         socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { $0 }
         loopContext.add(self)
     }
@@ -163,7 +164,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ChannelShouldQuiesceEvent { listeningEnded() }
+        if event is ChannelShouldQuiesceEvent { drain() }
         context.fireUserInboundEventTriggered(event)
     }
 

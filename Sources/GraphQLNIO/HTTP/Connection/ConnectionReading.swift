@@ -40,7 +40,8 @@ extension ConnectionHandler {
         switch phase {
         case .idle:
             guard input.readableBytes > 0,
-                let head = try headReader.read(&input, loopContext.limits)
+                let head = try headReader.read(
+                    &input, loopContext.limits, keepsHead: loopContext.keepsHeads)
             else { return false }
             bodyReader = BodyReader(head.framing)
             let reader = RequestReader(head, routes: loopContext.routes) {

@@ -87,13 +87,16 @@ extension ConnectionHandler {
     /// Writes the response to a request that has been read completely, and continues with the next request.
     func finish(_ response: HTTPResponse, _ exchange: Exchange) {
         var exchange = exchange
-        if loopContext.endsConnections || closesAfterResponse { exchange.isKeepAlive = false }
+        if isLastResponse { exchange.isKeepAlive = false }
         let response = withinMemoryLimit(response, exchange)
         loopContext.log(response, exchange)
         loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
         end(exchange)
     }
+
+    /// Whether the connection closes after the current response because the server is shutting down.
+    var isLastResponse: Bool { loopContext.endsConnections || isDraining }
 
     /// Returns the response, or an error response if it exceeds the remaining memory for unread responses.
     private func withinMemoryLimit(_ response: HTTPResponse, _ exchange: Exchange) -> HTTPResponse {
@@ -121,7 +124,7 @@ extension ConnectionHandler {
         if case .closing = phase { return }
         phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
         unsentBytesAtLastDeadline = .max
-        if exchange.isKeepAlive, !loopContext.endsConnections, !closesAfterResponse {
+        if exchange.isKeepAlive, !isLastResponse {
             phase = .idle
         } else if input.readableBytes > 0 || hasDeferredRead {
             closeOutputWhenSent()
@@ -190,8 +193,7 @@ extension ConnectionHandler {
             response.status.mayHaveResponseBody
         else { return writeHead() }
         if let (file, range) = response.file {
-            guard let bytes = file.bytes(range) else { return write(file, range) }
-            writeHead(and: bytes)
+            write(file, range)
         } else {
             writeHead(and: response.body)
         }
@@ -221,15 +223,15 @@ extension ConnectionHandler {
     }
 
     /// Writes the head and sends a part of a file after it.
-    private func write(_ file: ServedFile, _ range: Range<Int>) {
-        guard let context, let region = file.region(range) else { return }
+    private func write(_ file: OpenFile, _ range: Range<Int>) {
+        guard let context else { return }
         // The file stays open until all of it has been sent.
         let isSent = context.eventLoop.makePromise(of: Void.self)
         isSent.futureResult.assumeIsolated().whenComplete { _ in withExtendedLifetime(file) {} }
         // With TCP_CORK the kernel sends the head and the first bytes of the file in one packet.
         setCork(1)
         writeHead()
-        context.writeAndFlush(wrapOutboundOut(.fileRegion(region)), promise: isSent)
+        context.writeAndFlush(wrapOutboundOut(.fileRegion(file.region(range))), promise: isSent)
         setCork(0)
     }
 

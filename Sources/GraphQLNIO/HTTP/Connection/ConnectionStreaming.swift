@@ -5,16 +5,17 @@ extension ConnectionHandler {
     /// Sends the head of a response whose body is sent in parts. Returns nil if the connection is closed or the request
     /// was HEAD.
     func beginStream(_ response: HTTPResponse, _ reader: RequestReader) -> BodyStream? {
-        guard context != nil, case .responding(let task, let exchange) = phase,
+        guard context != nil, case .responding(let task, var exchange) = phase,
             exchange.method != .HEAD
         else { return nil }
+        if isLastResponse { exchange.isKeepAlive = false }
         // Streams are long-lived, so the parsed request body is released.
         reader.request.body = ByteBuffer()
         isBodyInUse = false
         releaseBody()
         let takesChunks = exchange.takesChunks
         let body = BodyStream(
-            loopContext.limits,
+            loopContext.limits, hasEvents: response.hasEvents,
             reserve: { [unreadCounter] byteCount in
                 byteCount > UnreadCounter.freeBytesMax ? unreadCounter.reserve(byteCount) : nil
             },
@@ -31,7 +32,7 @@ extension ConnectionHandler {
         needsFlush = false
         context?.flush()
         settleUnread()
-        if loopContext.isDraining { body.end(.serverStopping) }
+        if isDraining, body.hasEvents { body.end(.serverStopping) }
         return body
     }
 

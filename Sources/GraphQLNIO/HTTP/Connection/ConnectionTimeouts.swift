@@ -38,18 +38,24 @@ extension ConnectionHandler {
             && unsentBytesAtLastDeadline <= before - loopContext.limits.bytesReadMin
     }
 
-    /// Ends a stream of events during shutdown. A request that is in progress gets its response, also if that has several
-    /// parts. It is the last one; see `end`.
+    /// Ends an idle connection or the events of a subscription when the server has stopped listening. A client that reconnects
+    /// at once then reaches another server.
+    ///
+    /// A request that is in progress gets its response, also if that is a stream. It is the last one; see `end`. If it opens a
+    /// subscription, `beginStream` ends that, and if it is a WebSocket handshake, the WebSocket ends.
     func drain() {
-        if case .streaming(let body, _) = phase, !body.isLimited { body.end(.serverStopping) }
-    }
-
-    /// Ends an idle connection when the server has stopped listening. A client that reconnects at once then reaches
-    /// another server.
-    func listeningEnded() {
-        closesAfterResponse = true
-        guard case .idle = phase else { return }
-        phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
-        closeWhenSent(.all)
+        isDraining = true
+        switch phase {
+        case .idle where context?.unsentBytes == 0:
+            // Also a connection whose TLS handshake is not complete. Its handler would keep an empty write until then.
+            phase = .closing
+            input = ByteBuffer()
+            close()
+        case .idle:
+            phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
+            closeWhenSent(.all)
+        case .streaming(let body, _) where body.hasEvents: body.end(.serverStopping)
+        case .receiving, .blocked, .responding, .streaming, .upgrading, .closing: break
+        }
     }
 }

@@ -22,10 +22,12 @@ extension ConnectionHandler {
                     with:
                         WebSocketConnection(
                             endpoint, handler.loopContext,
-                            refusal: endpoint.refusal(of: head),
+                            refusal: endpoint.refusal(of: head), isDraining: handler.isDraining,
                             token: request.headers.bearerToken, requestID: request.id,
                             client: handler.client(of: request),
-                            app: ClientApp(request.headers)),
+                            app: ClientApp(request.headers),
+                            headerReader: handler.loopContext.keepsHeads
+                                ? request.headerReader : nil),
                     headers, exchange)
             case .failure:
                 handler.finish(

@@ -13,6 +13,8 @@ final class LoopContext {
     let limits: HTTPLimits
     let proxies: TrustedProxies
     let logger: Logger
+    /// Whether requests have all headers; see `HTTPRequest.wholeHead`.
+    let keepsHeads: Bool
     /// The level at which requests are logged that did not fail.
     private let accessLogLevel: Logger.Level
     var date = HTTPDate()
@@ -25,17 +27,22 @@ final class LoopContext {
     let bodies: BodyBytes
     /// nil if traces are not exported.
     let tracer: Tracer?
-    /// Whether the server has stopped listening, so that streams and WebSockets are ended.
-    private(set) var isDraining = false
     /// Whether each connection is closed after its next response.
     private(set) var endsConnections = false
     private var connections: [ObjectIdentifier: any TimedConnection] = [:]
+    /// Whether `sweep` runs in each `limits.sweepInterval`: while there are connections.
+    private var isSweeping = false
+    /// The number of channels that are not closed.
+    private var channelCount = 0
+    /// Succeeds when all channels are closed; nil until the shutdown begins.
+    private var allClosed: EventLoopPromise<Void>?
 
     var loop: any EventLoop { executor.eventLoop }
 
     init(
         _ executor: EventLoopTaskExecutor, routes: RouteTable, limits: HTTPLimits,
-        proxies: TrustedProxies, logger: Logger, accessLogLevel: Logger.Level = .debug,
+        proxies: TrustedProxies, keepsHeads: Bool = false, logger: Logger,
+        accessLogLevel: Logger.Level = .debug,
         metrics: Metrics, gauges: LiveGauges, unread: UnreadBytes = UnreadBytes(),
         bodies: BodyBytes? = nil, tracer: Tracer? = nil
     ) {
@@ -43,6 +50,7 @@ final class LoopContext {
         self.routes = routes
         self.limits = limits
         self.proxies = proxies
+        self.keepsHeads = keepsHeads
         self.logger = logger
         self.accessLogLevel = accessLogLevel
         self.metrics = HTTPMetrics(metrics)
@@ -62,12 +70,37 @@ final class LoopContext {
         head.clear(minimumCapacity: Self.headBytes)
     }
 
+    /// Counts a channel until it is closed.
+    func opened(_ channel: any Channel) {
+        channelCount += 1
+        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in
+            channelCount -= 1
+            if channelCount == 0 { allClosed?.succeed() }
+        }
+    }
+
     func add(_ connection: any TimedConnection) {
         connections[ObjectIdentifier(connection)] = connection
+        if !isSweeping { beginSweeps() }
     }
 
     func remove(_ connection: any TimedConnection) {
         connections[ObjectIdentifier(connection)] = nil
+    }
+
+    /// Sweeps until no connection is left.
+    private func beginSweeps() {
+        isSweeping = true
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        loop.scheduleRepeatedTask(
+            initialDelay: limits.sweepInterval, delay: limits.sweepInterval
+        ) { task in
+            let context = bound.value
+            context.sweep()
+            guard context.connections.isEmpty else { return }
+            context.isSweeping = false
+            task.cancel()
+        }
     }
 
     /// Calls every connection whose deadline has passed.
@@ -107,11 +140,16 @@ final class LoopContext {
         endsConnections = true
     }
 
-    /// Ends WebSockets and streams. Running requests continue.
-    func drain() {
-        isDraining = true
+    /// Ends WebSockets, subscriptions, and idle connections. Running requests continue.
+    ///
+    /// - Returns: A future that succeeds when all channels are closed.
+    func drain() -> EventLoopFuture<Void> {
         endsConnections = true
         for connection in connections.values { connection.drain() }
+        let allClosed = allClosed ?? loop.makePromise()
+        self.allClosed = allClosed
+        if channelCount == 0 { allClosed.succeed() }
+        return allClosed.futureResult
     }
 
     func closeAll() {
@@ -127,7 +165,7 @@ protocol TimedConnection: AnyObject {
     /// Updates `unreadCounter`.
     func measureUnread(now: NIODeadline)
     func deadlinePassed()
-    /// Ends a stream or a WebSocket because the server is shutting down.
+    /// Ends the connection because the server is shutting down. A request that is in progress gets its response first.
     func drain()
     func close()
 }

@@ -8,7 +8,17 @@ final class OverloadHandler: ChannelInboundHandler {
     /// The time that the client has to read the response.
     private static let lingeringCloseTimeout = TimeAmount.seconds(1)
 
+    /// A channel that negotiates a protocol is active before it gets its handlers.
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { respond(context) }
+    }
+
     func channelActive(context: ChannelHandlerContext) {
+        respond(context)
+        context.fireChannelActive()
+    }
+
+    private func respond(_ context: ChannelHandlerContext) {
         let response = HTTPProblem.overloaded.response()
         var bytes = ByteBuffer(string: "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n")
         bytes.writeString("content-length: \(response.body.readableBytes)\r\n")

@@ -9,6 +9,10 @@ package struct HTTPRequest: Sendable {
     package var target: RequestTarget
     private let storedHeaders: StoredHeaders
     package var headers: RequestHeaders { storedHeaders.value }
+    /// The head with all headers; nil unless the server keeps the heads of requests.
+    var wholeHead: HTTPRequestHead? { storedHeaders.wholeHead }
+    /// Reads all headers; nil unless the server keeps the heads of requests.
+    var headerReader: (@Sendable (String) -> String?)? { storedHeaders.reader }
     package var body: ByteBuffer
     /// The client's `x-request-id` if it is valid, or else a generated id.
     package var id: String

@@ -1,6 +1,5 @@
 import NIOCore
 import NIOHTTP1
-import ObjectStorage
 
 /// A route's response. The connection adds the headers that every response has.
 package struct HTTPResponse {
@@ -9,13 +8,15 @@ package struct HTTPResponse {
     package var contentType: String?
     package var body: ByteBuffer
     /// A part of a file to send in place of `body`.
-    package var file: (ServedFile, Range<Int>)?
+    package var file: (OpenFile, Range<Int>)?
     /// Additional headers. Names are in lower case.
     package var headers: [(String, String)]
     /// Additional serialized headers, each as `name: value CR LF`. They save time for responses that are prepared once.
     package var preparedHeaders = ""
     /// Writes the body in parts, in place of `body`. Runs after the head is sent.
     package var stream: ((BodyStream) async -> Void)?
+    /// Whether `stream` writes the events of a subscription, which may never end.
+    var hasEvents = false
 
     package init(
         _ status: HTTPResponseStatus, contentType: String? = nil, body: ByteBuffer = ByteBuffer(),
@@ -28,15 +29,6 @@ package struct HTTPResponse {
     }
 
     var bodyByteCount: Int { file?.1.count ?? body.readableBytes }
-
-    /// Returns a response with the whole content of an open file.
-    package static func file(
-        _ object: OpenObject, contentType: String, headers: [(String, String)]
-    ) -> HTTPResponse {
-        var response = HTTPResponse(.ok, contentType: contentType, headers: headers)
-        response.file = (ServedFile(object, tag: ""), 0..<object.byteCount)
-        return response
-    }
 
     /// Returns a response with text of the given media type.
     package static func text(

@@ -6,8 +6,6 @@ struct RequestHead {
     var line: RequestLine
     let storedHeaders: StoredHeaders
     var framing: BodyReader.Framing
-    /// The head with all headers if the request asks for another protocol; nil otherwise.
-    var upgrade: HTTPRequestHead?
 
     var headers: RequestHeaders { storedHeaders.value }
 }
@@ -29,25 +27,25 @@ struct HeadReader {
 
     /// Reads a head.
     ///
-    /// - Parameter bytes: The bytes that have arrived. A complete head is removed.
+    /// - Parameters:
+    ///   - bytes: The bytes that have arrived. A complete head is removed.
+    ///   - keepsHead: Whether the request needs all headers; see `StoredHeaders.wholeHead`.
     /// - Returns: nil if the head is incomplete. The next call must then pass the same bytes, followed by new ones.
     mutating func read(
-        _ bytes: inout ByteBuffer, _ limits: HTTPLimits
+        _ bytes: inout ByteBuffer, _ limits: HTTPLimits, keepsHead: Bool = false
     ) throws(HTTPProblem) -> RequestHead? {
         guard try readLines(bytes.readableBytesUInt8Span, limits), let line else { return nil }
         let framing = try headers.framing(version: line.version)
-        let hasUpgrade = headers.hasUpgrade
+        let head =
+            keepsHead || headers.hasUpgrade ? Array(bytes.readableBytesView.prefix(position)) : nil
         // Moved out, because copying the fields takes time.
         var fields = RequestHeaders()
         swap(&fields, &headers)
-        var head = RequestHead(line: line, storedHeaders: StoredHeaders(fields), framing: framing)
-        if hasUpgrade {
-            head.upgrade = Self.wholeHead(
-                line, bytes.readableBytesUInt8Span.extracting(..<position))
-        }
+        let storedHeaders = StoredHeaders(
+            fields, bytes: head.map { StoredHeaders.Bytes(line: line, bytes: $0) })
         bytes.moveReaderIndex(forwardBy: position)
         self = HeadReader()
-        return head
+        return RequestHead(line: line, storedHeaders: storedHeaders, framing: framing)
     }
 
     /// - Returns: Whether the empty line at the end of the head was found.
@@ -97,8 +95,9 @@ struct HeadReader {
         return index
     }
 
-    /// Parses the head again with all headers as strings, which few requests need.
-    private static func wholeHead(_ line: RequestLine, _ bytes: Span<UInt8>) -> HTTPRequestHead {
+    /// Parses a head again with all headers as strings, which few requests need.
+    static func wholeHead(_ head: StoredHeaders.Bytes) -> HTTPRequestHead {
+        let bytes = head.bytes.span
         var headers = HTTPHeaders()
         var scanner = LineScanner()
         var start = 0
@@ -113,6 +112,7 @@ struct HeadReader {
             }
         }
         return HTTPRequestHead(
-            version: line.version, method: line.method, uri: line.target, headers: headers)
+            version: head.line.version, method: head.line.method, uri: head.line.target,
+            headers: headers)
     }
 }

@@ -3,7 +3,7 @@ import NIOHTTP1
 /// The first line of a request: `METHOD SP TARGET SP HTTP-VERSION`.
 ///
 /// Spec: RFC 9112, section 3
-struct RequestLine {
+struct RequestLine: Sendable {
     var method: HTTPMethod
     /// The target as it was sent: a path with its query, or an absolute URL.
     var target: String

@@ -60,7 +60,11 @@ final class RequestReader {
             !head.headers.hasConnectionClose && version == .http1_1 && !head.headers.hasUpgrade
             && request.method != .CONNECT
         isCrossOrigin = head.headers.origin != nil && routes.allowsOtherOrigins(path: request.path)
-        webSocketHead = head.upgrade.flatMap { WebSocketEndpoint.isUpgradeRequest($0) ? $0 : nil }
+        webSocketHead =
+            head.headers.hasUpgrade
+            ? head.storedHeaders.wholeHead.flatMap {
+                WebSocketEndpoint.isUpgradeRequest($0) ? $0 : nil
+            } : nil
         let target = Self.target(of: request, version: version, in: routes)
         guard case .route(let route) = target else {
             self.target = target

@@ -114,6 +114,34 @@ import Testing
         #expect(try await removed.execute(bodies[1]).code == "FORBIDDEN")
     }
 
+    @Test func pruningKeepsDocumentsOfTokens() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let manifest = try DocumentManifest(
+            Array(
+                #"{"bound": "{ me { id } }", "expired": "{ me { name: displayName } }", "free": "{ __typename }"}"#
+                    .utf8))
+        try await app.database.withConnection { _ = try DocumentRecord.sync(manifest, $0) }
+        let reader = try await app.makeReader()
+        let bound = try await ScopedReader(reader, ["LIBRARY_READ"], documents: ["bound"])
+        _ = try await ScopedReader(reader, ["ACCOUNT"], documents: ["expired"])
+        let expired = try await app.database.withConnection {
+            try $0.query(
+                "SELECT sha256 FROM documents WHERE id = 'expired'"
+            ).decode(String.self).first
+        }
+        try await app.database.execute(
+            """
+            UPDATE access_tokens SET created_at = now() - interval '2 days', expires_at = now() - interval '1 day'
+            WHERE documents = ARRAY['\(try #require(expired))'];
+            UPDATE documents SET synced_at = now() - interval '200 days'
+            """)
+        let pruned = try await app.database.withConnection {
+            try DocumentRecord.prune(olderThanDays: 180, $0)
+        }
+        #expect(pruned == .init(deleted: ["expired", "free"], kept: ["bound"]))
+        #expect(try await bound.execute("{ me { id } }").errors.isEmpty)
+    }
+
     // MARK: - Limits and outages
 
     /// A token that the server knows is charged to its user before the database is asked anything.

@@ -88,6 +88,44 @@ import Testing
         #expect(comments.map(\.count).sorted() == [5, 3999, 10_000, 10_000])
     }
 
+    /// A merge loses nothing. The account cannot add more until it is below the limit again.
+    @Test func mergeKeepsShelvesAndNotesBeyondTheLimits() async throws {
+        let app = try await Self.app()
+        let account = try await app.makeReader()
+        let guest = try await app.makeGuest()
+        let isbn = Value.string(TestCatalog.isbn(6))
+        let book = try await account.makeBook(["isbn": isbn])
+        let other = try await guest.makeBook(["isbn": isbn])
+        _ = try await guest.makeShelf("Of the guest")
+        let user = account.id.string ?? ""
+        try await app.database.execute(
+            """
+            INSERT INTO shelves (user_id, id, name, position)
+            SELECT '\(user)', gen_random_uuid(), 'Shelf ' || n, n FROM generate_series(1, \(Shelf.countMax)) n;
+            INSERT INTO notes (user_id, id, book_id, text)
+            SELECT '\(user)', gen_random_uuid(), '\(book.string ?? "")', 'Note ' || n
+            FROM generate_series(1, \(Note.ofBookMax)) n;
+            INSERT INTO notes (user_id, id, book_id, text)
+            VALUES ('\(guest.id.string ?? "")', gen_random_uuid(), '\(other.string ?? "")', 'Of the guest')
+            """)
+        let merged = try await merge(guest, into: account)
+        #expect(
+            try await app.database.count("SELECT count(*) FROM shelves WHERE user_id = '\(user)'")
+                == Shelf.countMax + 1)
+        #expect(
+            try await app.database.count("SELECT count(*) FROM notes WHERE user_id = '\(user)'")
+                == Note.ofBookMax + 1)
+        let shelf = "mutation { createShelf(input: {name: \"More\"}) { id } }"
+        #expect(try await merged.execute(shelf).code == "BAD_USER_INPUT")
+        let note = try await merged.execute(
+            "mutation($id: ID!) { createNote(input: {bookId: $id, text: \"More\"}) { id } }",
+            ["id": book])
+        #expect(note.code == "BAD_USER_INPUT")
+        try await app.database.execute(
+            "DELETE FROM shelves WHERE user_id = '\(user)' AND name IN ('Shelf 1', 'Shelf 2')")
+        #expect(try await merged.execute(shelf).errors.isEmpty)
+    }
+
     @Test func changeLogOfTheAccountHasTheMovedObjects() async throws {
         let app = try await Self.app()
         let account = try await app.makeReader()

@@ -257,4 +257,35 @@ import Testing
         #expect(try await inactive.execute("{ me { id } }").code == "UNAUTHENTICATED")
         #expect(try await app.database.count("SELECT books FROM account_tombstones") == 1)
     }
+
+    /// A statement examines a limited number of users, and all guests are found in turn.
+    @Test func inactiveGuestsAreFoundInBatches() async throws {
+        let app = try await TestApp.start(catalog: [])
+        try await app.allowGuests()
+        for _ in 0..<2 { _ = try await app.makeGuest() }
+        _ = try await app.makeReader()
+        for _ in 0..<2 { _ = try await app.makeGuest() }
+        try await app.database.execute(
+            """
+            UPDATE users SET created_at = now() - interval '91 days';
+            UPDATE sessions SET rotated_at = now() - interval '91 days'
+            """)
+        let found = try await app.database.withConnection { connection in
+            var found: [String] = []
+            var last: String?
+            while true {
+                let after = last.map { "'\($0)'" } ?? "NULL"
+                let rows = try connection.query(
+                    "SELECT last_user::text, guests::text[] FROM inactive_guests(90, \(after), 2)")
+                guard let user = rows.text(0, 0) else { return found }
+                found += rows.texts(0, 1) ?? []
+                last = user
+            }
+        }
+        let guests = try await app.database.withConnection {
+            try $0.texts("SELECT id::text FROM users WHERE is_guest ORDER BY id")
+        }
+        #expect(found == guests)
+        #expect(found.count == 4)
+    }
 }

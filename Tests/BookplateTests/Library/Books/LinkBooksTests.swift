@@ -365,6 +365,30 @@ import Testing
         #expect(try await card(.string("\(id)"), reader) == TestCatalog.isbn(2))
     }
 
+    /// An import that is interrupted after its commit has not linked the books that it did not see. The next import does.
+    @Test func importThatIsRepeatedAfterAnInterruptionLinksBooks() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let id = UUID.version7()
+        let line = Self.records[1].line(2)
+        try await app.database.execute(
+            "ALTER FUNCTION enqueue_links_of_recent_editions RENAME TO not_available")
+        await #expect(throws: PostgresError.self) {
+            try await app.database.importCatalog([line])
+        }
+        try await app.database.execute(
+            """
+            ALTER FUNCTION not_available RENAME TO enqueue_links_of_recent_editions;
+            INSERT INTO books (user_id, id, title, authors)
+            VALUES ('\(reader.id.string ?? "")', '\(id)', 'Good Omens', '{Terry Pratchett}')
+            """)
+        let repeated = try await app.database.importCatalog([line])
+        #expect(repeated.summary.unchanged == 1)
+        try await runLinks(app)
+        #expect(try await card(.string("\(id)"), reader) == TestCatalog.isbn(2))
+        #expect(try await app.database.count("SELECT count(*) FROM checkpoints") == 0)
+    }
+
     @Test func removedEditionIsReplacedByAnotherRecord() async throws {
         let app = try await TestApp.start(catalog: [
             Record("Dune", ["Frank Herbert"]).line(1), Record("Dune", ["Frank Herbert"]).line(2),

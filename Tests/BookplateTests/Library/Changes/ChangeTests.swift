@@ -97,6 +97,95 @@ import Testing
         _ = try await reader.execute(
             "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": book])
         try await expect([])
+
+        // A review that was hidden before is not deleted a second time.
+        let hidden = try await reader.makeBook("Hidden", status: "READ")
+        try await reader.review(hidden)
+        _ = try await reader.execute(update, ["id": hidden, "input": ["status": "READING"]])
+        cursor = try await page(reader, after: cursor)["cursor"] ?? .null
+        _ = try await reader.execute(
+            "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": hidden])
+        try await expect(["DELETED Book", "DELETED Read", "DELETED Read"])
+    }
+
+    /// Also in transactions that change rows of other tables or the same rows before, that write books without logging them, and in
+    /// subtransactions.
+    @Test(arguments: [
+        "",
+        "UPDATE books SET private_notes = 'a' WHERE user_id = app_user_id();",
+        "SAVEPOINT a; UPDATE books SET private_notes = 'a' WHERE user_id = app_user_id(); RELEASE a;",
+        "SAVEPOINT a; UPDATE books SET private_notes = 'a' WHERE user_id = app_user_id(); ROLLBACK TO a;",
+        "UPDATE books SET private_notes = private_notes WHERE user_id = app_user_id();",
+        """
+        SET LOCAL app.bulk = 'on';
+        UPDATE books SET private_notes = 'a' WHERE user_id = app_user_id();
+        SET LOCAL app.bulk = '';
+        """,
+        """
+        INSERT INTO reviews (user_id, book_id, id, half_stars)
+        SELECT user_id, id, gen_random_uuid(), 8 FROM books WHERE user_id = app_user_id();
+        """,
+        """
+        INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
+        SELECT b.user_id, s.id, b.id, now() FROM books b JOIN shelves s USING (user_id) WHERE user_id = app_user_id();
+        """,
+    ])
+    func aTransactionLogsEachBookOnce(before: String) async throws {
+        let reader = try await Self.app().makeReader()
+        _ = try await reader.makeShelf("All")
+        try await reader.makeBooks(30)
+        let user = reader.id.string ?? ""
+        let last = try await Self.app().database.count(
+            "SELECT max(seq) FROM changes WHERE user_id = '\(user)'")
+        try await reader.executeSQL(
+            """
+            BEGIN;
+            SET LOCAL app.user_id = '\(user)';
+            \(before)
+            UPDATE books SET title = title || '!', updated_at = now() WHERE user_id = '\(user)';
+            UPDATE books SET title = title || '!', updated_at = now() WHERE user_id = '\(user)';
+            COMMIT
+            """)
+        let updates = try await Self.app().database.withConnection { connection in
+            let rows = try connection.query(
+                """
+                SELECT count(*), count(DISTINCT id) FROM changes
+                WHERE user_id = '\(user)' AND seq > \(last) AND typename = 'Book' AND kind = 'UPDATED'
+                """)
+            return [rows.int64(0, 0), rows.int64(0, 1)]
+        }
+        #expect(updates == [30, 30])
+    }
+
+    /// The number of entries of the log that an update of many books reads for each book does not depend on their number. This is also
+    /// true for a second update in the same transaction.
+    @Test func anUpdateOfManyBooksReadsFewEntriesForEach() async throws {
+        let app = try await TestApp.start(catalog: [])
+        func entriesRead(_ count: Int) async throws -> Int {
+            let user = try await app.makeReader().id.string ?? ""
+            try await app.database.execute(
+                """
+                INSERT INTO books (user_id, id, title)
+                SELECT '\(user)', gen_random_uuid(), 'Book ' || n FROM generate_series(1, \(count)) n
+                """)
+            return try await app.database.withConnection { connection in
+                try connection.execute(
+                    """
+                    BEGIN;
+                    UPDATE books SET title = 'New' WHERE user_id = '\(user)';
+                    UPDATE books SET title = 'Newer' WHERE user_id = '\(user)'
+                    """)
+                let rows = try connection.query(
+                    "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'changes'"
+                )
+                try connection.execute("COMMIT")
+                return Int(try #require(rows.int64(0, 0)))
+            }
+        }
+        for count in [20, 1000] {
+            // Each update reads the newest entry, and at most the eight newest ones of the transaction.
+            #expect((count...count * 20).contains(try await entriesRead(count)))
+        }
     }
 
     @Test func nodeIsTheCurrentObject() async throws {

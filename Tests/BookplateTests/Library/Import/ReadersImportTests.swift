@@ -121,6 +121,53 @@ import Testing
                     readsCreated: 5_500))
     }
 
+    /// The hourly jobs and the links to the catalog, which are signals, request decks only for readers with a session.
+    @Test func decksOfLoadedReadersAreBuiltWhenTheyReturn() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(60))
+        let lines = (1...300).map { number in
+            let books = [number % 20 * 2, number % 20 * 2 + 1].map { card in
+                card.isMultiple(of: 2)
+                    ? #"{"title": "Card", "isbn": "\#(TestCatalog.isbn(1 + card % 60))", "status": "READ", "rating": 5}"#
+                    : #"{"title": "Card \#(1 + card % 60)", "author": "Author \#((1 + card % 60) % 7)", "status": "READ", "rating": 4}"#
+            }
+            return #"{"sub": "reader-\#(number)", "books": [\#(books.joined(separator: ","))]}"#
+        }
+        let (summary, problems) = try await run(app, lines.joined(separator: "\n"))
+        #expect(problems == [] && summary.readersCreated == 300)
+        // One job links all books.
+        let loaded = "FROM jobs WHERE kind NOT IN ('feed.refresh', 'feed.similar')"
+        #expect(try await app.database.count("SELECT count(*) \(loaded)") == 1)
+        try await app.database.execute("UPDATE jobs SET run_at = now()")
+        let linking = try await TestWorker.start(app.database, [LinkBooks()])
+        try await waitUntil("the books are linked") {
+            try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'library.link'")
+                == 0
+        }
+        await linking.stop()
+        #expect(
+            try await app.database.count("SELECT count(*) FROM books WHERE edition_id IS NOT NULL")
+                == 600)
+        // One after the other: both collect the signals, and the second one must find them collected.
+        try await app.refreshFeed()
+        let learning = try await TestWorker.start(app.database, [LearnSimilar()])
+        try await waitUntil("the signals of the readers are learned from") {
+            let similar = try await app.database.count("SELECT count(*) FROM edition_similar")
+            let works = try await app.database.count("SELECT count(*) FROM works_to_learn()")
+            return similar > 0 && works == 0
+        }
+        await learning.stop()
+        #expect(try await app.waitingDeckCount() == 0)
+        #expect(try await app.database.count("SELECT count(*) FROM feed_decks") == 0)
+        // A reader who returns gets a deck of their own.
+        let reader = try TestReader(app, "reader-7", try await app.signIn(subject: "reader-7"))
+        #expect(try await app.waitingDeckCount() == 1)
+        #expect(try await reader.feedCards(10).count == 10)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM feed_decks WHERE user_id = '\(reader.id.string ?? "")'") == 1)
+        #expect(try await app.database.count("SELECT count(*) FROM feed_decks") == 1)
+    }
+
     @Test func deletedBooksStayDeleted() async throws {
         let app = try await TestApp.start(catalog: [])
         _ = try await run(app, Self.lines)

@@ -39,8 +39,8 @@ import Testing
     }
 
     @Test func readsOfANewBookDecideItsStatus() throws {
-        func status(_ reads: Value, _ status: String = "WANT_TO_READ") throws -> String {
-            try [ReadInput].ofNewBook(reads.list, status: status).status
+        func status(_ reads: Value, _ status: ReadingStatus = .wantToRead) throws -> String {
+            try [ReadInput].ofNewBook(reads.list, status: status).status.rawValue
         }
         #expect(try status([["finishedOn": "2019"]]) == "READ")
         #expect(try status([["finishedOn": "2019"], [:]]) == "READING")
@@ -48,9 +48,9 @@ import Testing
             try status([
                 ["finishedOn": "2019", "outcome": "DID_NOT_FINISH"], ["finishedOn": "2018"],
             ]) == "DID_NOT_FINISH")
-        #expect(try status([["finishedOn": "2019"]], "PAUSED") == "PAUSED")
+        #expect(try status([["finishedOn": "2019"]], .paused) == "PAUSED")
         #expect(try status([]) == "WANT_TO_READ")
         #expect(throws: BookplateError.self) { try status([[:], [:]]) }
-        #expect(throws: BookplateError.self) { try status([[:]], "READ") }
+        #expect(throws: BookplateError.self) { try status([[:]], .read) }
     }
 }

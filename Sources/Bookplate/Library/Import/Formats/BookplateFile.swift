@@ -101,7 +101,7 @@ struct BookplateFile {
         _ members: BookplateMembers
     ) throws(ImportProblem) -> ImportRecord.Content {
         guard let card = members.id("cardId"), let time = members.instant("swipedAt"),
-            let action = members.choice("action", ["LIKE", "SKIP", "DISLIKE", "BUY"])
+            let action = members.choice("action", Swipe.actions)
         else {
             throw ImportProblem("cardId, action, or swipedAt is missing. The swipe was left out.")
         }
@@ -159,9 +159,8 @@ struct BookplateFile {
             members.texts("moods", max: BookCreation.labelCharactersMax)
                 .prefix(ImportedBook.moodsMax))
         book.status =
-            members.choice(
-                "status", ["WANT_TO_READ", "READING", "READ", "PAUSED", "DID_NOT_FINISH"])
-            ?? "WANT_TO_READ"
+            members.choice("status", ReadingStatus.allCases.map(\.rawValue))
+            .flatMap(ReadingStatus.init(rawValue:)) ?? .wantToRead
         book.currentPage = members.number("currentPage", 0...Int(Int32.max)).map(Int32.init)
         book.addedAt = members.instant("addedAt")
         book.startedAt = members.instant("startedAt")
@@ -189,7 +188,7 @@ extension ImportedBook {
         let started = Self.date(startedAt)
         let finished = Self.date(finishedAt)
         func read(
-            _ outcome: ImportedRead.Outcome, _ start: PartialDate?, _ end: PartialDate?
+            _ outcome: ReadOutcome, _ start: PartialDate?, _ end: PartialDate?
         ) -> ImportedRead {
             ImportedRead(
                 // The id is the same each time, so that a second import finds the read.
@@ -198,13 +197,13 @@ extension ImportedBook {
         }
         let earlier = finished.map { [read(.finished, nil, $0)] } ?? []
         switch status {
-        case "READ":
+        case .read:
             let isReversed = started.flatMap { start in finished?.isBefore(start) } ?? false
             return [read(.finished, isReversed ? nil : started, finished)]
-        case "DID_NOT_FINISH":
+        case .didNotFinish:
             return earlier + [read(.didNotFinish, started, nil)]
-        default:
-            let isOpen = status == "READING" || (started != nil && finished == nil)
+        case .wantToRead, .reading, .paused:
+            let isOpen = status == .reading || (started != nil && finished == nil)
             return earlier + (isOpen ? [read(.reading, started, nil)] : [])
         }
     }

@@ -78,6 +78,7 @@ final class BookplateMembers {
         return instant
     }
 
+    /// Returns one of the choices; nil, with a report, for any other value, and if the member is absent or null.
     func choice(_ name: String, _ choices: [String]) -> String? {
         guard let text = member(name)?.string, choices.contains(text) else {
             report(name, "\(name) is not one of \(choices.joined(separator: ", ")).")
@@ -169,7 +170,7 @@ final class BookplateMembers {
         (member("readingGoals")?.list ?? []).prefix(ReadingGoal.ofReaderMax).compactMap { value in
             let members = BookplateMembers(value)
             defer { problems += members.problems }
-            guard let year = members.number("year", 1000...9998),
+            guard let year = members.number("year", ReadingGoal.years),
                 let unit = members.choice("unit", ReadingGoal.units),
                 let target = members.number("target", 1...ReadingGoal.targetMax)
             else { return nil }
@@ -186,9 +187,8 @@ final class BookplateMembers {
             let members = BookplateMembers(value)
             defer { problems += members.problems }
             guard
-                let outcome = members.choice(
-                    "outcome", ["READING", "FINISHED", "DID_NOT_FINISH"]
-                ).flatMap({ ImportedRead.Outcome(rawValue: $0) })
+                let outcome = members.choice("outcome", ReadOutcome.allCases.map(\.rawValue))
+                    .flatMap(ReadOutcome.init(rawValue:))
             else { return nil }
             var read = ImportedRead(
                 id: members.id("id"), startedOn: members.date("startedOn"),

@@ -24,7 +24,7 @@ enum CalibreRecord: TableFormat {
                 part.prefix { $0 != ":" }.trimmed, part.drop { $0 != ":" }.dropFirst()
             )
             if name == "goodreads", !value.isEmpty,
-                value.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+                value.utf8.allSatisfy({ $0.isASCIIDigit })
             {
                 book.goodreadsID = String(value)
             } else if name == "isbn", book.isbn == nil,
@@ -45,7 +45,7 @@ enum CalibreRecord: TableFormat {
         book.addedAt = fields.instant("timestamp")
         book.shelves = fields.names("tags", max: Shelf.nameCharactersMax)
         fields.addReview(text: "", rating: "rating", to: &book)
-        if book.review != nil { book.status = "READ" }
+        if book.review != nil { book.status = .read }
         return book
     }
 

@@ -8,10 +8,10 @@ enum GoodreadsRecord: TableFormat {
 
     /// The statuses by the name of the exclusive shelf. Goodreads itself only has `to-read`, `currently-reading`, and `read`;
     /// the others are common names of shelves that readers add.
-    private static let statuses = [
-        "to-read": "WANT_TO_READ", "currently-reading": "READING", "read": "READ",
-        "did-not-finish": "DID_NOT_FINISH", "dnf": "DID_NOT_FINISH", "abandoned": "DID_NOT_FINISH",
-        "paused": "PAUSED", "on-hold": "PAUSED", "on-pause": "PAUSED",
+    private static let statuses: [String: ReadingStatus] = [
+        "to-read": .wantToRead, "currently-reading": .reading, "read": .read,
+        "did-not-finish": .didNotFinish, "dnf": .didNotFinish, "abandoned": .didNotFinish,
+        "paused": .paused, "on-hold": .paused, "on-pause": .paused,
     ]
 
     static func book(_ fields: ImportFields) throws(ImportProblem) -> ImportedBook {
@@ -25,7 +25,7 @@ enum GoodreadsRecord: TableFormat {
         // Bookplate's own export has Bookplate's ids.
         if let id = UUID(key) {
             book.id = id
-        } else if !key.isEmpty, key.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        } else if !key.isEmpty, key.utf8.allSatisfy({ $0.isASCIIDigit }) {
             book.goodreadsID = key
         }
         book.separateSeries()
@@ -57,7 +57,7 @@ enum GoodreadsRecord: TableFormat {
             return
         }
         // The reader's own exclusive shelf does not show the status, but a book with a finishing date has been read.
-        book.status = isRead ? "READ" : "WANT_TO_READ"
+        book.status = isRead ? .read : .wantToRead
         let shelf = fields.text("Exclusive Shelf", max: Shelf.nameCharactersMax)
         if let shelf, !book.shelves.contains(where: { $0.lowercased() == exclusive }) {
             book.shelves.append(shelf)

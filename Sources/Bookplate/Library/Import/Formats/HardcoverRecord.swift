@@ -6,9 +6,9 @@ enum HardcoverRecord: TableFormat {
     static let distinctive = ["Hardcover Book ID"]
     static let redundant = ["Hardcover Edition ID", "ISBN 10", "Review Slate"]
 
-    private static let statuses = [
-        "want to read": "WANT_TO_READ", "currently reading": "READING", "read": "READ",
-        "paused": "PAUSED", "did not finish": "DID_NOT_FINISH", "stopped": "DID_NOT_FINISH",
+    private static let statuses: [String: ReadingStatus] = [
+        "want to read": .wantToRead, "currently reading": .reading, "read": .read,
+        "paused": .paused, "did not finish": .didNotFinish, "stopped": .didNotFinish,
     ]
 
     static func book(_ fields: ImportFields) throws(ImportProblem) -> ImportedBook {
@@ -61,18 +61,18 @@ enum HardcoverRecord: TableFormat {
             book.status = known
         } else {
             fields.report("Status", "“\(status.prefix(40))” is unknown. It was left out.")
-            book.status = read?.finishedOn == nil ? "WANT_TO_READ" : "READ"
+            book.status = read?.finishedOn == nil ? .wantToRead : .read
         }
         book.reads = read.map { [$0] } ?? []
         book.finishReads()
     }
 
     private static func withoutNumber(_ list: String) -> String {
-        guard list.last == ")", let open = list.range(of: " (#") else { return list }
+        guard list.last == ")", let open = list.lastRange(of: " (#") else { return list }
         return list[..<open.lowerBound].trimmed
     }
 }
 
 extension StringProtocol {
-    fileprivate func range(of text: String) -> Range<Index>? { ranges(of: text).last }
+    fileprivate func lastRange(of text: String) -> Range<Index>? { ranges(of: text).last }
 }

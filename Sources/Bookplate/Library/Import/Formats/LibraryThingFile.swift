@@ -27,7 +27,7 @@ enum LibraryThingFile {
         var names: [String] = []
         var cells: [String] = []
         for member in members {
-            // The ids and codes of what other members have as text, and the authors with their names in two forms.
+            // Skip the ids and codes of values that other members have as text, and the authors: the names are in other members, too.
             if member.name.hasSuffix("_idA") || member.name.hasSuffix("_codeA")
                 || member.name == "authors"
             {

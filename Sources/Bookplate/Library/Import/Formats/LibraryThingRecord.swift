@@ -6,9 +6,10 @@ enum LibraryThingRecord: TableFormat {
     static let redundant = ["Sort Character", "Summary", "ISBNs"]
 
     /// The collections that LibraryThing itself has, by their names in lower case. They are not shelves.
-    private static let collections = [
-        "your library": "", "to read": "WANT_TO_READ", "wishlist": "WANT_TO_READ",
-        "currently reading": "READING", "read but unowned": "READ",
+    /// The value is nil for a collection that does not imply a status.
+    private static let collections: [String: ReadingStatus?] = [
+        "your library": nil, "to read": .wantToRead, "wishlist": .wantToRead,
+        "currently reading": .reading, "read but unowned": .read,
     ]
 
     static func book(_ fields: ImportFields) throws(ImportProblem) -> ImportedBook {
@@ -46,18 +47,20 @@ enum LibraryThingRecord: TableFormat {
     private static func setStatus(of book: inout ImportedBook, _ fields: ImportFields) {
         let names = fields.names("Collections", max: Shelf.nameCharactersMax)
         let tags = fields.names("Tags", max: Shelf.nameCharactersMax)
-        let known = names.compactMap { collections[$0.lowercased()] }
-        if book.reads.contains(where: { $0.outcome == .finished }) || known.contains("READ") {
-            book.status = "READ"
-        } else if !book.reads.isEmpty || known.contains("READING") {
-            book.status = "READING"
-        } else if known.contains("WANT_TO_READ") || book.review == nil {
-            book.status = "WANT_TO_READ"
+        let known = names.compactMap { collections[$0.lowercased()] ?? nil }
+        if book.reads.contains(where: { $0.outcome == .finished }) || known.contains(.read) {
+            book.status = .read
+        } else if !book.reads.isEmpty || known.contains(.reading) {
+            book.status = .reading
+        } else if known.contains(.wantToRead) || book.review == nil {
+            book.status = .wantToRead
         } else {
             // A book with a rating or a review has been read.
-            book.status = "READ"
+            book.status = .read
         }
-        for name in names where collections[name.lowercased()] == nil { book.shelves.append(name) }
+        for name in names where !collections.keys.contains(name.lowercased()) {
+            book.shelves.append(name)
+        }
         for name in tags
         where !book.shelves.contains(where: { $0.lowercased() == name.lowercased() }) {
             if book.shelves.count < BookCreation.shelvesMax { book.shelves.append(name) }

@@ -6,9 +6,9 @@ enum OpenReadsRecord: TableFormat {
     static let distinctive = ["olid"]
     static let redundant = ["date_modified"]
 
-    private static let statuses = [
-        "planned": "WANT_TO_READ", "in_progress": "READING", "finished": "READ",
-        "abandoned": "DID_NOT_FINISH",
+    private static let statuses: [String: ReadingStatus] = [
+        "planned": .wantToRead, "in_progress": .reading, "finished": .read,
+        "abandoned": .didNotFinish,
     ]
 
     static func book(_ fields: ImportFields) throws(ImportProblem) -> ImportedBook {

@@ -4,9 +4,9 @@ import BookSources
 enum StoryGraphRecord: TableFormat {
     static let needed = ["Title", "Authors", "Read Status", "Star Rating"]
 
-    private static let statuses = [
-        "to-read": "WANT_TO_READ", "currently-reading": "READING", "read": "READ",
-        "did-not-finish": "DID_NOT_FINISH", "paused": "PAUSED",
+    private static let statuses: [String: ReadingStatus] = [
+        "to-read": .wantToRead, "currently-reading": .reading, "read": .read,
+        "did-not-finish": .didNotFinish, "paused": .paused,
     ]
 
     static func book(_ fields: ImportFields) throws(ImportProblem) -> ImportedBook {
@@ -32,7 +32,7 @@ enum StoryGraphRecord: TableFormat {
             book.status = known
         } else {
             fields.report("Read Status", "“\(status.prefix(40))” is unknown. It was left out.")
-            book.status = book.reads.isEmpty ? "WANT_TO_READ" : "READ"
+            book.status = book.reads.isEmpty ? .wantToRead : .read
         }
         book.finishReads(count: fields.count("Read Count", max: ImportedRead.countMax))
         book.shelves = fields.names("Tags", max: Shelf.nameCharactersMax)

@@ -2,6 +2,7 @@ import GraphQL
 import GraphQLNIO
 import GraphQLServing
 import Logging
+import NIOCore
 import SocketClient
 import Testing
 
@@ -90,22 +91,121 @@ import Testing
         }
     }
 
+    @Test func contextsHaveTheHeadersOfTheRequest() async throws {
+        try await Self.run { port in
+            let client = try RawClient(port: port)
+            try client.send(
+                .post(
+                    #"{"query":"{ language }"}"#,
+                    headers:
+                        "content-type: application/json\r\nX-Language: de\r\nx-language: en\r\n"))
+            #expect(try client.response().body == #"{"data":{"language":"de, en"}}"#)
+            try client.send(.post(#"{"query":"{ language }"}"#))
+            #expect(try client.response().body == #"{"data":{"language":null}}"#)
+            let socket = try SocketClient(port: port, headers: ["x-language": "fr"])
+            try socket.initialize()
+            try socket.send(#"{"id":"1","type":"subscribe","payload":{"query":"{ language }"}}"#)
+            #expect(
+                try socket.message()
+                    == #"{"id":"1","type":"next","payload":{"data":{"language":"fr"}}}"#)
+        }
+    }
+
+    @Test func servesOtherPaths() async throws {
+        var options = GraphQLServer.Options()
+        options.path = "/api"
+        options.otherRequests = { request in
+            request.path == "/health" ? OtherResponse(.ok, text: "ok") : nil
+        }
+        try await Self.run(options) { port in
+            let client = try RawClient(port: port)
+            try client.send("GET /api?query=%7Bname%7D HTTP/1.1\r\nhost: test\r\n\r\n")
+            #expect(try client.response().body == #"{"data":{"name":"nobody"}}"#)
+            try client.send("GET /health HTTP/1.1\r\nhost: test\r\n\r\n")
+            #expect(try client.response().body == "ok")
+            try client.send(.post(#"{"query":"{ name }"}"#))
+            #expect(try client.response().status == 404)
+        }
+    }
+
+    @Test func connectionsOverTheLimitAreRefused() async throws {
+        var options = GraphQLServer.Options()
+        options.connectionsMax = 1
+        try await Self.run(options) { port in
+            let client = try RawClient(port: port)
+            try client.send(.post(#"{"query":"{ name }"}"#))
+            #expect(try client.response().status == 200)
+            let other = try RawClient(port: port)
+            try other.send(.post(#"{"query":"{ name }"}"#))
+            #expect(try other.response().status == 503)
+            withExtendedLifetime(client) {}
+        }
+    }
+
+    @Test func idleConnectionsAreClosed() async throws {
+        var options = GraphQLServer.Options()
+        options.keepAliveTimeout = .milliseconds(100)
+        try await Self.run(options) { port in
+            let client = try RawClient(port: port)
+            try client.send(.post(#"{"query":"{ name }"}"#))
+            #expect(try client.response().status == 200)
+            #expect(client.isClosed())
+        }
+    }
+
+    @Test(arguments: [.milliseconds(100), .zero, .nanoseconds(.min)] as [TimeAmount])
+    func requestsThatTakeTooLongAreCancelled(responseTimeout: TimeAmount) async throws {
+        var options = GraphQLServer.Options()
+        options.responseTimeout = responseTimeout
+        try await Self.run(options) { port in
+            let client = try RawClient(port: port)
+            try client.send(.post(#"{"query":"{ untilCancelled }"}"#))
+            #expect(try client.response().body == #"{"data":{"untilCancelled":true}}"#)
+        }
+    }
+
+    @Test func timesCanBeUnlimited() async throws {
+        var options = GraphQLServer.Options()
+        options.responseTimeout = .nanoseconds(.max)
+        options.keepAliveTimeout = .nanoseconds(.max)
+        options.shutdownTimeout = .nanoseconds(.max)
+        try await Self.run(options) { port in
+            let client = try RawClient(port: port)
+            for _ in 1...2 {
+                try client.send(.post(#"{"query":"{ name }"}"#))
+                #expect(try client.response().body == #"{"data":{"name":"nobody"}}"#)
+            }
+        }
+    }
+
     private final class Caller: ExecutionContext, Sendable {
         let name: String
-        init(name: String) { self.name = name }
+        let language: String?
+        init(name: String, language: String?) {
+            self.name = name
+            self.language = language
+        }
     }
 
     /// Runs a test with a server, then stops the server by cancelling its task.
-    private static func run(_ test: @escaping @Sendable (Int) throws -> Void) async throws {
+    private static func run(
+        _ options: GraphQLServer.Options = GraphQLServer.Options(),
+        _ test: @escaping @Sendable (Int) throws -> Void
+    ) async throws {
         let schema = try ExecutableSchema(
             """
-            type Query { name: String!  double(of: Int!): Int! }
+            type Query { name: String!  language: String  double(of: Int!): Int!  untilCancelled: Boolean! }
             type Mutation { add: Int }
             type Subscription { count(to: Int!): Int! }
             """, context: Caller.self
         ) { resolvers in
             resolvers.query.field("name") { $0.context.name }
+            resolvers.query.field("language") { $0.context.language }
             resolvers.query.field("double") { 2 * ($0.arguments["of"]?.int ?? 0) }
+            resolvers.query.field("untilCancelled") { _ in
+                try? await Task.sleep(for: .seconds(3600))
+                return Task.isCancelled
+            }
             resolvers.mutation.field("add") { _ in 1 }
             resolvers.subscription.stream("count") { request in
                 AsyncStream { events in
@@ -115,7 +215,7 @@ import Testing
             }
         }
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-        var options = GraphQLServer.Options()
+        var options = options
         options.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         options.onListening = { listening.yield($0) }
         let server = GraphQLServer(schema, port: 0, options: options) {
@@ -123,7 +223,8 @@ import Testing
             guard request.bearerToken != "bad" else {
                 throw RequestErrors([GraphQLError("The token is invalid.")])
             }
-            return Caller(name: request.bearerToken ?? "nobody")
+            return Caller(
+                name: request.bearerToken ?? "nobody", language: request.header("X-LANGUAGE"))
         }
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await server.run() }

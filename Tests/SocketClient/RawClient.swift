@@ -4,14 +4,16 @@ import NIOPosix
 /// A client that sends and receives raw bytes over its own socket.
 ///
 /// Its calls block for up to `timeout` seconds, so they must run on another thread: see `onThread`.
-final class RawClient: Sendable {
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
+package final class RawClient: Sendable {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     private let socket: Int32
 
-    init(port: Int, timeout: Int = 10) throws {
+    package init(port: Int, timeout: Int = 10) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: timeout, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -30,9 +32,9 @@ final class RawClient: Sendable {
 
     deinit { Glibc.close(socket) }
 
-    func send(_ text: String) throws { try send(Array(text.utf8)) }
+    package func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) throws {
+    package func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
@@ -44,10 +46,10 @@ final class RawClient: Sendable {
     }
 
     /// Closes the output. The client can still read.
-    func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
+    package func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
     /// Returns the next bytes; empty at the end of the connection.
-    func receive(_ countMax: Int = 64 << 10) throws -> [UInt8] {
+    package func receive(_ countMax: Int = 64 << 10) throws -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: countMax)
         let count = recv(socket, &chunk, countMax, 0)
         guard count >= 0 else { throw Failure(description: "receive: errno \(errno)") }
@@ -55,7 +57,7 @@ final class RawClient: Sendable {
     }
 
     /// Reads the next response, which must have a content length or no body.
-    func response(toHEAD: Bool = false) throws -> RawResponse {
+    package func response(toHEAD: Bool = false) throws -> RawResponse {
         var head: [UInt8] = []
         // Reads one byte at a time, so that no byte of the next response is consumed.
         while !head.ends(with: "\r\n\r\n".utf8) {
@@ -79,17 +81,17 @@ final class RawClient: Sendable {
     }
 
     /// Returns whether the server closes the connection without sending anything more.
-    func isClosed() -> Bool { (try? receive(1).isEmpty) ?? (errno == ECONNRESET) }
+    package func isClosed() -> Bool { (try? receive(1).isEmpty) ?? (errno == ECONNRESET) }
 }
 
-struct RawResponse: Sendable {
-    var status: Int
+package struct RawResponse: Sendable {
+    package var status: Int
     /// The headers. Names are in lower case, and values of the same name are joined.
-    var headers: [String: String] = [:]
-    var bytes: [UInt8] = []
-    var body: String { String(decoding: bytes, as: UTF8.self) }
+    package var headers: [String: String] = [:]
+    package var bytes: [UInt8] = []
+    package var body: String { String(decoding: bytes, as: UTF8.self) }
 
-    init(head: String) {
+    package init(head: String) {
         let lines = head.split(separator: "\r\n")
         status = Int(lines.first?.split(separator: " ").dropFirst().first ?? "") ?? 0
         for line in lines.dropFirst() {
@@ -107,8 +109,17 @@ extension [UInt8] {
 }
 
 /// Runs blocking work on a thread pool, so that it blocks neither event loops nor tasks.
-func onThread<Result: Sendable>(
+package func onThread<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
 ) async throws -> Result {
     try await NIOThreadPool.singleton.runIfActive(work)
+}
+
+extension String {
+    /// A GraphQL request by POST.
+    package static func post(
+        _ body: String, headers: String = "content-type: application/json\r\n"
+    ) -> String {
+        "POST /graphql HTTP/1.1\r\nhost: test\r\ncontent-length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
+    }
 }

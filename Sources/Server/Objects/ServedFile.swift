@@ -1,3 +1,4 @@
+import GraphQLNIO
 import NIOCore
 import ObjectStorage
 
@@ -5,29 +6,27 @@ import ObjectStorage
 ///
 /// The content of a small file is kept in memory: a single write with the head costs less than `sendfile` after the
 /// head.
-package final class ServedFile {
+final class ServedFile {
     private static let inMemoryBytesMax = 32 << 10
 
-    package let byteCount: Int
-    package let tag: String
+    let byteCount: Int
+    let tag: String
     /// The headers of every response whose URL contains a version, serialized.
-    package let immutableHeaders: String
+    let immutableHeaders: String
     private let content: ByteBuffer?
-    private let file: (object: OpenObject, handle: NIOFileHandle)?
+    private let file: (object: OpenObject, open: OpenFile)?
 
-    package init(_ object: OpenObject, tag: String) {
+    init(_ object: OpenObject, tag: String) {
         byteCount = object.byteCount
         self.tag = tag
         immutableHeaders = Self.headers(tag, "public, max-age=31536000, immutable")
         content =
             object.byteCount <= Self.inMemoryBytesMax
             ? (try? object.bytes()).map { ByteBuffer(bytes: $0) } : nil
-        file = (
-            object, NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: object.descriptor)
-        )
+        file = (object, OpenFile(descriptor: object.descriptor, owner: object))
     }
 
-    package init(_ bytes: [UInt8], tag: String) {
+    init(_ bytes: [UInt8], tag: String) {
         byteCount = bytes.count
         self.tag = tag
         immutableHeaders = Self.headers(tag, "public, max-age=31536000, immutable")
@@ -35,15 +34,10 @@ package final class ServedFile {
         file = nil
     }
 
-    deinit {
-        // The object closes the descriptor.
-        _ = try? file?.handle.takeDescriptorOwnership()
-    }
-
     /// Whether the file was removed from the store, as far as this machine can tell.
     var isRemoved: Bool { file?.object.isRemoved ?? false }
 
-    package static func headers(_ tag: String, _ cacheControl: String) -> String {
+    static func headers(_ tag: String, _ cacheControl: String) -> String {
         [
             ("ETag", tag), ("Cache-Control", cacheControl), ("Accept-Ranges", "bytes"),
             ("Content-Security-Policy", "default-src 'none'; sandbox"),
@@ -52,24 +46,34 @@ package final class ServedFile {
         ].map { "\($0): \($1)\r\n" }.joined()
     }
 
-    /// Returns a part of the content from memory; nil for a large file.
-    func bytes(_ range: Range<Int>) -> ByteBuffer? {
-        content?.getSlice(at: range.lowerBound, length: range.count)
-    }
-
-    /// Returns a part of a file; nil if its content is in memory.
-    func region(_ range: Range<Int>) -> FileRegion? {
-        file.map {
-            FileRegion(
-                fileHandle: $0.handle, readerIndex: range.lowerBound, endIndex: range.upperBound)
+    /// Makes a part of the content the body of a response.
+    func setBody(of response: inout HTTPResponse, to range: Range<Int>) {
+        if let bytes = content?.getSlice(at: range.lowerBound, length: range.count) {
+            response.body = bytes
+        } else {
+            response.file = file.map { ($0.open, range) }
         }
     }
 }
 
+extension HTTPResponse {
+    /// Returns a response with the whole content of an open file.
+    package static func file(
+        _ object: OpenObject, contentType: String, headers: [(String, String)]
+    ) -> HTTPResponse {
+        var response = HTTPResponse(.ok, contentType: contentType, headers: headers)
+        ServedFile(object, tag: "").setBody(of: &response, to: 0..<object.byteCount)
+        return response
+    }
+}
+
+/// The maximum number of files of images that the routes of an event loop keep open.
+package let imageFilesPerLoopMax = 512
+
 /// A cache of recently requested files, keyed by a URL that contains a version. The content of such a URL never
 /// changes.
-package struct ServedFileCache {
-    static let countMax = 512
+struct ServedFileCache {
+    private static let countMax = imageFilesPerLoopMax
     /// The maximum length of a cached URL. The URLs that this server generates are shorter.
     private static let urlBytesMax = 256
 
@@ -78,10 +82,10 @@ package struct ServedFileCache {
     private var order: [Substring] = []
     private var next = 0
 
-    package init() {}
+    init() {}
 
     /// Returns the file of a URL; nil if it is not in the cache or was removed from the store.
-    package mutating func file(at address: Substring) -> ServedFile? {
+    mutating func file(at address: Substring) -> ServedFile? {
         guard let file = files[address] else { return nil }
         guard !file.isRemoved else {
             files[address] = nil
@@ -90,7 +94,7 @@ package struct ServedFileCache {
         return file
     }
 
-    package mutating func insert(_ file: ServedFile, at address: Substring) {
+    mutating func insert(_ file: ServedFile, at address: Substring) {
         guard address.utf8.count <= Self.urlBytesMax else { return }
         // Copies the URL: a substring would keep the whole string alive, which may be as long as a header.
         let address = String(address)[...]

@@ -7,8 +7,41 @@ import NIOPosix
 import Postgres
 import Telemetry
 
-/// The connections to the database: a pool per event loop, the replica, and the hub that receives notifications.
-struct Databases {
+/// The addresses of a database, and its name in the log and in metrics.
+struct DatabaseAddresses {
+    /// The name in `BOOKPLATE_OTHER_DATABASES`, or `primary`.
+    let name: String
+    /// The name of the variable with the URL, for errors.
+    let variable: String
+    let url: String
+    /// For LISTEN.
+    let directURL: String
+    /// The address of a replica for reads; nil if all data is read from the primary.
+    let readURL: String?
+}
+
+extension Configuration {
+    /// The database at `DATABASE_URL`.
+    ///
+    /// - Throws: if it is not configured.
+    func homeDatabase() throws(ConfigError) -> DatabaseAddresses {
+        let url = try database.required()
+        return DatabaseAddresses(
+            name: "primary", variable: "DATABASE_URL", url: url,
+            directURL: database.directURL ?? url, readURL: database.readURL)
+    }
+}
+
+extension DatabaseAddresses {
+    init(_ other: Configuration.OtherDatabase) {
+        self.init(
+            name: other.name, variable: "BOOKPLATE_DATABASE_URL_\(other.name.uppercased())",
+            url: other.url, directURL: other.directURL, readURL: nil)
+    }
+}
+
+/// The connections to a database: a pool per event loop, the replica, and the hub that receives notifications.
+struct DatabaseConnections {
     let url: String
     /// The address for LISTEN.
     let directURL: String
@@ -25,18 +58,18 @@ struct Databases {
     ///
     /// - Throws: `StartError` if the database must not or cannot be used.
     static func open(
-        _ configuration: Configuration, _ metrics: Metrics, _ logger: Logger
-    ) async throws -> Databases {
-        let url = try configuration.database.required()
-        let directURL = configuration.database.directURL ?? url
-        try checkDatabase(url, logger)
+        _ addresses: DatabaseAddresses, _ configuration: Configuration, _ metrics: Metrics,
+        _ logger: Logger
+    ) async throws -> DatabaseConnections {
+        let (url, directURL) = (addresses.url, addresses.directURL)
+        try checkDatabase(url, addresses.variable, logger)
         let group = MultiThreadedEventLoopGroup.singleton
-        let pools = try await openPools(url, "primary", on: group, configuration, logger)
+        let pools = try await openPools(url, addresses.name, on: group, configuration, logger)
         guard let firstPool = pools.values.first else {
             throw StartError(message: "there is no event loop", code: 1)
         }
         var replica: Replica?
-        if let readURL = configuration.database.readURL {
+        if let readURL = addresses.readURL {
             replica = Replica(
                 Array(
                     try await openPools(readURL, "replica", on: group, configuration, logger).values
@@ -46,7 +79,7 @@ struct Databases {
         let hub = try await Hub.start(
             PostgresConfiguration(url: directURL), database: firstPool, replica: replica,
             logger: logger)
-        return Databases(
+        return DatabaseConnections(
             url: url, directURL: directURL, group: group, pools: pools, firstPool: firstPool,
             replica: replica, hub: hub)
     }

@@ -1,0 +1,606 @@
+import GraphQL
+import GraphQLServing
+import Identity
+import ObjectStorage
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// A process serves several databases. Apps do not notice in which of them an account is.
+@Suite struct OtherDatabasesTests {
+    /// A process with a home database and another one, and an account of the home database with a book.
+    private struct World {
+        let home: TestApp
+        let other: TestApp
+        let reader: TestReader
+
+        static func make() async throws -> World {
+            let keyring = SessionKeyring(.generate())
+            let databases = UserDatabases()
+            let home = try await TestApp.start(
+                store: try FileStore(try TestApp.makeFolder()), keyring: keyring,
+                databases: databases)
+            let other = try await TestApp.start(
+                store: try FileStore(try TestApp.makeFolder()), catalog: [], keyring: keyring,
+                databases: databases, beside: home)
+            // The databases of tests are copies of one. The move creates the tenant of the account.
+            try await other.database.execute(
+                "UPDATE installation SET id = gen_random_uuid(); DELETE FROM tenants")
+            try await home.allowGuests()
+            try await home.database.execute("UPDATE tenants SET oauth = true")
+            let reader = try await home.makeReader()
+            _ = try await reader.requireValue(
+                #"mutation { createBook(input: {title: "Mine", status: READ}) { id } }"#, .null,
+                "createBook", "id")
+            return World(home: home, other: other, reader: reader)
+        }
+
+        /// Moves the account.
+        func move(back: Bool = false) async throws {
+            try await back ? move(from: other, to: home) : move(from: home, to: other)
+        }
+
+        /// - Parameter last: The step after which the move is interrupted; nil for a complete move.
+        func move(
+            from: TestApp, to: TestApp, until last: AccountMove.Step? = nil, newURL: String? = nil
+        ) async throws {
+            let id = try #require(reader.id.string.flatMap { UUID($0) })
+            let move = AccountMove(
+                of: id, from: try AdminConnection(try from.database.url(as: TestCluster.owner)),
+                to: try AdminConnection(try to.database.url(as: TestCluster.owner)),
+                sourceStore: from.covers.store, targetStore: to.covers.store, drainSeconds: 0,
+                newURL: newURL
+            )
+            do throws(AccountMoveError) {
+                _ = try await move.run { step throws(AccountMoveError) in
+                    if step == last { throw .interrupted }
+                }
+            } catch {
+                guard case .interrupted = error, last != nil else { throw error }
+            }
+        }
+
+        /// The titles of the account's books in a database.
+        func titles(in app: TestApp) async throws -> [String] {
+            let id = reader.id.string ?? ""
+            return try await app.database.withConnection { connection in
+                try connection.texts(
+                    "SELECT title FROM books WHERE user_id = '\(id)' ORDER BY title")
+            }
+        }
+    }
+
+    private static let books = "{ me { id books { nodes { title } } } }"
+
+    private static func create(_ title: String) -> String {
+        "mutation { createBook(input: {title: \"\(title)\", status: READ}) { id } }"
+    }
+
+    private func code(_ response: TestResponse) -> Value? {
+        response.json["errors", 0, "extensions", "code"]
+    }
+
+    @Test func sessionGoesOnAfterTheMove() async throws {
+        let world = try await World.make()
+        let before = try await world.reader.execute(Self.books)
+        try await world.move()
+        #expect(try await world.reader.execute(Self.books).json == before.json)
+        let created = try await world.reader.execute(Self.create("New"))
+        #expect(code(created) == nil, "\(created.json)")
+        #expect(try await world.titles(in: world.home) == [])
+        #expect(try await world.titles(in: world.other) == ["Mine", "New"])
+    }
+
+    /// The first request after the move can also be one that changes something, signs in, or has another token.
+    @Test(arguments: ["mutation", "refresh", "sign-in", "token", "subscription"])
+    func anyRequestFindsTheAccount(first: String) async throws {
+        let world = try await World.make()
+        let reader = world.reader
+        let secret = try await reader.requireValue(
+            #"mutation { createAccessToken(input: {name: "T", scopes: [LIBRARY_READ]}) { secret } }"#,
+            .null, "createAccessToken", "secret")
+        try await world.move()
+        switch first {
+        case "mutation":
+            _ = try await reader.requireValue(Self.create("New"), .null, "createBook", "id")
+        case "refresh":
+            let refreshed = try await world.home.execute(
+                """
+                mutation($token: String!) {
+                  refreshSession(refreshToken: $token) { accessToken user { id books { nodes { title } } } }
+                }
+                """, ["token": .string(reader.refreshToken)])
+            let user = refreshed.json["data", "refreshSession", "user"]
+            #expect(user?["id"] == reader.id, "\(refreshed.json)")
+            #expect(user?["books", "nodes", 0, "title"] == "Mine")
+        case "sign-in":
+            let signedIn = try await world.home.signIn(subject: reader.subject)
+            let payload = signedIn.json["data", "signIn"]
+            #expect(payload?["user", "id"] == reader.id, "\(signedIn.json)")
+            #expect(payload?["isNewUser"] == false)
+            let books = try await world.home.execute(
+                Self.books, token: payload?["accessToken"]?.string)
+            #expect(books.json["data", "me", "books", "nodes", 0, "title"] == "Mine")
+        case "token":
+            let books = try await world.home.execute(Self.books, token: secret.string)
+            #expect(books.json["data", "me", "books", "nodes", 0, "title"] == "Mine")
+        default:
+            let subscription = try await world.home.subscribe(
+                "subscription { changes { kind } }", token: reader.token)
+            _ = try await reader.requireValue(Self.create("New"), .null, "createBook", "id")
+            #expect(
+                await subscription.next()["data", "changes", "kind"] != nil)
+        }
+        #expect(try await world.home.database.count("SELECT count(*) FROM users") == 0)
+    }
+
+    @Test func otherProtocolsFindTheAccount() async throws {
+        let world = try await World.make()
+        // A process knows a token after its first use.
+        let known = try await EReader(world.reader)
+        #expect(await known.authorize().status == 200)
+        let unused = try await EReader(world.reader)
+        let link = try await world.reader.requireValue(
+            "mutation { exportLibrary { url } }", .null, "exportLibrary", "url")
+        try await world.move()
+        for reader in [known, unused] { #expect(await reader.authorize().status == 200) }
+        let (pool, services) = (world.home.pool, world.home.services)
+        let exported = link.string?.split(separator: "/").last?.dropLast(4) ?? ""
+        let byteCount = try await Task(executorPreference: pool.executor) {
+            try await ExportEndpoint(database: pool, services: services)
+                .open(token: exported, requestID: "test").byteCount
+        }.value
+        #expect(byteCount > 0)
+    }
+
+    /// The home database does not know what was created in another one.
+    @Test func homeDatabaseNeedNotKnowTheAccount() async throws {
+        let world = try await World.make()
+        let secret = try await world.reader.requireValue(
+            #"mutation { createAccessToken(input: {name: "T", scopes: [LIBRARY_READ]}) { secret } }"#,
+            .null, "createAccessToken", "secret")
+        try await world.move()
+        try await world.home.database.execute(
+            "UPDATE account_moves SET user_id = gen_random_uuid(), known_hashes = '{}'")
+        let books = try await world.home.execute(Self.books, token: secret.string)
+        #expect(books.json["data", "me", "books", "nodes", 0, "title"] == "Mine", "\(books.json)")
+        let refreshed = try await world.home.execute(
+            "mutation($token: String!) { refreshSession(refreshToken: $token) { user { id } } }",
+            ["token": .string(world.reader.refreshToken)])
+        #expect(refreshed.json["data", "refreshSession", "user", "id"] == world.reader.id)
+        let signedIn = try await world.home.signIn(subject: world.reader.subject)
+        #expect(signedIn.json["data", "signIn", "user", "id"] == world.reader.id)
+    }
+
+    @Test func sessionThatNoDatabaseHasIsInvalid() async throws {
+        let world = try await World.make()
+        try await world.home.database.execute("DELETE FROM sessions")
+        #expect(code(try await world.reader.execute(Self.books)) == "UNAUTHENTICATED")
+        let refreshed = try await world.home.execute(
+            "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }",
+            ["token": .string(world.reader.refreshToken)])
+        #expect(code(refreshed) == "UNAUTHENTICATED", "\(refreshed.json)")
+        let secret = TokenFormat.characters([UInt8](repeating: 7, count: TokenFormat.secretCount))
+        let unknown = try await world.home.execute(
+            Self.books, token: TokenFormat.text(prefix: PersonalToken.prefix, secret: secret))
+        #expect(code(unknown) == "UNAUTHENTICATED", "\(unknown.json)")
+    }
+
+    @Test func identityBelongsToOneAccountInAllDatabases() async throws {
+        let world = try await World.make()
+        try await world.move()
+        let neighbor = try await world.home.makeReader()
+        func link(_ reader: TestReader, _ subject: String) async throws -> Value? {
+            code(
+                try await reader.execute(
+                    "mutation($input: SignInInput!) { linkIdentity(input: $input) { id } }",
+                    [
+                        "input": [
+                            "apple": [
+                                "identityToken": .string(world.home.identityToken(subject: subject))
+                            ]
+                        ]
+                    ]))
+        }
+        #expect(try await link(neighbor, world.reader.subject) == "CONFLICT")
+        #expect(try await link(world.reader, neighbor.subject) == "CONFLICT")
+        // An identity that the moved account has got later signs in to it.
+        try await world.other.database.execute(
+            """
+            INSERT INTO identities (user_id, id, tenant_id, subject)
+            SELECT user_id, gen_random_uuid(), tenant_id, 'second' FROM identities
+            """)
+        let signedIn = try await world.home.signIn(subject: "second")
+        #expect(
+            signedIn.json["data", "signIn", "user", "id"] == world.reader.id, "\(signedIn.json)")
+    }
+
+    /// The request of the app is in the home database, and the reader in another one.
+    @Test func newAppGetsAccessToAMovedAccount() async throws {
+        let world = try await World.make()
+        try await world.move()
+        let (client, device) = (UUID.version7(), OAuthSecret(.deviceCode))
+        let hash = device.hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+            .joined()
+        try await world.home.database.execute(
+            """
+            INSERT INTO oauth_clients (id, tenant_id, name, redirect_uris, scopes, allows_device)
+            SELECT '\(client)', id, 'Display', '{}', '{LIBRARY_READ}', true FROM tenants WHERE slug = 'alpha';
+            INSERT INTO oauth_requests (id, tenant_id, client_id, user_code, scopes, expires_at, device_hash)
+            SELECT gen_random_uuid(), tenant_id, id, 'BCDFGHJK', '{LIBRARY_READ}', now() + interval '10 minutes', '\\x\(hash)'
+            FROM oauth_clients
+            """)
+        let approved = try await world.reader.execute(
+            #"mutation { approveAuthorization(input: {code: "BCDF-GHJK"}) { clientName status } }"#)
+        #expect(
+            approved.json["data", "approveAuthorization"]
+                == ["clientName": "Display", "status": "APPROVED"], "\(approved.json)")
+        // The app asks the server, as it did before.
+        let endpoint = (world.home.pool, world.home.services)
+        let response = await Task(executorPreference: world.home.pool.executor) {
+            await OAuthEndpoint(
+                database: endpoint.0, services: endpoint.1, publicURL: "http://localhost"
+            ).token(
+                OAuthRequest(
+                    path: "alpha", query: nil,
+                    body: Array(
+                        "grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=\(device.text)&client_id=\(client)"
+                            .utf8), contentType: "application/x-www-form-urlencoded",
+                    authorization: nil, cookie: nil, acceptLanguage: nil, address: nil,
+                    requestID: "test"))
+        }.value
+        let tokens = try parseJSON(response.body)
+        #expect(response.status == 200, "\(tokens)")
+        let books = try await world.home.execute(
+            Self.books, token: tokens["access_token"]?.string)
+        #expect(books.json["data", "me", "books", "nodes", 0, "title"] == "Mine", "\(books.json)")
+    }
+
+    @Test func accountCanMoveBack() async throws {
+        let world = try await World.make()
+        try await world.move()
+        _ = try await world.reader.requireValue(Self.create("New"), .null, "createBook", "id")
+        try await world.move(back: true)
+        let books = try await world.reader.execute(Self.books)
+        #expect(books.json["data", "me", "books", "nodes"]?.list?.count == 2, "\(books.json)")
+        #expect(try await world.titles(in: world.home) == ["Mine", "New"])
+        #expect(try await world.titles(in: world.other) == [])
+    }
+
+    /// The events of another database do not reach a subscription that has begun before.
+    @Test func subscriptionEndsWhenItsAccountMoves() async throws {
+        let world = try await World.make()
+        let context = RequestContext(
+            viewer: try viewer(of: world), database: world.home.pool,
+            services: world.home.services, requestID: "test")
+        try await world.move()
+        let (pool, bound) = (world.home.pool, Unchecked(context))
+        let (event, request) = await Task(executorPreference: pool.executor) {
+            func failure(_ context: RequestContext) async -> BookplateError? {
+                do throws(BookplateError) {
+                    try await context.read { _, _ in }
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            let before = await failure(bound.value.makeEventContext())
+            let request = await failure(bound.value)
+            return (before, request)
+        }.value
+        #expect(event == .serviceUnavailable(retryAfterSeconds: 1, outcome: .notDone))
+        #expect(request == nil)
+    }
+
+    private func viewer(of world: World) throws -> Viewer {
+        Viewer(
+            try AccessToken.verify(
+                world.reader.token, keys: world.home.keys, now: unixSecondsNow()))
+    }
+
+    /// A context that the test uses on one event loop at a time.
+    private struct Unchecked: @unchecked Sendable {
+        let value: RequestContext
+
+        init(_ value: RequestContext) { self.value = value }
+    }
+
+    /// The rows of the guest are in the home database, so they cannot be merged there.
+    @Test func guestCannotBecomeAnAccountOfAnotherDatabase() async throws {
+        let world = try await World.make()
+        let guest = try await world.home.makeGuest()
+        try await world.move()
+        let response = try await world.home.signIn(
+            token: world.home.identityToken(subject: world.reader.subject), as: guest)
+        #expect(code(response) == "CONFLICT", "\(response.json)")
+        let still = try await guest.execute("{ me { id } }")
+        #expect(still.json["data", "me", "id"] == guest.id)
+    }
+
+    @Test func accountInADatabaseOfOtherServersHasMoved() async throws {
+        let world = try await World.make()
+        let foreign = try await TestApp.start(
+            catalog: [], keyring: world.home.services.accounts.keyring)
+        try await foreign.database.execute(
+            "UPDATE installation SET id = gen_random_uuid(); DELETE FROM tenants")
+        try await world.move(from: world.home, to: foreign, newURL: "https://new.example")
+        let response = try await world.reader.execute(Self.books)
+        #expect(
+            response.json["errors", 0, "extensions"]
+                == ["code": "ACCOUNT_MOVED", "url": "https://new.example"], "\(response.json)")
+        #expect(code(try await world.home.signIn(subject: world.reader.subject)) == "ACCOUNT_MOVED")
+        #expect(try await world.home.database.count("SELECT count(*) FROM users") == 0)
+    }
+
+    /// An app that gets ACCOUNT_MOVED does not sign in again.
+    @Test(arguments: [false, true])
+    func endedSessionIsInvalidAfterAMove(back: Bool) async throws {
+        let world = try await World.make()
+        try await world.move()
+        let signedIn = try await world.home.signIn(subject: world.reader.subject)
+        let second = signedIn.json["data", "signIn", "accessToken"]?.string
+        #expect(code(try await world.reader.execute(Self.books)) == nil)
+        if back { try await world.move(back: true) }
+        let ended = try await world.home.execute(
+            "mutation { signOut(everywhere: true) { endedSessions } }", token: second)
+        #expect(ended.json["data", "signOut", "endedSessions"] != nil, "\(ended.json)")
+        #expect(code(try await world.reader.execute(Self.books)) == "UNAUTHENTICATED")
+        let refreshed = try await world.home.execute(
+            "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }",
+            ["token": .string(world.reader.refreshToken)])
+        #expect(code(refreshed) == "UNAUTHENTICATED", "\(refreshed.json)")
+    }
+
+    /// Only a guest who sends the request is merged.
+    @Test func callerOfAnotherDatabaseDoesNotPreventASignIn() async throws {
+        let world = try await World.make()
+        let neighbor = try await world.home.makeReader()
+        try await world.move()
+        let known = try await world.home.signIn(
+            token: world.home.identityToken(subject: neighbor.subject), as: world.reader)
+        #expect(known.json["data", "signIn", "user", "id"] == neighbor.id, "\(known.json)")
+        let new = try await world.home.signIn(
+            token: world.home.identityToken(subject: "new"), as: world.reader)
+        #expect(new.json["data", "signIn", "isNewUser"] == true, "\(new.json)")
+        #expect(try await world.home.database.count("SELECT count(*) FROM users") == 2)
+    }
+
+    /// The home database still knows the hash of the identity.
+    @Test(arguments: [false, true])
+    func identityOfADeletedAccountCanSignInAgain(back: Bool) async throws {
+        let world = try await World.make()
+        try await world.move()
+        if back { try await world.move(back: true) }
+        let deleted = try await world.reader.execute(
+            "mutation($id: String!) { deleteAccount(confirm: $id) { __typename } }",
+            ["id": world.reader.id])
+        #expect(code(deleted) == nil, "\(deleted.json)")
+        #expect(code(try await world.reader.execute(Self.books)) == "UNAUTHENTICATED")
+        if !back {
+            // The other database could have lost the account, which would then return.
+            let early = try await world.home.signIn(subject: world.reader.subject)
+            #expect(code(early) == "ACCOUNT_MOVED", "\(early.json)")
+            try await world.home.database.execute("DELETE FROM account_parcels")
+        }
+        let signedIn = try await world.home.signIn(subject: world.reader.subject)
+        #expect(signedIn.json["data", "signIn", "isNewUser"] == true, "\(signedIn.json)")
+        #expect(try await world.home.database.count("SELECT count(*) FROM users") == 1)
+    }
+
+    /// While the rows are in a parcel, no database has the account.
+    @Test func movingAccountIsNotSignedOut() async throws {
+        let world = try await World.make()
+        let secret = try await world.reader.requireValue(
+            #"mutation { createAccessToken(input: {name: "T", scopes: [LIBRARY_READ]}) { secret } }"#,
+            .null, "createAccessToken", "secret")
+        try await world.move()
+        try await world.move(from: world.other, to: world.home, until: .packed)
+        #expect(code(try await world.reader.execute(Self.books)) == "SERVICE_UNAVAILABLE")
+        let refreshed = try await world.home.execute(
+            "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }",
+            ["token": .string(world.reader.refreshToken)])
+        #expect(code(refreshed) == "SERVICE_UNAVAILABLE", "\(refreshed.json)")
+        let byToken = try await world.home.execute(Self.books, token: secret.string)
+        #expect(code(byToken) == "SERVICE_UNAVAILABLE", "\(byToken.json)")
+        let signedIn = try await world.home.signIn(subject: world.reader.subject)
+        #expect(code(signedIn) == "SERVICE_UNAVAILABLE", "\(signedIn.json)")
+    }
+
+    /// The other database has only the tenants of moved accounts.
+    @Test func tenantsAreThoseOfTheHomeDatabase() async throws {
+        let world = try await World.make()
+        try await world.move()
+        #expect(code(try await world.reader.execute(Self.books)) == nil)
+        // The tenants that were read before have expired.
+        try await Task.sleep(for: .seconds(1))
+        _ = try await world.home.execute(
+            "mutation($input: SignInInput!) { linkIdentity(input: $input) { id } }",
+            ["input": ["apple": ["identityToken": "x"]]], token: world.reader.token)
+        #expect(code(try await world.home.signIn(subject: "beta", tenant: .beta)) == nil)
+    }
+
+    /// Both loads are refused by the home database at the same time.
+    @Test func concurrentLoadsFindTheAccount() async throws {
+        let world = try await World.make()
+        try await world.move()
+        let response = try await world.reader.execute(
+            "{ me { books { nodes { title } } } feed(first: 3) { nodes { title } } }")
+        #expect(response.json["errors"] == nil, "\(response.json)")
+        #expect(response.json["data", "me", "books", "nodes", 0, "title"] == "Mine")
+    }
+
+    @Test func notificationOfAppleReachesTheAccount() async throws {
+        let world = try await World.make()
+        try await world.move()
+        let payload =
+            TestApp.issuer.notification(
+                type: "consent-revoked", subject: world.reader.subject,
+                audience: TestApp.Tenant.alpha.audience, id: "moved") ?? ""
+        let (pool, services) = (world.home.pool, world.home.services)
+        func receive() async -> AppleNotifications.Outcome {
+            await Task(executorPreference: pool.executor) {
+                await AppleNotifications.receive(
+                    Array(#"{"payload":"\#(payload)"}"#.utf8), database: pool, services: services,
+                    requestID: "test")
+            }.value
+        }
+        #expect(await receive() == .accepted)
+        #expect(code(try await world.reader.execute(Self.books)) == "UNAUTHENTICATED")
+
+        // Apple sends it again, when the account is elsewhere.
+        try await world.move(back: true)
+        let signedIn = try await world.home.signIn(subject: world.reader.subject)
+        #expect(await receive() == .accepted)
+        let token = signedIn.json["data", "signIn", "accessToken"]?.string
+        #expect(code(try await world.home.execute(Self.books, token: token)) == nil)
+    }
+
+    @Test func unreachableDatabaseIsUnavailableForItsAccountsOnly() async throws {
+        let world = try await World.make()
+        let neighbor = try await world.home.makeReader()
+        try await world.move()
+        await world.other.close()
+        let response = try await world.reader.execute(Self.books)
+        #expect(code(response) == "SERVICE_UNAVAILABLE", "\(response.json)")
+        let unaffected = try await neighbor.execute("{ me { id } }")
+        #expect(unaffected.json["data", "me", "id"] == neighbor.id)
+    }
+
+    @Test func accountsOfTheHomeDatabaseTakeNoStatementMore() async throws {
+        let world = try await World.make()
+        let single = try await TestApp.start()
+        let alone = try await single.makeReader().execute(Self.books)
+        let beside = try await world.home.makeReader().execute(Self.books)
+        #expect(beside.statements == alone.statements)
+        #expect(beside.roundTrips == alone.roundTrips)
+    }
+
+    // MARK: - The catalog
+
+    /// Runs the job of the other database until it has copied all changes.
+    private func copyCatalog(_ world: World) async throws {
+        let handlers = JobHandlers.all(world.other.services).filter { $0 is CopyCatalog }
+        #expect(handlers.count == 1)
+        #expect(!JobHandlers.all(world.home.services).contains { $0 is CopyCatalog })
+        try await world.other.database.execute(
+            "UPDATE jobs SET run_at = now() WHERE kind = 'catalog.copy'")
+        let worker = try await TestWorker.start(world.other.database, handlers)
+        try await waitUntil("the catalog is copied") {
+            try await world.other.database.count(
+                "SELECT count(*) FROM jobs WHERE kind = 'catalog.copy' AND run_at > now()") == 1
+        }
+        await worker.stop()
+    }
+
+    /// The editions of a catalog with all that follows from them.
+    private func catalog(_ app: TestApp) async throws -> [String] {
+        try await app.database.withConnection { connection in
+            try connection.texts(
+                """
+                SELECT (
+                    to_jsonb(e) - uncopied_edition_columns() - '{popularity,sources_requested_at,updated_at}'::text[] || jsonb_build_object(
+                        'search', e.search_vector, 'founder', w.founder_id, 'rank', w.rank,
+                        'sources', (
+                            SELECT jsonb_agg(to_jsonb(s) ORDER BY s.source, s.key) FROM edition_sources s WHERE s.edition_id = e.id
+                        ),
+                        'keys', (
+                            SELECT jsonb_agg(to_jsonb(k) ORDER BY k.source) FROM edition_work_keys k WHERE k.edition_id = e.id
+                        ),
+                        'genre ids', (
+                            SELECT jsonb_agg(g.genre_id ORDER BY g.ordinal, g.genre_id) FROM edition_genres g WHERE g.edition_id = e.id
+                        )
+                    )
+                )::text
+                FROM editions e
+                LEFT JOIN work_records w ON w.edition_id = e.id
+                ORDER BY e.id
+                """)
+        }
+    }
+
+    @Test func catalogIsCopiedWithItsChanges() async throws {
+        let world = try await World.make()
+        try await copyCatalog(world)
+        let editions = try await catalog(world.home)
+        #expect(editions.count > 10)
+        #expect(try await catalog(world.other) == editions)
+
+        // New and changed editions, and keys.
+        try await world.home.database.importCatalog(TestCatalog.lines(40))
+        try await world.home.database.execute(
+            """
+            UPDATE editions SET title = 'Changed', updated_at = now() + interval '1 s' WHERE isbn13 = '\(TestCatalog.isbn(1))';
+            SELECT save_work_keys(ARRAY[id], '{open_library}', '{OL1W}') FROM editions WHERE isbn13 = '\(TestCatalog.isbn(2))';
+            INSERT INTO edition_sources (source, key, edition_id)
+            SELECT 'goodreads', '77', id FROM editions WHERE isbn13 = '\(TestCatalog.isbn(3))'
+            """)
+        let changed = try await catalog(world.home)
+        #expect(changed != editions)
+        try await copyCatalog(world)
+        #expect(try await catalog(world.other) == changed)
+    }
+
+    /// A reader of the other database may have looked up a book before it was copied.
+    @Test func editionThatBothCatalogsHaveKeepsItsID() async throws {
+        let world = try await World.make()
+        let isbn = TestCatalog.isbn(1)
+        try await world.other.database.execute(
+            """
+            INSERT INTO editions (id, isbn13, title, description, page_count)
+            VALUES (gen_random_uuid(), '\(isbn)', 'Looked up', 'Found', 77)
+            """)
+        try await world.home.database.execute(
+            "UPDATE editions SET description = NULL, page_count = NULL WHERE isbn13 = '\(isbn)'")
+        let id = try await world.other.database.text("SELECT id FROM editions")
+        try await copyCatalog(world)
+        let title = try await world.home.database.text(
+            "SELECT title FROM editions WHERE isbn13 = '\(isbn)'")
+        #expect(
+            try await world.other.database.text(
+                "SELECT id || ' ' || title || ' ' || description || ' ' || page_count FROM editions WHERE isbn13 = '\(isbn)'"
+            ) == "\(id) \(title) Found 77")
+        #expect(
+            try await world.other.database.count("SELECT count(*) FROM editions")
+                == world.home.database.count("SELECT count(*) FROM editions"))
+    }
+
+    /// A transaction that began earlier can commit after a later one was copied.
+    @Test func changeOfALongTransactionIsNotMissed() async throws {
+        let world = try await World.make()
+        try await copyCatalog(world)
+        let long = try AdminConnection(try world.home.database.url(as: TestCluster.owner))
+        try long.execute(
+            "BEGIN; INSERT INTO editions (id, title) VALUES (gen_random_uuid(), 'Long')")
+        try await world.home.database.execute(
+            "INSERT INTO editions (id, title) VALUES (gen_random_uuid(), 'Short')")
+        try await copyCatalog(world)
+        try long.execute("COMMIT")
+        try await copyCatalog(world)
+        #expect(
+            try await world.other.database.count(
+                "SELECT count(*) FROM editions WHERE title IN ('Long', 'Short')") == 2)
+    }
+
+    /// The numbers of transactions begin again in a new cluster, and are lost with a timeline.
+    @Test func copyBeginsAgainAfterARestore() async throws {
+        let world = try await World.make()
+        try await copyCatalog(world)
+        for loss in [
+            "UPDATE catalog_changes SET changed_in = '1000000000000'",
+            "UPDATE timelines SET mark = gen_random_uuid()",
+        ] {
+            try await world.home.database.execute(loss)
+            try await world.other.database.execute(
+                "DELETE FROM editions WHERE isbn13 = '\(TestCatalog.isbn(1))'")
+            // The first run gives new numbers.
+            try await copyCatalog(world)
+            try await copyCatalog(world)
+            #expect(
+                try await world.other.database.count(
+                    "SELECT count(*) FROM editions WHERE isbn13 = '\(TestCatalog.isbn(1))'") == 1,
+                "\(loss)")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import EventLoops
+import Foundation
+import Glibc
+import NIOPosix
+import Postgres
+import TestSupport
+import Testing
+
+/// How long connections wait for a machine that does not acknowledge data, or does not read it: `TCP_USER_TIMEOUT`.
+@Suite struct ConnectionTimeoutTests {
+    /// The timeouts of this process's connections to a local TCP port, in milliseconds.
+    private static func timeouts(port: Int) throws -> [CUnsignedInt] {
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        return descriptors.compactMap { Int32($0) }.compactMap { descriptor in
+            var address = sockaddr_in()
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isConnected = withUnsafeMutableBytes(of: &address) { bytes in
+                getpeername(
+                    descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
+                    == 0
+            }
+            guard isConnected, address.sin_family == sa_family_t(AF_INET),
+                Int(UInt16(bigEndian: address.sin_port)) == port
+            else { return nil }
+            var timeout: CUnsignedInt = 0
+            size = socklen_t(MemoryLayout<CUnsignedInt>.size)
+            let code = getsockopt(
+                descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &timeout, &size)
+            return code == 0 ? timeout : nil
+        }
+    }
+
+    @Test func theTimeoutIsLongerWhileALargePipelineRuns() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let blocker = try AdminConnection(try installation.database.url())
+        // The database has no TCP port.
+        try await PoolerProgram.pgbouncerInSessionMode.run(before: installation) { pooled in
+            var configuration = PostgresConfiguration(
+                url: try pooled(installation.database.url(as: TestCluster.app)))
+            configuration.connectionCount = 1
+            let port = try #require(
+                Int(try ConnectionString(configuration.url)["port"] ?? ""))
+            let pool = try await ConnectionPool.start(
+                configuration,
+                on: EventLoopTaskExecutor(MultiThreadedEventLoopGroup.singleton.next()))
+            let statement = Statement("SELECT pg_advisory_xact_lock(1), length($1)")
+            for (size, timeout) in [(32 << 10, 3000), (40 << 10, 60_000)] {
+                _ = try blocker.query("SELECT pg_advisory_lock(1)")
+                var parameters = Parameters()
+                parameters.append(text: String(repeating: "x", count: size / 2))
+                var pipeline = Pipeline(isReadOnly: true)
+                pipeline.append(statement, parameters)
+                pipeline.append(statement, parameters)
+                let running = Task { [pipeline] in try await pool.run(pipeline) }
+                try await waitUntil("the pipeline waits for the lock") {
+                    try blocker.query(
+                        """
+                        SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+                        WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted
+                        """
+                    ).count > 0
+                }
+                #expect(try Self.timeouts(port: port) == [CUnsignedInt(timeout)])
+                _ = try blocker.query("SELECT pg_advisory_unlock(1)")
+                _ = try await running.value
+                #expect(try Self.timeouts(port: port) == [3000])
+            }
+            await pool.close()
+        }
+    }
+
+    @Test func connectionsOfTheAdminCLIWaitForAMinute() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        try await PoolerProgram.pgbouncerInSessionMode.run(before: installation) { pooled in
+            let url = try pooled(installation.database.url(as: TestCluster.owner))
+            let port = try #require(Int(try ConnectionString(url)["port"] ?? ""))
+            let connection = try AdminConnection(url)
+            #expect(try Self.timeouts(port: port) == [60_000])
+            try connection.execute("SELECT 1")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+-- round trip 1
+SELECT begin_request($1, $2, $3, $4);
+
+WITH created AS (
+  INSERT INTO books ( user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date, page_count, language, category, genre, description, series, series_position, status, started_at, finished_at, cover_status, cover_requested_at )
+  SELECT $1, $2, card.id, 'CARD', coalesce($5, card.title), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, $8, coalesce($4, card.isbn13), coalesce($15, card.publisher), coalesce($16, card.published_date), coalesce($17, card.page_count), coalesce($18, card.language), $9, coalesce($10, card.genres[1]), coalesce($19, card.description), $20, $21, $11::reading_status, CASE WHEN $11::reading_status = 'READING' THEN now() END, CASE WHEN $11::reading_status = 'READ' THEN now() END, CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $13 THEN now() END
+  FROM editions card
+  WHERE card.id = $3 AND NOT ($14 AND ($1 = $2 OR EXISTS (
+    SELECT
+    FROM editions
+    WHERE id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM shelves
+    WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM reviews
+    WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM imports
+    WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM reads
+    WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM progress_entries
+    WHERE user_id = $1 AND id = $2
+  ) OR EXISTS (
+    SELECT
+    FROM notes
+    WHERE user_id = $1 AND id = $2
+  )))
+  ON CONFLICT DO NOTHING
+  RETURNING id, added_at
+)
+SELECT id
+FROM created;
+
+SELECT enqueue_cover_searches($1, $2, $3);
+
+UPDATE users
+SET signals_version = signals_version + 1
+WHERE id = $1;
+
+SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
+
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT b.id
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = requested.id
+  OFFSET 0
+) found;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+WITH card AS (
+  SELECT e.id, e.isbn13
+  FROM editions e
+  WHERE ($3 IS NOT NULL AND e.id = $3) OR ($3 IS NULL AND e.isbn13 = $4)
+)
+SELECT EXISTS (
+  SELECT
+  FROM books
+  WHERE user_id = $1 AND id = $2
+), (
+  SELECT id
+  FROM books
+  WHERE user_id = $1 AND id <> $2 AND ( edition_id = (
+    SELECT id
+    FROM card
+  ) OR isbn13 = coalesce($4, (
+    SELECT isbn13
+    FROM card
+  )) )
+  LIMIT 1
+), EXISTS (
+  SELECT
+  FROM card
+), EXISTS (
+  SELECT
+  FROM unnest($5::uuid[]) AS requested (id)
+  WHERE NOT EXISTS (
+    SELECT
+    FROM shelves s
+    WHERE s.user_id = $1 AND s.id = requested.id
+  )
+), ($6 AND ($1 = $2 OR EXISTS (
+  SELECT
+  FROM editions
+  WHERE id = $2
+) OR EXISTS (
+  SELECT
+  FROM shelves
+  WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
+  FROM reviews
+  WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
+  FROM imports
+  WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
+  FROM reads
+  WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
+  FROM progress_entries
+  WHERE user_id = $1 AND id = $2
+) OR EXISTS (
+  SELECT
+  FROM notes
+  WHERE user_id = $1 AND id = $2
+))) OR EXISTS (
+  SELECT
+  FROM jsonb_to_recordset($7) AS g (id uuid, "isIDChosen" boolean)
+  WHERE g."isIDChosen" AND ( g.id = $2 OR is_other_object($1, g.id) OR EXISTS (
+    SELECT
+    FROM reads r
+    WHERE r.user_id = $1 AND r.id = g.id AND r.book_id <> $2
+  ) OR EXISTS (
+    SELECT
+    FROM progress_entries p
+    WHERE p.user_id = $1 AND p.id = g.id
+  ) OR EXISTS (
+    SELECT
+    FROM reading_tombstones t
+    WHERE t.user_id = $1 AND t.id = g.id
+  ) )
+);
