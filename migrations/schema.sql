@@ -509,7 +509,7 @@ $$;
 
 -- Name: adopt_oauth_request(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.adopt_oauth_request(request jsonb, client jsonb) RETURNS void
+CREATE FUNCTION public.adopt_oauth_request(claimed jsonb, client jsonb) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
@@ -520,10 +520,7 @@ CREATE FUNCTION public.adopt_oauth_request(request jsonb, client jsonb) RETURNS 
     ON CONFLICT DO NOTHING;
     INSERT INTO oauth_requests
     SELECT r.*
-    FROM jsonb_populate_record(
-        NULL::oauth_requests,
-        request || '{"user_id": null, "is_allowed": null, "grant_id": null, "code_hash": null, "code_expires_at": null}'
-    ) r
+    FROM jsonb_populate_record(NULL::oauth_requests, claimed || '{"claimed_by": null}') r
     WHERE r.tenant_id = app_tenant_id()
     ON CONFLICT DO NOTHING
 $$;
@@ -1705,6 +1702,27 @@ BEGIN
 END
 $$;
 
+-- Name: claim_oauth_request(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.claim_oauth_request(request uuid) RETURNS TABLE(claimed jsonb, client jsonb)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH claimed AS (
+        UPDATE oauth_requests r
+        SET claimed_by = app_user_id()
+        WHERE r.id = request
+            AND r.tenant_id = app_tenant_id()
+            AND r.expires_at > now()
+            AND r.user_id IS NULL
+            AND coalesce(r.claimed_by = app_user_id(), true)
+        RETURNING r.*
+    )
+    SELECT to_jsonb(d), to_jsonb(c)
+    FROM claimed d
+    JOIN oauth_clients c ON c.id = d.client_id
+$$;
+
 -- Name: clear_tombstone_sessions(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
@@ -2585,6 +2603,7 @@ CREATE TABLE public.oauth_requests (
     code_hash bytea,
     code_expires_at timestamp with time zone,
     grant_id uuid,
+    claimed_by uuid,
     CONSTRAINT oauth_requests_browser_hash_check CHECK ((octet_length(browser_hash) = 32)),
     CONSTRAINT oauth_requests_check CHECK (((redirect_uri IS NULL) <> (device_hash IS NULL))),
     CONSTRAINT oauth_requests_check1 CHECK (((user_id IS NULL) = (is_allowed IS NULL))),
@@ -2645,6 +2664,10 @@ COMMENT ON COLUMN public.oauth_requests.code_hash IS 'SHA-256 of the authorizati
 -- Name: COLUMN oauth_requests.grant_id; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.oauth_requests.grant_id IS 'The grant that was created. The row is kept for a while after that, to recognize a code that is used twice.';
+
+-- Name: COLUMN oauth_requests.claimed_by; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.oauth_requests.claimed_by IS 'The reader who is deciding the request in another database; null if there is none. Without a foreign key, because this database does not have the account.';
 
 -- Name: create_oauth_grant(public.oauth_requests, uuid, bytea, uuid, bytea, text, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -2711,7 +2734,7 @@ BEGIN
     WHERE r.id = request
         AND r.tenant_id = app_tenant_id()
         AND r.expires_at > now()
-        AND coalesce(r.user_id = app_user_id(), true)
+        AND coalesce(coalesce(r.user_id, r.claimed_by) = app_user_id(), true)
     FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'GONE';
@@ -4077,6 +4100,15 @@ CREATE FUNCTION public.half_life_power(at timestamp with time zone) RETURNS doub
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$
     SELECT power(2, greatest(-1e9, least(1e9, extract(epoch FROM at)::float8 - 1767225600)) / 1209600)
+$$;
+
+-- Name: has_arrived(uuid); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.has_arrived(move uuid) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    SELECT EXISTS (SELECT FROM account_moves m WHERE m.move_id = move AND m.state = 'ARRIVED')
 $$;
 
 -- Name: has_event_type(text[], text); Type: FUNCTION; Schema: public; Owner: -
@@ -7566,7 +7598,7 @@ CREATE FUNCTION public.oauth_request_of_reader(code text) RETURNS TABLE(id uuid,
         AND r.user_code = code
         AND r.expires_at > now()
         AND r.grant_id IS NULL
-        AND coalesce(r.user_id = app_user_id(), true)
+        AND coalesce(coalesce(r.user_id, r.claimed_by) = app_user_id(), true)
         AND t.oauth
 $$;
 
@@ -9126,18 +9158,65 @@ BEGIN
 END
 $$;
 
--- Name: refuse_move(public.account_move_state, text); Type: FUNCTION; Schema: public; Owner: -
+-- Name: account_moves; Type: TABLE; Schema: public; Owner: -
 
-CREATE FUNCTION public.refuse_move(state public.account_move_state, new_url text) RETURNS void
+CREATE TABLE public.account_moves (
+    move_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    tenant_id uuid,
+    state public.account_move_state NOT NULL,
+    number integer NOT NULL,
+    other_installation uuid NOT NULL,
+    new_url text,
+    known_hashes bytea[] DEFAULT '{}'::bytea[] NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone
+)
+WITH (autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='500');
+
+ALTER TABLE ONLY public.account_moves FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE account_moves; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.account_moves IS 'The moves of accounts to and from other databases. Rows are never deleted.';
+
+-- Name: COLUMN account_moves.move_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.move_id IS 'The same in both databases.';
+
+-- Name: COLUMN account_moves.state; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.state IS 'CLOSING: credentials are packed. LEAVING: all rows are packed. LEFT: the other database has the account. ARRIVING: the account is expected. ARRIVED: the account is here. CANCELLED: the move was undone.';
+
+-- Name: COLUMN account_moves.number; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.number IS 'The position among the completed moves of the account, from 1, in both databases. 0 if the move was cancelled before this database knew it.';
+
+-- Name: COLUMN account_moves.other_installation; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.other_installation IS 'The value of `installation.id` in the other database.';
+
+-- Name: COLUMN account_moves.new_url; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.new_url IS 'The address of the server that has the account now. Null if the operator has given none.';
+
+-- Name: COLUMN account_moves.known_hashes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.account_moves.known_hashes IS 'Hashes of the identities and credentials of the account, with which requests are refused.';
+
+-- Name: refuse_move(public.account_moves); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.refuse_move(move public.account_moves) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
 BEGIN
-    IF state IN ('CLOSING', 'LEAVING') THEN
+    IF move.state IN ('CLOSING', 'LEAVING') THEN
         RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
-    ELSIF state = 'ARRIVING' THEN
+    ELSIF move.state = 'ARRIVING' THEN
         RAISE EXCEPTION 'the account is being moved to this database' USING ERRCODE = 'BP503';
-    ELSIF state = 'LEFT' THEN
-        RAISE EXCEPTION 'the account was moved to another database' USING ERRCODE = 'BP421', DETAIL = coalesce(new_url, '');
+    ELSIF move.state = 'LEFT' THEN
+        RAISE EXCEPTION 'the account was moved to another database'
+            USING ERRCODE = 'BP421', DETAIL = concat_ws(' ', move.move_id, move.new_url);
     END IF;
 END
 $$;
@@ -9170,7 +9249,7 @@ BEGIN
     WHERE m.known_hashes @> ARRAY[given_hash]
     ORDER BY m.state = 'LEFT', m.ended_at DESC
     LIMIT 1;
-    PERFORM refuse_move(newest.state, newest.new_url);
+    PERFORM refuse_move(newest);
 END
 $$;
 
@@ -9215,7 +9294,7 @@ BEGIN
     WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING', 'LEFT', 'ARRIVED')
     ORDER BY m.number DESC
     LIMIT 1;
-    PERFORM refuse_move(newest.state, newest.new_url);
+    PERFORM refuse_move(newest);
 END
 $$;
 
@@ -9372,15 +9451,12 @@ $$;
 
 -- Name: release_oauth_request(uuid); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.release_oauth_request(request uuid) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION public.release_oauth_request(request uuid) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-BEGIN
     DELETE FROM oauth_requests r
-    WHERE r.id = request AND r.user_id IS NULL;
-    RETURN EXISTS (SELECT FROM oauth_requests r WHERE r.id = request);
-END
+    WHERE r.id = request AND r.user_id IS NULL AND r.claimed_by = app_user_id()
 $$;
 
 -- Name: remaining_tables(); Type: FUNCTION; Schema: public; Owner: -
@@ -11301,18 +11377,6 @@ CREATE FUNCTION public.uncopied_edition_columns() RETURNS text[]
         )
 $$;
 
--- Name: undecided_oauth_request(uuid, text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.undecided_oauth_request(tenant uuid, code text) RETURNS TABLE(request jsonb, client jsonb)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT to_jsonb(r), to_jsonb(c)
-    FROM oauth_requests r
-    JOIN oauth_clients c ON c.id = r.client_id
-    WHERE r.tenant_id = tenant AND r.user_code = code AND r.user_id IS NULL AND r.expires_at > now()
-$$;
-
 -- Name: undo_swipe(uuid, uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.undo_swipe(reader uuid, card uuid, at timestamp with time zone, fetches_covers boolean) RETURNS TABLE(book_id uuid, title text, author text, genre text)
@@ -12022,52 +12086,6 @@ COMMENT ON COLUMN public.access_tokens.documents IS 'The SHA-256 hashes of the t
 -- Name: COLUMN access_tokens.grant_id; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.access_tokens.grant_id IS 'The grant of the app (`oauth_grants`). Null for a personal access token.';
-
--- Name: account_moves; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.account_moves (
-    move_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    tenant_id uuid,
-    state public.account_move_state NOT NULL,
-    number integer NOT NULL,
-    other_installation uuid NOT NULL,
-    new_url text,
-    known_hashes bytea[] DEFAULT '{}'::bytea[] NOT NULL,
-    started_at timestamp with time zone DEFAULT now() NOT NULL,
-    ended_at timestamp with time zone
-)
-WITH (autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='500');
-
-ALTER TABLE ONLY public.account_moves FORCE ROW LEVEL SECURITY;
-
--- Name: TABLE account_moves; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON TABLE public.account_moves IS 'The moves of accounts to and from other databases. Rows are never deleted.';
-
--- Name: COLUMN account_moves.move_id; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.move_id IS 'The same in both databases.';
-
--- Name: COLUMN account_moves.state; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.state IS 'CLOSING: credentials are packed. LEAVING: all rows are packed. LEFT: the other database has the account. ARRIVING: the account is expected. ARRIVED: the account is here. CANCELLED: the move was undone.';
-
--- Name: COLUMN account_moves.number; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.number IS 'The position among the completed moves of the account, from 1, in both databases. 0 if the move was cancelled before this database knew it.';
-
--- Name: COLUMN account_moves.other_installation; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.other_installation IS 'The value of `installation.id` in the other database.';
-
--- Name: COLUMN account_moves.new_url; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.new_url IS 'The address of the server that has the account now. Null if the operator has given none.';
-
--- Name: COLUMN account_moves.known_hashes; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.known_hashes IS 'Hashes of the identities and credentials of the account, with which requests are refused.';
 
 -- Name: account_parcels; Type: TABLE; Schema: public; Owner: -
 
@@ -16678,10 +16696,10 @@ REVOKE ALL ON FUNCTION public.add_work_signals(numbers bigint[], counts integer[
 REVOKE ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) TO bookplate_app;
 
--- Name: FUNCTION adopt_oauth_request(request jsonb, client jsonb); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION adopt_oauth_request(claimed jsonb, client jsonb); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.adopt_oauth_request(request jsonb, client jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.adopt_oauth_request(request jsonb, client jsonb) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.adopt_oauth_request(claimed jsonb, client jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.adopt_oauth_request(claimed jsonb, client jsonb) TO bookplate_app;
 
 -- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid, old_xmin xid); Type: ACL; Schema: public; Owner: -
 
@@ -16776,6 +16794,11 @@ GRANT ALL ON FUNCTION public.claim_editions_without_cover(count integer) TO book
 
 REVOKE ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) TO bookplate_app;
+
+-- Name: FUNCTION claim_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.claim_oauth_request(request uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_oauth_request(request uuid) TO bookplate_app;
 
 -- Name: FUNCTION clear_tombstone_sessions(); Type: ACL; Schema: public; Owner: -
 
@@ -17038,6 +17061,11 @@ REVOKE ALL ON FUNCTION public.forget_moves(owner uuid) FROM PUBLIC;
 -- Name: FUNCTION found_editions(move uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.found_editions(move uuid) FROM PUBLIC;
+
+-- Name: FUNCTION has_arrived(move uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.has_arrived(move uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.has_arrived(move uuid) TO bookplate_app;
 
 -- Name: FUNCTION import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer); Type: ACL; Schema: public; Owner: -
 
@@ -17458,6 +17486,10 @@ REVOKE ALL ON FUNCTION public.refresh_search_words() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.refuse_credential() FROM PUBLIC;
 
+-- Name: FUNCTION refuse_move(move public.account_moves); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.refuse_move(move public.account_moves) FROM PUBLIC;
+
 -- Name: FUNCTION refuse_moved_account(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.refuse_moved_account() FROM PUBLIC;
@@ -17652,11 +17684,6 @@ GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max
 -- Name: FUNCTION uncopied_edition_columns(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.uncopied_edition_columns() FROM PUBLIC;
-
--- Name: FUNCTION undecided_oauth_request(tenant uuid, code text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.undecided_oauth_request(tenant uuid, code text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.undecided_oauth_request(tenant uuid, code text) TO bookplate_app;
 
 -- Name: FUNCTION undo_work_decision(decision bigint); Type: ACL; Schema: public; Owner: -
 

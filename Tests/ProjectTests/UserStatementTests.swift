@@ -18,7 +18,8 @@ import Testing
         "enqueue_webhooks webhook_deliveries", "import_readers identities",
         "is_oauth_client_used oauth_grants", "settle_webhook_delivery webhook_deliveries",
         // Tokens, identities, clients, and tenants decide which accounts they concern.
-        "check_arrival identities", "is_client_in_parcel account_moves",
+        "check_arrival identities", "has_arrived account_moves",
+        "is_client_in_parcel account_moves",
         "SignIn.swift identities", "is_moving_identity account_moves",
         "prune_account_parcels account_moves",
         "refuse_moved_hash account_moves", "release_moved_identity account_moves",

@@ -1,6 +1,7 @@
 import Glibc
 import NIOPosix
 import Postgres
+import Synchronization
 
 /// A PostgreSQL cluster that creates databases for tests as copies of one migrated template.
 ///
@@ -19,12 +20,22 @@ package actor TestCluster {
     private let configuredURL: String?
     private var template: Task<String, any Error>?
     private var databaseCount = 0
+    private let released = ReleasedDatabases()
+    /// The number of released databases that stay. A test may have released an object and still use the URL of its
+    /// database.
+    private static let keptCount = 30
 
     package init(superuserURL: String?) { configuredURL = superuserURL }
 
-    /// Creates a copy of the migrated database. It is never dropped: scripts/test removes the whole cluster.
+    /// Creates a copy of the migrated database. It is dropped some time after the last copy of the value is released,
+    /// so that the disk does not have to hold the databases of all tests at once.
     package func makeDatabase() async throws -> TestDatabase {
         try await makeDatabase(template: migrated())
+    }
+
+    /// Creates a copy of a database. Waits up to five seconds for the end of its connections.
+    package func copy(_ database: TestDatabase) async throws -> TestDatabase {
+        try await makeDatabase(template: database.name)
     }
 
     /// Creates a database without tables.
@@ -37,11 +48,26 @@ package actor TestCluster {
         databaseCount += 1
         let name = "bookplate_test_\(getpid())_\(databaseCount)"
         let superuser = try superuserURL
+        let released = released
         try await blocking {
-            try AdminConnection(superuser).execute(
+            let connection = try AdminConnection(superuser)
+            for unused in released.takeOldest(keeping: Self.keptCount) {
+                // Databases that still have connections wait for the next time.
+                if (try? Self.dropIfUnused(unused, connection)) != true { released.append(unused) }
+            }
+            try connection.execute(
                 "CREATE DATABASE \(name) TEMPLATE \(template) OWNER \(Self.owner)")
         }
-        return TestDatabase(name: name, superuserURL: superuser)
+        return TestDatabase(name: name, superuserURL: superuser, released: released)
+    }
+
+    /// Returns false if the database has connections. PostgreSQL itself would wait five seconds for their end.
+    private static func dropIfUnused(_ name: String, _ connection: AdminConnection) throws -> Bool {
+        let connections = try connection.query(
+            "SELECT FROM pg_stat_activity WHERE datname = '\(name)'")
+        guard connections.count == 0 else { return false }
+        try connection.execute("DROP DATABASE \(name)")
+        return true
     }
 
     private func migrated() async throws -> String {
@@ -95,10 +121,16 @@ package actor TestCluster {
 package struct TestDatabase: Sendable {
     package let name: String
     private let superuserURL: String
+    private let lifetime: DatabaseLifetime?
 
     package init(name: String, superuserURL: String) {
+        self.init(name: name, superuserURL: superuserURL, released: nil)
+    }
+
+    fileprivate init(name: String, superuserURL: String, released: ReleasedDatabases?) {
         self.name = name
         self.superuserURL = superuserURL
+        lifetime = released.map { DatabaseLifetime(name, $0) }
     }
 
     /// - Parameter cluster: the superuser's URL of another cluster that has the same database, such as a standby.
@@ -133,6 +165,36 @@ package struct TestDatabase: Sendable {
     /// Returns the value of a subquery as text; an empty string for NULL. Works for every SQL type, including enums.
     package func text(_ sql: String) async throws -> String {
         try await withConnection { try $0.query("SELECT (\(sql))::text").text(0, 0) ?? "" }
+    }
+}
+
+/// Ends when the last copy of a `TestDatabase` is released.
+private final class DatabaseLifetime: Sendable {
+    private let name: String
+    private let released: ReleasedDatabases
+
+    init(_ name: String, _ released: ReleasedDatabases) {
+        self.name = name
+        self.released = released
+    }
+
+    deinit { released.append(name) }
+}
+
+/// The names of databases that no test holds any longer, in the order of their release.
+private final class ReleasedDatabases: Sendable {
+    private let names = Mutex<[String]>([])
+
+    func append(_ name: String) {
+        names.withLock { $0.append(name) }
+    }
+
+    func takeOldest(keeping count: Int) -> [String] {
+        names.withLock { names in
+            let oldest = Array(names.dropLast(count))
+            names.removeFirst(oldest.count)
+            return oldest
+        }
     }
 }
 

@@ -19,7 +19,8 @@
 -- BP411  The identity token was used before.
 -- BP412  The notification was processed before.
 -- BP429  Too many sign-ins. The detail is the number of seconds to wait.
--- BP421  The account was moved to another database. The detail is the address of its server, or empty.
+-- BP421  The account was moved to another database. The detail is the ID of the move, and after a space the address of the server, if
+--        it is known.
 -- BP503  The account is being moved to another database. The request can be sent again.
 
 -- MARK: The caller

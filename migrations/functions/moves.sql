@@ -61,17 +61,18 @@ $$;
 
 -- MARK: Refusals
 
--- Fails if the state is that of an account which is leaving, has left, or is arriving.
-CREATE OR REPLACE FUNCTION refuse_move(state account_move_state, new_url text) RETURNS void
+-- Fails if the account of the move is leaving, has left, or is arriving.
+CREATE OR REPLACE FUNCTION refuse_move(move account_moves) RETURNS void
 LANGUAGE plpgsql STABLE
 AS $$
 BEGIN
-    IF state IN ('CLOSING', 'LEAVING') THEN
+    IF move.state IN ('CLOSING', 'LEAVING') THEN
         RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
-    ELSIF state = 'ARRIVING' THEN
+    ELSIF move.state = 'ARRIVING' THEN
         RAISE EXCEPTION 'the account is being moved to this database' USING ERRCODE = 'BP503';
-    ELSIF state = 'LEFT' THEN
-        RAISE EXCEPTION 'the account was moved to another database' USING ERRCODE = 'BP421', DETAIL = coalesce(new_url, '');
+    ELSIF move.state = 'LEFT' THEN
+        RAISE EXCEPTION 'the account was moved to another database'
+            USING ERRCODE = 'BP421', DETAIL = concat_ws(' ', move.move_id, move.new_url);
     END IF;
 END
 $$;
@@ -90,7 +91,7 @@ BEGIN
     WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING', 'LEFT', 'ARRIVED')
     ORDER BY m.number DESC
     LIMIT 1;
-    PERFORM refuse_move(newest.state, newest.new_url);
+    PERFORM refuse_move(newest);
 END
 $$;
 
@@ -108,7 +109,7 @@ BEGIN
     WHERE m.known_hashes @> ARRAY[given_hash]
     ORDER BY m.state = 'LEFT', m.ended_at DESC
     LIMIT 1;
-    PERFORM refuse_move(newest.state, newest.new_url);
+    PERFORM refuse_move(newest);
 END
 $$;
 
@@ -122,6 +123,13 @@ BEGIN
     JOIN account_parcels p ON p.move_id = m.move_id AND p.table_name = 'access_tokens'
     WHERE (p.row ->> 'id')::uuid = ANY(ids);
 END
+$$;
+
+-- Whether the account of a move has arrived in this database, even if it was deleted or has left since then.
+CREATE OR REPLACE FUNCTION has_arrived(move uuid) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM account_moves m WHERE m.move_id = move AND m.state = 'ARRIVED')
 $$;
 
 -- The hash of an identity in `account_moves`.
@@ -1202,14 +1210,15 @@ CREATE POLICY administration ON account_parcels TO CURRENT_USER
     WITH CHECK (true);
 
 REVOKE ALL ON FUNCTION
-    is_leaving_account, are_moved_covers_kept, refuse_moved_user, refuse_moved_hash, is_moving_identity, release_moved_identity, refuse_moved_tokens, refuse_moved_identity,
-    refuse_moved_account, refuse_credential, is_client_in_parcel, keep_client_in_parcel, refuse_tenant_of_move,
-    delete_moves_of_tenant, end_move_of_deleted_user, forget_moves, delete_used_parcel, moved_tables, rebuilt_tables,
-    remaining_tables, credential_tables, count_account, pack_rows, refuse_moving_covers, account_hashes, close_account, pack_account,
-    uncopied_edition_columns, unpack_rows, parcel_columns, unpack_editions, found_editions, drop_grants_without_client,
-    unpack_account, check_arrival, expect_account, check_arriving, begin_parcel_copy, start_change_log, receive_account,
-    cancel_arrival, return_account, finish_leaving, forget_lost_account, prune_account_parcels
+    refuse_move, is_leaving_account, are_moved_covers_kept, refuse_moved_user, refuse_moved_hash, is_moving_identity,
+    release_moved_identity, has_arrived, refuse_moved_tokens, refuse_moved_identity, refuse_moved_account, refuse_credential,
+    is_client_in_parcel, keep_client_in_parcel, refuse_tenant_of_move, delete_moves_of_tenant, end_move_of_deleted_user,
+    forget_moves, delete_used_parcel, moved_tables, rebuilt_tables, remaining_tables, credential_tables, count_account, pack_rows,
+    refuse_moving_covers, account_hashes, close_account, pack_account, uncopied_edition_columns, unpack_rows, parcel_columns,
+    unpack_editions, found_editions, drop_grants_without_client, unpack_account, check_arrival, expect_account, check_arriving,
+    begin_parcel_copy, start_change_log, receive_account, cancel_arrival, return_account, finish_leaving, forget_lost_account,
+    prune_account_parcels
 FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION refuse_moved_user, refuse_moved_hash, is_moving_identity, release_moved_identity,
+GRANT EXECUTE ON FUNCTION refuse_moved_user, refuse_moved_hash, is_moving_identity, release_moved_identity, has_arrived,
     prune_account_parcels
     TO bookplate_app;

@@ -92,7 +92,7 @@ AS $$
         AND r.user_code = code
         AND r.expires_at > now()
         AND r.grant_id IS NULL
-        AND coalesce(r.user_id = app_user_id(), true)
+        AND coalesce(coalesce(r.user_id, r.claimed_by) = app_user_id(), true)
         AND t.oauth
 $$;
 
@@ -111,7 +111,7 @@ BEGIN
     WHERE r.id = request
         AND r.tenant_id = app_tenant_id()
         AND r.expires_at > now()
-        AND coalesce(r.user_id = app_user_id(), true)
+        AND coalesce(coalesce(r.user_id, r.claimed_by) = app_user_id(), true)
     FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'GONE';
@@ -132,30 +132,32 @@ BEGIN
 END
 $$;
 
--- Returns an undecided request with its client, for the database of the reader.
-CREATE OR REPLACE FUNCTION undecided_oauth_request(tenant uuid, code text) RETURNS TABLE (request jsonb, client jsonb)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+-- If the caller's account is in another database than the request, the server claims the request here, adds it there together with the
+-- decision, and then deletes it here. Only one reader can claim it. Until it is deleted, the app finds it undecided.
+
+-- Claims an undecided request for the caller, and returns it with its client. No row if it has ended, or if another reader has decided or
+-- claimed it.
+CREATE OR REPLACE FUNCTION claim_oauth_request(request uuid) RETURNS TABLE (claimed jsonb, client jsonb)
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-    SELECT to_jsonb(r), to_jsonb(c)
-    FROM oauth_requests r
-    JOIN oauth_clients c ON c.id = r.client_id
-    WHERE r.tenant_id = tenant AND r.user_code = code AND r.user_id IS NULL AND r.expires_at > now()
+    WITH claimed AS (
+        UPDATE oauth_requests r
+        SET claimed_by = app_user_id()
+        WHERE r.id = request
+            AND r.tenant_id = app_tenant_id()
+            AND r.expires_at > now()
+            AND r.user_id IS NULL
+            AND coalesce(r.claimed_by = app_user_id(), true)
+        RETURNING r.*
+    )
+    SELECT to_jsonb(d), to_jsonb(c)
+    FROM claimed d
+    JOIN oauth_clients c ON c.id = d.client_id
 $$;
 
--- Deletes a request that another database has adopted. Returns true if a reader of this database has decided it, so that it is kept.
-CREATE OR REPLACE FUNCTION release_oauth_request(request uuid) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-BEGIN
-    DELETE FROM oauth_requests r
-    WHERE r.id = request AND r.user_id IS NULL;
-    RETURN EXISTS (SELECT FROM oauth_requests r WHERE r.id = request);
-END
-$$;
-
--- Adds a request of the caller's tenant that `undecided_oauth_request` has returned in another database, and its client if this database lacks
--- it. The request is undecided.
-CREATE OR REPLACE FUNCTION adopt_oauth_request(request jsonb, client jsonb) RETURNS void
+-- Adds an undecided request of the caller's tenant that `claim_oauth_request` has returned in another database, and its client if this
+-- database lacks it.
+CREATE OR REPLACE FUNCTION adopt_oauth_request(claimed jsonb, client jsonb) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     INSERT INTO oauth_clients
@@ -165,12 +167,17 @@ AS $$
     ON CONFLICT DO NOTHING;
     INSERT INTO oauth_requests
     SELECT r.*
-    FROM jsonb_populate_record(
-        NULL::oauth_requests,
-        request || '{"user_id": null, "is_allowed": null, "grant_id": null, "code_hash": null, "code_expires_at": null}'
-    ) r
+    FROM jsonb_populate_record(NULL::oauth_requests, claimed || '{"claimed_by": null}') r
     WHERE r.tenant_id = app_tenant_id()
     ON CONFLICT DO NOTHING
+$$;
+
+-- Deletes a request that the caller has claimed and decided in another database.
+CREATE OR REPLACE FUNCTION release_oauth_request(request uuid) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    DELETE FROM oauth_requests r
+    WHERE r.id = request AND r.user_id IS NULL AND r.claimed_by = app_user_id()
 $$;
 
 -- Deletes requests that the caller has allowed and no app has exchanged yet. It comes before the deletion of the caller's grants,
@@ -591,9 +598,9 @@ GRANT SELECT, DELETE ON oauth_grants TO bookplate_app;
 REVOKE ALL ON FUNCTION start_oauth_request, oauth_request_of_browser, set_oauth_code, cancel_oauth_request,
     oauth_request_of_reader, decide_oauth_request, exchange_oauth_code, refresh_oauth_grant, oauth_refresh_state,
     end_oauth_grant, revoke_oauth_token, register_oauth_client, prune_oauth, audit_oauth_grant,
-    delete_allowed_oauth_requests, undecided_oauth_request, release_oauth_request, adopt_oauth_request FROM PUBLIC;
+    delete_allowed_oauth_requests, claim_oauth_request, adopt_oauth_request, release_oauth_request FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION start_oauth_request, oauth_request_of_browser, set_oauth_code, cancel_oauth_request,
     oauth_request_of_reader, decide_oauth_request, exchange_oauth_code, refresh_oauth_grant, oauth_refresh_state,
     end_oauth_grant, revoke_oauth_token, register_oauth_client, prune_oauth, delete_allowed_oauth_requests,
-    undecided_oauth_request, release_oauth_request, adopt_oauth_request
+    claim_oauth_request, adopt_oauth_request, release_oauth_request
     TO bookplate_app;

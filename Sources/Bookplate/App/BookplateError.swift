@@ -1,10 +1,12 @@
+import Basics
 import GraphQL
 
 /// An error that is sent to clients. The codes are stable and are not reused for other errors.
 package enum BookplateError: Error, Equatable {
     case unauthenticated
-    /// The account was moved to another database. `url` is the address of its server; nil if the operator has given none.
-    case accountMoved(url: String?)
+    /// The account was moved to another database. `url` is the address of its server; nil if the operator has given none. `move` is
+    /// the ID of the move in both databases.
+    case accountMoved(url: String?, move: UUID)
     /// The caller is known, but may not do this. `missingScopes` are the scopes that the token lacks.
     case forbidden(String, missingScopes: [String] = [])
     case notFound(String)
@@ -67,8 +69,8 @@ package enum BookplateError: Error, Equatable {
     package var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
-        case .accountMoved(nil): "This account was moved to another server."
-        case .accountMoved(let url?): "This account was moved to another server: \(url)"
+        case .accountMoved(nil, _): "This account was moved to another server."
+        case .accountMoved(let url?, _): "This account was moved to another server: \(url)"
         case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _, _),
             .upstreamUnavailable(let message), .payloadTooLarge(let message),
             .quotaExceeded(let message), .unsupportedImage(let message),
@@ -104,7 +106,7 @@ package enum BookplateError: Error, Equatable {
     func fieldError(requestID: String) -> FieldError {
         var extensions = [Value.Member("code", .string(code))]
         switch self {
-        case .accountMoved(let url):
+        case .accountMoved(let url, _):
             if let url { extensions.append(.init("url", .string(url))) }
         case .badUserInput(let field, _):
             extensions.append(.init("field", .string(field)))

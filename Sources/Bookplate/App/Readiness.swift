@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_128_014_000
+package let schemaVersion: Int64 = 20_261_128_053_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "b6aa0ec7ee3df62680848b406510514dcb2d52325cc36a18a169b7acc8dcf3f7"
+    "3868e1dbde08913f2af13126c29b21a86d515ca5350d689048b2eb820a2445d6"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -426,31 +426,38 @@ package final class RequestContext: RowContext {
     /// Goes to the database of the caller after a database has refused a pipeline because it does not have the caller's session.
     ///
     /// - Returns: Whether the pipeline can be sent again, to another database.
-    /// - Throws: `.serviceUnavailable` if a database cannot be reached, or if this request must not go to another one, and
-    ///   `.unauthenticated` if the account has left without a URL, and no database of this process has it.
+    /// - Throws: `.unauthenticated` if the account was deleted after its move, and the errors of `findUser`.
     private func follow(
         _ error: PostgresError, from pool: ConnectionPool
     ) async throws(BookplateError) -> Bool {
         guard services.databases != nil, let viewer,
             error.sqlState == .sessionEnded || error.sqlState == .accountMoved
         else { return false }
-        if database === pool { _ = try await findUser(viewer.userID, viewer.tenantID) }
-        let hasMoved = BookplateError(error) == .accountMoved(url: nil)
-        // The account may have moved back after its first database was asked.
-        if database === pool, hasMoved { _ = try await findUser(viewer.userID, viewer.tenantID) }
-        // Another load of the request may have found it meanwhile.
-        if database !== pool { return true }
-        if hasMoved { throw .unauthenticated }
-        return false
+        // Another load of the request may have found the database already.
+        guard database === pool else { return true }
+        let place = try await findUser(viewer.userID, viewer.tenantID)
+        if place == .otherDatabase || database !== pool { return true }
+        guard case .accountMoved(nil, _) = BookplateError(error) else { return false }
+        // It has moved back since this database has refused the pipeline.
+        if place == .thisDatabase { return true }
+        throw .unauthenticated
+    }
+
+    /// Where `findUser` has found a user.
+    enum UserPlace {
+        /// The database of the request, which has not changed.
+        case thisDatabase
+        /// Another database, to which the request went.
+        case otherDatabase
     }
 
     /// Searches all databases for a user, and goes to the one that has it.
     ///
-    /// - Returns: Whether the request went to another database. false if its current one has the user, or none has.
+    /// - Returns: Where the user is; nil if no database has it, or if this process serves a single database.
     /// - Throws: `.serviceUnavailable` if the account is being moved, a database cannot be reached, or this request must not go to another
-    ///   one; `.accountMoved` if other servers have the account.
-    func findUser(_ user: UUID, _ tenant: UUID) async throws(BookplateError) -> Bool {
-        guard services.databases != nil else { return false }
+    ///   one; `.accountMoved` if other servers have the account, or the database to which it was moved has lost it.
+    func findUser(_ user: UUID, _ tenant: UUID) async throws(BookplateError) -> UserPlace? {
+        guard services.databases != nil else { return nil }
         let found = try await firstInDatabases { context throws(BookplateError) in
             let found: [Bool] = try await context.anonymous(isReadOnly: true) { pipeline in
                 pipeline.append(Sessions.setUser, .of(user, tenant))
@@ -458,14 +465,15 @@ package final class RequestContext: RowContext {
             }
             return found.first == true ? true : nil
         }
-        guard let found, found.context.database !== database else { return false }
+        guard let found else { return nil }
+        guard found.context.database !== database else { return .thisDatabase }
         guard mayLeave else {
             throw .serviceUnavailable(
                 retryAfterSeconds: 1, outcome: hasWritten ? .unknown : .notDone)
         }
         services.databases?.remember(user, in: found.context.services)
         goToDatabase(of: found.context)
-        return true
+        return .otherDatabase
     }
 
     /// Throws `.accountMoved` if the database of this request records that the user has moved to other servers, and `.serviceUnavailable`
@@ -473,7 +481,7 @@ package final class RequestContext: RowContext {
     func refuseMoved(_ user: UUID) async throws(BookplateError) {
         do throws(BookplateError) {
             try await anonymous { $0.append(Sessions.refuseMovedUser, .of(user)) }
-        } catch .accountMoved(nil) where services.databases != nil {
+        } catch .accountMoved(nil, _) where services.databases != nil {
         }
     }
 
@@ -489,33 +497,60 @@ package final class RequestContext: RowContext {
 
     /// Runs work without a caller in the database of this request, and then in the other databases of the process, until it returns a value.
     ///
-    /// If there are several databases, `.accountMoved` without a URL counts as no value. A move between two of them has no URL, and the
-    /// search finds the account in the other one. Moves to other servers must have a URL (`--new-url`), or their accounts are not found.
+    /// If there are several databases, `.accountMoved` without a URL counts as no value: a move between two of them has no URL, and the
+    /// search finds the account in the other one. If no database has a value then, the work runs once more in all of them, because the
+    /// account may have moved back during the search, to a database that was asked before.
     ///
     /// - Returns: The value, and the context in which it was found; nil if no database has a value.
-    /// - Throws: an error of a database, if no other one has a value.
+    /// - Throws: an error of a database, if no other one has a value, and `.accountMoved` if none knows that the account has arrived.
     func firstInDatabases<Value>(
         _ work: (RequestContext) async throws(BookplateError) -> Value?
     ) async throws(BookplateError) -> (value: Value, context: RequestContext)? {
-        let here = withoutCaller(in: services, database)
+        let contexts = contextsOfDatabases()
+        var moves: Set<UUID> = []
+        for _ in 1...2 {
+            moves = []
+            var failure: BookplateError?
+            for context in contexts {
+                do throws(BookplateError) {
+                    if let value = try await work(context) { return (value, context) }
+                } catch .accountMoved(nil, let move) where contexts.count > 1 {
+                    moves.insert(move)
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
+            if moves.isEmpty { return nil }
+        }
+        for move in moves { try await requireArrival(of: move) }
+        return nil
+    }
+
+    /// Throws `.accountMoved` if none of the databases knows that the account of a move has arrived. Then other servers have it, or the
+    /// database that had it was restored from a backup, and the operator can undo the move. Clients must keep their tokens until then.
+    func requireArrival(of move: UUID) async throws(BookplateError) {
+        for context in contextsOfDatabases() {
+            let found: [Bool] = try await context.anonymous(isReadOnly: true) {
+                $0.append(Self.hasArrived, .of(move))
+            }
+            if found.first == true { return }
+        }
+        throw .accountMoved(url: nil, move: move)
+    }
+
+    /// Returns a context without a caller for each database of the process, beginning with that of this request.
+    private func contextsOfDatabases() -> [RequestContext] {
         let others: [RequestContext] = (services.databases?.all ?? []).compactMap { other in
             guard other.services !== services, let pool = other.pool(on: database.executor) else {
                 return nil
             }
             return withoutCaller(in: other.services, pool)
         }
-        var failure: BookplateError?
-        for context in [here] + others {
-            do throws(BookplateError) {
-                if let value = try await work(context) { return (value, context) }
-            } catch .accountMoved(nil) where !others.isEmpty {
-            } catch {
-                failure = failure ?? error
-            }
-        }
-        if let failure { throw failure }
-        return nil
+        return [withoutCaller(in: services, database)] + others
     }
+
+    private static let hasArrived = TypedStatement<Bool>("SELECT has_arrived($1)")
 
     private func withoutCaller(in services: Services, _ database: ConnectionPool) -> RequestContext
     {

@@ -162,7 +162,7 @@ extension OAuthEndpoint {
             parameters.appendNull(.text.array)
         }
         parameters.append(token)
-        try await call.findUser(of: ticket)
+        guard try await call.findUser(of: ticket) else { throw .invalidGrant }
         guard let refreshed = try await call.first(Refreshed.refresh, parameters) else {
             throw OAuthError(.internalError)
         }
@@ -247,8 +247,9 @@ extension OAuthEndpoint {
                     try await call.runInDatabases(Self.revokeToken, parameters)
                 } else if let ticket = RefreshTicket(text, .grant) {
                     let ids = Parameters.of(client.id, ticket.userID, ticket.sessionID)
-                    try await call.findUser(of: ticket)
-                    let stored = try await call.first(Refreshed.state, ids)
+                    let stored =
+                        try await call.findUser(of: ticket)
+                        ? try await call.first(Refreshed.state, ids) : nil
                     let keys = call.services.accounts.sessionKeys
                     if let stored, await stored.isStored(ticket, keys: keys) {
                         try await call.run(Self.endGrant, ids)

@@ -62,10 +62,12 @@ package final class OAuthEndpoint {
             }
         }
 
-        /// If there are several databases, an account that none of them has was deleted after its move.
+        /// If there are several databases, the account was in this one when `findUser` found it, so it is in another one now.
         private func oauthError(_ error: BookplateError) -> OAuthError {
-            error == .accountMoved(url: nil) && services.databases != nil
-                ? .invalidGrant : OAuthError(error)
+            if case .accountMoved(nil, _) = error, services.databases != nil {
+                return OAuthError(.serviceUnavailable(retryAfterSeconds: 1, outcome: .notDone))
+            }
+            return OAuthError(error)
         }
 
         /// Runs a statement in the database of the call, and then in the others of this process, until `select` returns a value. The call
@@ -104,10 +106,12 @@ package final class OAuthEndpoint {
         }
 
         /// Goes to the database of the user of a refresh token.
-        func findUser(of ticket: RefreshTicket) async throws(OAuthError) {
-            guard services.databases != nil else { return }
+        ///
+        /// - Returns: false if there are several databases, and none has the user.
+        func findUser(of ticket: RefreshTicket) async throws(OAuthError) -> Bool {
+            guard services.databases != nil else { return true }
             do throws(BookplateError) {
-                _ = try await context.findUser(ticket.userID, ticket.tenantID)
+                return try await context.findUser(ticket.userID, ticket.tenantID) != nil
             } catch {
                 throw OAuthError(error)
             }

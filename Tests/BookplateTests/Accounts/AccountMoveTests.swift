@@ -612,7 +612,10 @@ import Testing
                 return error
             }
         }.value
-        #expect(error == .accountMoved(url: "https://new.example"))
+        guard case .accountMoved("https://new.example", _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
         #expect(error.map { OAuthError($0).status } == 410)
         #expect(error.map { ConnectionAuthenticationError($0) } != .unauthenticated)
         let id = try #require(UUID(world.user))

@@ -46,13 +46,7 @@ import Testing
         func move(
             from: TestApp, to: TestApp, until last: AccountMove.Step? = nil, newURL: String? = nil
         ) async throws {
-            let id = try #require(reader.id.string.flatMap { UUID($0) })
-            let move = AccountMove(
-                of: id, from: try AdminConnection(try from.database.url(as: TestCluster.owner)),
-                to: try AdminConnection(try to.database.url(as: TestCluster.owner)),
-                sourceStore: from.covers.store, targetStore: to.covers.store, drainSeconds: 0,
-                newURL: newURL
-            )
+            let move = try makeMove(from: from, to: to, newURL: newURL)
             do throws(AccountMoveError) {
                 _ = try await move.run { step throws(AccountMoveError) in
                     if step == last { throw .interrupted }
@@ -60,6 +54,17 @@ import Testing
             } catch {
                 guard case .interrupted = error, last != nil else { throw error }
             }
+        }
+
+        func makeMove(
+            from: TestApp, to: TestApp, newURL: String? = nil
+        ) throws -> AccountMove {
+            AccountMove(
+                of: try #require(reader.id.string.flatMap { UUID($0) }),
+                from: try AdminConnection(try from.database.url(as: TestCluster.owner)),
+                to: try AdminConnection(try to.database.url(as: TestCluster.owner)),
+                sourceStore: from.covers.store, targetStore: to.covers.store, drainSeconds: 0,
+                newURL: newURL)
         }
 
         /// The titles of the account's books in a database.
@@ -217,46 +222,135 @@ import Testing
             signedIn.json["data", "signIn", "user", "id"] == world.reader.id, "\(signedIn.json)")
     }
 
+    // MARK: - Apps of other developers
+
+    /// A request of an app for access, which the home database has.
+    private struct Device {
+        let client = UUID.version7()
+        let code = OAuthSecret(.deviceCode)
+        let world: World
+
+        init(_ world: World) async throws {
+            self.world = world
+            let hash = code.hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+                .joined()
+            try await world.home.database.execute(
+                """
+                DELETE FROM oauth_requests;
+                INSERT INTO oauth_clients (id, tenant_id, name, redirect_uris, scopes, allows_device)
+                SELECT '\(client)', id, 'Display', '{}', '{LIBRARY_READ}', true FROM tenants WHERE slug = 'alpha';
+                INSERT INTO oauth_requests (id, tenant_id, client_id, user_code, scopes, expires_at, device_hash)
+                SELECT gen_random_uuid(), tenant_id, id, 'BCDFGHJK', '{LIBRARY_READ}', now() + interval '10 minutes', '\\x\(hash)'
+                FROM oauth_clients
+                WHERE id = '\(client)'
+                """)
+        }
+
+        /// The reader allows the access.
+        static func approve(_ reader: TestReader) async throws -> TestResponse {
+            try await reader.execute(
+                #"mutation { approveAuthorization(input: {code: "BCDF-GHJK"}) { clientName status } }"#
+            )
+        }
+
+        /// The app asks the server for tokens.
+        func tokens() async throws -> (status: Int, body: Value) {
+            let endpoint = (world.home.pool, world.home.services)
+            let body =
+                "grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=\(code.text)&client_id=\(client)"
+            let response = await Task(executorPreference: world.home.pool.executor) {
+                await OAuthEndpoint(
+                    database: endpoint.0, services: endpoint.1, publicURL: "http://localhost"
+                ).token(
+                    OAuthRequest(
+                        path: "alpha", query: nil, body: Array(body.utf8),
+                        contentType: "application/x-www-form-urlencoded",
+                        authorization: nil, cookie: nil, acceptLanguage: nil, address: nil,
+                        requestID: "test"))
+            }.value
+            return (Int(response.status), try parseJSON(response.body))
+        }
+    }
+
+    private static let approved: Value = ["clientName": "Display", "status": "APPROVED"]
+
     /// The request of the app is in the home database, and the reader in another one.
     @Test func newAppGetsAccessToAMovedAccount() async throws {
         let world = try await World.make()
         try await world.move()
-        let (client, device) = (UUID.version7(), OAuthSecret(.deviceCode))
-        let hash = device.hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-            .joined()
-        try await world.home.database.execute(
-            """
-            INSERT INTO oauth_clients (id, tenant_id, name, redirect_uris, scopes, allows_device)
-            SELECT '\(client)', id, 'Display', '{}', '{LIBRARY_READ}', true FROM tenants WHERE slug = 'alpha';
-            INSERT INTO oauth_requests (id, tenant_id, client_id, user_code, scopes, expires_at, device_hash)
-            SELECT gen_random_uuid(), tenant_id, id, 'BCDFGHJK', '{LIBRARY_READ}', now() + interval '10 minutes', '\\x\(hash)'
-            FROM oauth_clients
-            """)
-        let approved = try await world.reader.execute(
-            #"mutation { approveAuthorization(input: {code: "BCDF-GHJK"}) { clientName status } }"#)
+        let device = try await Device(world)
+        let approved = try await Device.approve(world.reader)
         #expect(
-            approved.json["data", "approveAuthorization"]
-                == ["clientName": "Display", "status": "APPROVED"], "\(approved.json)")
-        // The app asks the server, as it did before.
-        let endpoint = (world.home.pool, world.home.services)
-        let response = await Task(executorPreference: world.home.pool.executor) {
-            await OAuthEndpoint(
-                database: endpoint.0, services: endpoint.1, publicURL: "http://localhost"
-            ).token(
-                OAuthRequest(
-                    path: "alpha", query: nil,
-                    body: Array(
-                        "grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=\(device.text)&client_id=\(client)"
-                            .utf8), contentType: "application/x-www-form-urlencoded",
-                    authorization: nil, cookie: nil, acceptLanguage: nil, address: nil,
-                    requestID: "test"))
-        }.value
-        let tokens = try parseJSON(response.body)
-        #expect(response.status == 200, "\(tokens)")
+            approved.json["data", "approveAuthorization"] == Self.approved, "\(approved.json)")
+        let (status, tokens) = try await device.tokens()
+        #expect(status == 200, "\(tokens)")
         let books = try await world.home.execute(
             Self.books, token: tokens["access_token"]?.string)
         #expect(books.json["data", "me", "books", "nodes", 0, "title"] == "Mine", "\(books.json)")
     }
+
+    /// The readers are in different databases, and may decide at the same time.
+    @Test func oneOfTwoReadersDecidesTheRequestOfAnApp() async throws {
+        let world = try await World.make()
+        let neighbor = try await world.home.makeReader()
+        try await world.move()
+        #expect(code(try await world.reader.execute(Self.books)) == nil)
+        for _ in 1...8 {
+            let device = try await Device(world)
+            try await world.other.database.execute("DELETE FROM oauth_requests")
+            async let first = Device.approve(world.reader)
+            async let second = Device.approve(neighbor)
+            let outcomes = try await [first, second]
+            let winners = outcomes.filter {
+                $0.json["data", "approveAuthorization"] == Self.approved
+            }
+            #expect(winners.count == 1, "\(outcomes.map(\.json))")
+            #expect(outcomes.filter { code($0) == "NOT_FOUND" }.count == 1)
+            let (status, tokens) = try await device.tokens()
+            #expect(status == 200, "\(tokens)")
+            let winner = outcomes[0].json["errors"] == nil ? world.reader : neighbor
+            let owner = try await world.home.execute(
+                Self.books, token: tokens["access_token"]?.string)
+            #expect(owner.json["data", "me", "id"] == winner.id, "\(owner.json)")
+        }
+    }
+
+    /// A server may stop after each step of a decision. The app keeps on waiting until the reader tries again.
+    @Test(arguments: ["claimed", "decided"])
+    func interruptedDecisionCanBeRepeated(after step: String) async throws {
+        let world = try await World.make()
+        try await world.move()
+        let device = try await Device(world)
+        if step == "decided" {
+            #expect(code(try await Device.approve(world.reader)) == nil)
+            // The request is back in the home database.
+            try await world.home.database.execute(
+                """
+                INSERT INTO oauth_requests (id, tenant_id, client_id, user_code, scopes, expires_at, device_hash)
+                SELECT
+                    '\(try await world.other.database.text("SELECT id FROM oauth_requests"))', tenant_id, id, 'BCDFGHJK',
+                    '{LIBRARY_READ}', now() + interval '10 minutes', sha256('\(device.code.text)')
+                FROM oauth_clients
+                """)
+        }
+        try await world.home.database.execute(
+            "UPDATE oauth_requests SET claimed_by = '\(world.reader.id.string ?? "")'")
+        let (status, pending) = try await device.tokens()
+        #expect(status == 400)
+        #expect(pending["error"] == "authorization_pending")
+        // Nobody else can decide it.
+        let neighbor = try await world.home.makeReader()
+        #expect(code(try await Device.approve(neighbor)) == "NOT_FOUND")
+        let approved = try await Device.approve(world.reader)
+        #expect(
+            approved.json["data", "approveAuthorization"] == Self.approved, "\(approved.json)")
+        #expect(try await world.home.database.count("SELECT count(*) FROM oauth_requests") == 0)
+        // The second attempt within the interval of five seconds would be too early.
+        try await world.other.database.execute("UPDATE oauth_requests SET polled_at = NULL")
+        #expect(try await device.tokens().status == 200)
+    }
+
+    // MARK: - Moves back
 
     @Test func accountCanMoveBack() async throws {
         let world = try await World.make()
@@ -332,6 +426,82 @@ import Testing
                 == ["code": "ACCOUNT_MOVED", "url": "https://new.example"], "\(response.json)")
         #expect(code(try await world.home.signIn(subject: world.reader.subject)) == "ACCOUNT_MOVED")
         #expect(try await world.home.database.count("SELECT count(*) FROM users") == 0)
+    }
+
+    /// The other database was restored from a backup from before the move. Apps keep their tokens until the operator has undone the move.
+    @Test func accountThatTheOtherDatabaseHasLostIsNotSignedOut() async throws {
+        let world = try await World.make()
+        let secret = try await world.reader.requireValue(
+            #"mutation { createAccessToken(input: {name: "T", scopes: [LIBRARY_READ]}) { secret } }"#,
+            .null, "createAccessToken", "secret")
+        try await world.move()
+        let id = try #require(world.reader.id.string)
+        try await world.other.database.withConnection(as: nil) { connection in
+            try connection.execute(
+                """
+                DELETE FROM users WHERE id = '\(id)';
+                DELETE FROM account_tombstones;
+                DELETE FROM account_moves
+                """)
+        }
+        let refresh =
+            "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }"
+        let byToken = try await world.home.execute(Self.books, token: secret.string)
+        let refreshed = try await world.home.execute(
+            refresh, ["token": .string(world.reader.refreshToken)])
+        for response in [
+            try await world.reader.execute(Self.books), byToken, refreshed,
+            try await world.home.signIn(subject: world.reader.subject),
+        ] {
+            #expect(code(response) == "ACCOUNT_MOVED", "\(response.json)")
+        }
+        let notification = try await receive("consent-revoked", of: world)
+        #expect(notification == .unavailable)
+
+        try await world.makeMove(from: world.home, to: world.other).undo()
+        let books = try await world.home.execute(Self.books, token: secret.string)
+        #expect(books.json["data", "me", "books", "nodes", 0, "title"] == "Mine", "\(books.json)")
+        let again = try await world.home.execute(
+            refresh, ["token": .string(world.reader.refreshToken)])
+        #expect(code(again) == nil, "\(again.json)")
+    }
+
+    /// The account comes back to the first database while the second one is asked for it.
+    @Test(arguments: ["session", "refresh"])
+    func accountThatMovesBackDuringASearchIsFound(by credential: String) async throws {
+        let world = try await World.make()
+        try await world.move()
+        let lock = 7_305
+        try await world.home.database.execute(
+            """
+            ALTER FUNCTION refuse_moved_user RENAME TO refuse_moved_user_now;
+            CREATE FUNCTION refuse_moved_user(owner uuid) RETURNS void LANGUAGE plpgsql STABLE SECURITY DEFINER
+            SET search_path = public, pg_temp AS $$
+            BEGIN
+                PERFORM pg_advisory_xact_lock_shared(\(lock));
+                PERFORM refuse_moved_user_now(owner);
+            END $$;
+            GRANT EXECUTE ON FUNCTION refuse_moved_user TO bookplate_app
+            """)
+        let gate = try AdminConnection(try world.home.database.url(as: TestCluster.owner))
+        try gate.execute("SELECT pg_advisory_lock(\(lock))")
+        async let response =
+            credential == "session"
+            ? world.reader.execute(Self.books)
+            : world.home.execute(
+                "mutation($token: String!) { refreshSession(refreshToken: $token) { user { id books { nodes { title } } } } }",
+                ["token": .string(world.reader.refreshToken)])
+        try await waitUntil("the home database looks for the account") {
+            try await world.home.database.count(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = \(lock) AND NOT granted"
+            ) == 1
+        }
+        try await world.move(back: true)
+        try gate.execute("SELECT pg_advisory_unlock(\(lock))")
+        let found = try await response
+        let user = found.json["data", "refreshSession", "user"] ?? found.json["data", "me"]
+        #expect(user?["id"] == world.reader.id, "\(found.json)")
+        #expect(user?["books", "nodes", 0, "title"] == "Mine")
     }
 
     /// An app that gets ACCOUNT_MOVED does not sign in again.
@@ -431,28 +601,32 @@ import Testing
         #expect(response.json["data", "me", "books", "nodes", 0, "title"] == "Mine")
     }
 
+    /// Apple sends a notification about the account to the server. It has the same ID each time.
+    private func receive(
+        _ type: String, of world: World
+    ) async throws -> AppleNotifications.Outcome {
+        let payload = try #require(
+            TestApp.issuer.notification(
+                type: type, subject: world.reader.subject,
+                audience: TestApp.Tenant.alpha.audience, id: "moved"))
+        let (pool, services) = (world.home.pool, world.home.services)
+        return await Task(executorPreference: pool.executor) {
+            await AppleNotifications.receive(
+                Array(#"{"payload":"\#(payload)"}"#.utf8), database: pool, services: services,
+                requestID: "test")
+        }.value
+    }
+
     @Test func notificationOfAppleReachesTheAccount() async throws {
         let world = try await World.make()
         try await world.move()
-        let payload =
-            TestApp.issuer.notification(
-                type: "consent-revoked", subject: world.reader.subject,
-                audience: TestApp.Tenant.alpha.audience, id: "moved") ?? ""
-        let (pool, services) = (world.home.pool, world.home.services)
-        func receive() async -> AppleNotifications.Outcome {
-            await Task(executorPreference: pool.executor) {
-                await AppleNotifications.receive(
-                    Array(#"{"payload":"\#(payload)"}"#.utf8), database: pool, services: services,
-                    requestID: "test")
-            }.value
-        }
-        #expect(await receive() == .accepted)
+        #expect(try await receive("consent-revoked", of: world) == .accepted)
         #expect(code(try await world.reader.execute(Self.books)) == "UNAUTHENTICATED")
 
         // Apple sends it again, when the account is elsewhere.
         try await world.move(back: true)
         let signedIn = try await world.home.signIn(subject: world.reader.subject)
-        #expect(await receive() == .accepted)
+        #expect(try await receive("consent-revoked", of: world) == .accepted)
         let token = signedIn.json["data", "signIn", "accessToken"]?.string
         #expect(code(try await world.home.execute(Self.books, token: token)) == nil)
     }

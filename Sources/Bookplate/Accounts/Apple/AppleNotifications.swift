@@ -58,10 +58,12 @@ package enum AppleNotifications {
         _ notification: AppleNotification, _ tenant: Tenant, _ request: RequestContext
     ) async -> Outcome {
         let idHash = sha256((notification.issuer + "\0" + notification.id).utf8)
+        let isFound: Bool
         do throws(BookplateError) {
-            guard try await findAccount(notification, idHash, tenant, request) else {
+            guard let found = try await findAccount(notification, idHash, tenant, request) else {
                 return .accepted
             }
+            isFound = found
         } catch {
             return .unavailable
         }
@@ -113,21 +115,23 @@ package enum AppleNotifications {
             if error.sqlState == .notificationProcessed {
                 return (try? await request.anonymous { _ in }) == nil ? .unavailable : .accepted
             }
-            // An account that has left is unknown, so the notification is ignored.
-            if case .accountMoved = services.bookplateError(error, request.requestID) {
-                return .accepted
-            }
+            let failure = services.bookplateError(error, request.requestID)
+            guard case .accountMoved(let url, let move) = failure else { return .unavailable }
+            // An account that other servers have, or that was deleted after its move, is unknown here, so the notification is ignored.
+            if services.databases == nil || url != nil { return .accepted }
+            if !isFound, (try? await request.requireArrival(of: move)) != nil { return .accepted }
             return .unavailable
         }
     }
 
     /// Goes to the database of the account if there are several. The notification is recorded there.
     ///
-    /// - Returns: false if the notification was processed before, in whichever database.
+    /// - Returns: Whether the account was found, true if there is a single database; nil if the notification was processed before, in
+    ///   whichever database.
     private static func findAccount(
         _ notification: AppleNotification, _ idHash: [UInt8], _ tenant: Tenant,
         _ request: RequestContext
-    ) async throws(BookplateError) -> Bool {
+    ) async throws(BookplateError) -> Bool? {
         guard request.services.databases != nil else { return true }
         let processed = try await request.firstInDatabases { context throws(BookplateError) in
             let found: [Bool] = try await context.anonymous(isReadOnly: true) { pipeline in
@@ -137,10 +141,11 @@ package enum AppleNotifications {
             }
             return found.first == true ? true : nil
         }
-        if processed != nil { return false }
+        if processed != nil { return nil }
         let search = try await Sessions.search(
             for: notification.subject, in: tenant.id, request)
-        if let owner = search.owner { request.goToDatabase(of: owner) }
+        guard let owner = search.owner else { return false }
+        request.goToDatabase(of: owner)
         return true
     }
 

@@ -69,8 +69,10 @@ extension Sessions {
         return [try await refreshed(ticket, deviceName, request)]
     }
 
+    /// - Parameter hasSearched: Whether the request is in the database in which the user was found.
     private static func refreshed(
-        _ ticket: RefreshTicket, _ deviceName: String?, _ request: RequestContext
+        _ ticket: RefreshTicket, _ deviceName: String?, hasSearched: Bool = false,
+        _ request: RequestContext
     ) async throws(BookplateError) -> PlainObject {
         let keys = request.services.accounts.sessionKeys
         let successor = ticket.successor(keys: keys)
@@ -85,8 +87,9 @@ extension Sessions {
             return state
         }
         guard let state = states.first else {
-            if try await request.findUser(ticket.userID, ticket.tenantID) {
-                return try await refreshed(ticket, deviceName, request)
+            // An account can move during the search, even to the database that was asked first.
+            if !hasSearched, try await request.findUser(ticket.userID, ticket.tenantID) != nil {
+                return try await refreshed(ticket, deviceName, hasSearched: true, request)
             }
             try await request.refuseMoved(ticket.userID)
             throw .unauthenticated
