@@ -3,6 +3,7 @@ import GraphQLNIO
 import GraphQLServing
 import Logging
 import NIOCore
+import NIOPosix
 import SocketClient
 import Testing
 
@@ -178,6 +179,45 @@ import Testing
         }
     }
 
+    /// A handshake is complete when its body has ended. The server stops before the client ends the body.
+    @Test(.timeLimit(.minutes(1)))
+    func aWebSocketThatIsOpenedDuringTheShutdownIsClosed() async throws {
+        var options = GraphQLServer.Options()
+        // All connections have the same event loop, so when one has ended because of the shutdown, the others know of it.
+        options.group = MultiThreadedEventLoopGroup.singleton.next()
+        // The connection must end before the time limit.
+        options.shutdownTimeout = .hours(1)
+        try await Self.serve(options) { port, stop in
+            let idle = try RawClient(port: port)
+            let client = try RawClient(port: port)
+            try client.send(
+                "GET /graphql HTTP/1.1\r\nhost: test\r\nupgrade: websocket\r\n"
+                    + "connection: upgrade\r\nsec-websocket-version: 13\r\n"
+                    + "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                    + "sec-websocket-protocol: graphql-transport-ws\r\n"
+                    + "transfer-encoding: chunked\r\nexpect: 100-continue\r\n\r\n")
+            #expect(try client.response().status == 100)
+            stop()
+            #expect(idle.isClosed())
+            let message = SocketClient.frame(0x1, Array(#"{"type":"connection_init"}"#.utf8))
+            try client.send(Array("0\r\n\r\n".utf8) + message)
+            #expect(try client.response().status == 101)
+            // Code 1001. The message is not acknowledged.
+            let reason = "The server is shutting down. Reconnect and resume."
+            let close = SocketClient.frame(
+                0x8, [0x03, 0xE9] + Array(reason.utf8), isMasked: false)
+            var received: [UInt8] = []
+            while received.count < close.count {
+                let bytes = try client.receive(close.count - received.count)
+                if bytes.isEmpty { break }
+                received += bytes
+            }
+            #expect(received == close, "\(String(decoding: received, as: UTF8.self))")
+            try client.send(SocketClient.frame(0x8, [0x03, 0xE9]))
+            #expect(client.isClosed())
+        }
+    }
+
     private final class Caller: ExecutionContext, Sendable {
         let name: String
         let language: String?
@@ -191,6 +231,16 @@ import Testing
     private static func run(
         _ options: GraphQLServer.Options = GraphQLServer.Options(),
         _ test: @escaping @Sendable (Int) throws -> Void
+    ) async throws {
+        try await serve(options) { port, _ in try test(port) }
+    }
+
+    /// Runs a test with a server, and returns when the server has stopped.
+    ///
+    /// - Parameter test: Gets the port, and a function that cancels the server's task. It is also cancelled after the test.
+    private static func serve(
+        _ options: GraphQLServer.Options,
+        _ test: @escaping @Sendable (_ port: Int, _ stop: @Sendable () -> Void) throws -> Void
     ) async throws {
         let schema = try ExecutableSchema(
             """
@@ -226,11 +276,17 @@ import Testing
             return Caller(
                 name: request.bearerToken ?? "nobody", language: request.header("X-LANGUAGE"))
         }
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await server.run() }
+        let running = Task { try await server.run() }
+        let result: Result<Void, any Error>
+        do {
             let port = try #require(await ports.first { _ in true })
-            try await onThread { try test(port) }
-            tasks.cancelAll()
+            try await onThread { try test(port) { running.cancel() } }
+            result = .success(())
+        } catch {
+            result = .failure(error)
         }
+        running.cancel()
+        try await running.value
+        try result.get()
     }
 }

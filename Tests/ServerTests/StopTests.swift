@@ -102,6 +102,30 @@ import Testing
         try await waitUntil("the request is cancelled") { EchoService.isCancelled("stop-2") }
     }
 
+    /// The client waits for the acknowledgement of its `connection_init` when the shutdown begins.
+    @Test func aSocketWhoseTokenIsBeingCheckedIsClosed() async throws {
+        try await TestServer.run { server in
+            let client = try await onThread {
+                let client = try SocketClient(port: server.port)
+                try client.send(
+                    #"{"type":"connection_init","payload":{"Authorization":"Bearer held"}}"#)
+                return client
+            }
+            try await EchoService.started("held")
+            await server.group.triggerGracefulShutdown()
+            try await onThread {
+                #expect(
+                    try client.receive()
+                        == .close(
+                            code: 1001,
+                            reason: "The server is shutting down. Reconnect and resume."))
+                try client.close(1001)
+                #expect(try client.receive() == .end)
+            }
+        }
+        try await waitUntil("the check is cancelled") { EchoService.isCancelled("held") }
+    }
+
     /// Load balancers need some time to notice that a server is not ready anymore.
     @Test func duringTheStopDelayTheServerIsNotReadyButServesRequests() async throws {
         var limits = HTTPLimits.quick

@@ -111,19 +111,27 @@ enum AuthorizationRequest {
         return claimed
     }
 
-    /// Deletes a request that the caller has decided in all databases in which the caller has claimed it.
+    /// Deletes a request that the caller has decided in all databases in which the caller has claimed it. Apps start requests in the
+    /// home database, so a reader of the home database has claimed none.
+    ///
+    /// - Throws: `.serviceUnavailable` if a database cannot be reached. The decision is stored already, and can be repeated.
     private static func release(
         _ found: Found, _ request: RequestContext
     ) async throws(BookplateError) {
-        guard request.services.databases != nil else { return }
+        guard let home = request.services.databases?.all.first, home.services !== request.services
+        else { return }
         let viewer = try request.caller()
-        _ = try await request.firstInDatabases { context throws(BookplateError) -> Bool? in
-            guard context.services !== request.services else { return nil }
-            try await context.anonymous { pipeline in
-                pipeline.append(Sessions.setUser, .of(viewer.userID, viewer.tenantID))
-                pipeline.append(release, .of(found.id))
+        do throws(BookplateError) {
+            _ = try await request.firstInDatabases { context throws(BookplateError) -> Bool? in
+                guard context.services !== request.services else { return nil }
+                try await context.anonymous { pipeline in
+                    pipeline.append(Sessions.setUser, .of(viewer.userID, viewer.tenantID))
+                    pipeline.append(release, .of(found.id))
+                }
+                return nil
             }
-            return nil
+        } catch {
+            throw .serviceUnavailable(retryAfterSeconds: 1, outcome: .unknown)
         }
     }
 

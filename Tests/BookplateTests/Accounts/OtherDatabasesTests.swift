@@ -493,7 +493,7 @@ import Testing
                 ["token": .string(world.reader.refreshToken)])
         try await waitUntil("the home database looks for the account") {
             try await world.home.database.count(
-                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = \(lock) AND NOT granted"
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = \(lock) AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
             ) == 1
         }
         try await world.move(back: true)
@@ -640,6 +640,10 @@ import Testing
         #expect(code(response) == "SERVICE_UNAVAILABLE", "\(response.json)")
         let unaffected = try await neighbor.execute("{ me { id } }")
         #expect(unaffected.json["data", "me", "id"] == neighbor.id)
+        _ = try await Device(world)
+        let approved = try await Device.approve(neighbor)
+        #expect(
+            approved.json["data", "approveAuthorization"] == Self.approved, "\(approved.json)")
     }
 
     @Test func accountsOfTheHomeDatabaseTakeNoStatementMore() async throws {

@@ -185,7 +185,8 @@ final class EchoService: GraphQLService {
 
     /// Accepts tokens of the form `SESSION` or `SESSION-MILLISECONDS`, where the number is the token's lifetime.
     ///
-    /// The sessions `bad`, `down`, and (on WebSockets) `eager` are refused. The session `ending` ends after 100 ms.
+    /// The sessions `bad`, `down`, and (on WebSockets) `eager` are refused. The session `ending` ends after 100 ms. The token
+    /// `held` is accepted when its test releases it.
     func authenticateConnection(
         _ bearerToken: String, for kind: ConnectionKind,
         onSessionEnd: @escaping @Sendable () -> Void
@@ -196,6 +197,9 @@ final class EchoService: GraphQLService {
         if session == "down" { throw .unavailable }
         if session == "eager", case .socket(_?) = kind {
             throw .rateLimited(retryAfterSeconds: 7)
+        }
+        if session == "held" {
+            guard await Self.waitForRelease(bearerToken) else { throw .unavailable }
         }
         if session == "ending" {
             loop.scheduleTask(in: .milliseconds(100)) { onSessionEnd() }
