@@ -477,11 +477,14 @@ package final class RequestContext: RowContext {
     }
 
     /// Throws `.accountMoved` if the database of this request records that the user has moved to other servers, and `.serviceUnavailable`
-    /// while the account is being moved. Call it after `findUser` has found the user in no database.
-    func refuseMoved(_ user: UUID) async throws(BookplateError) {
+    /// while the account is being moved. Call it after `findUser`, if the user's session is missing.
+    ///
+    /// - Parameter wasFound: Whether `findUser` had found the user here before, who has left since then.
+    func refuseMoved(_ user: UUID, wasFound: Bool) async throws(BookplateError) {
         do throws(BookplateError) {
             try await anonymous { $0.append(Sessions.refuseMovedUser, .of(user)) }
         } catch .accountMoved(nil, _) where services.databases != nil {
+            if wasFound { throw .serviceUnavailable(retryAfterSeconds: 1, outcome: .notDone) }
         }
     }
 

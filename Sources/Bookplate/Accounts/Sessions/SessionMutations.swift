@@ -91,7 +91,7 @@ extension Sessions {
             if !hasSearched, try await request.findUser(ticket.userID, ticket.tenantID) != nil {
                 return try await refreshed(ticket, deviceName, hasSearched: true, request)
             }
-            try await request.refuseMoved(ticket.userID)
+            try await request.refuseMoved(ticket.userID, wasFound: hasSearched)
             throw .unauthenticated
         }
         if state.refreshHash == ticket.hash {
