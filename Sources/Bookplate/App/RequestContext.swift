@@ -425,7 +425,7 @@ package final class RequestContext: RowContext {
 
     /// Goes to the database of the caller after a database has refused a pipeline because it does not have the caller's session.
     ///
-    /// - Returns: Whether the pipeline can be sent again, to another database.
+    /// - Returns: Whether the pipeline can be sent again, usually to another database.
     /// - Throws: `.unauthenticated` if the account was deleted after its move, and the errors of `findUser`.
     private func follow(
         _ error: PostgresError, from pool: ConnectionPool
@@ -479,7 +479,8 @@ package final class RequestContext: RowContext {
     /// Throws `.accountMoved` if the database of this request records that the user has moved to other servers, and `.serviceUnavailable`
     /// while the account is being moved. Call it after `findUser`, if the user's session is missing.
     ///
-    /// - Parameter wasFound: Whether `findUser` had found the user here before, who has left since then.
+    /// - Parameter wasFound: Whether `findUser` has found the user in this database. If it does not have the user any more, the account has
+    ///   moved since then, and `.serviceUnavailable` is thrown.
     func refuseMoved(_ user: UUID, wasFound: Bool) async throws(BookplateError) {
         do throws(BookplateError) {
             try await anonymous { $0.append(Sessions.refuseMovedUser, .of(user)) }
@@ -530,8 +531,8 @@ package final class RequestContext: RowContext {
         return nil
     }
 
-    /// Throws `.accountMoved` if none of the databases knows that the account of a move has arrived. Then other servers have it, or the
-    /// database that had it was restored from a backup, and the operator can undo the move. Clients must keep their tokens until then.
+    /// Throws `.accountMoved` if none of the databases knows that the account of a move has arrived: other servers have the account, or
+    /// the database that had it was restored from a backup. Clients must keep their tokens, because the operator can undo the move.
     func requireArrival(of move: UUID) async throws(BookplateError) {
         for context in contextsOfDatabases() {
             let found: [Bool] = try await context.anonymous(isReadOnly: true) {

@@ -357,7 +357,7 @@ import Testing
             } == ["ACCOUNT_ARRIVED"])
     }
 
-    /// The clock of the target may be behind that of the source, and receivers of webhooks know the numbers of changes.
+    /// The clock of the target may show an earlier time than that of the source, and receivers of webhooks know the numbers of changes.
     @Test func devicesFetchTheLibraryAgainAndContinue() async throws {
         let world = try await World.make()
         try await world.source.database.execute(

@@ -338,7 +338,7 @@ import Testing
         let (status, pending) = try await device.tokens()
         #expect(status == 400)
         #expect(pending["error"] == "authorization_pending")
-        // Nobody else can decide it.
+        // Another reader cannot decide it.
         let neighbor = try await world.home.makeReader()
         #expect(code(try await Device.approve(neighbor)) == "NOT_FOUND")
         let approved = try await Device.approve(world.reader)
