@@ -153,6 +153,7 @@ package final class TestApp: Sendable {
 
     /// Closes the connections of apps that a single test created.
     deinit {
+        services.databases?.removeAll()
         Task { [hub, pool] in
             await hub.close()
             await pool.close()

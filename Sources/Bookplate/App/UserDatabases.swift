@@ -47,6 +47,11 @@ package final class UserDatabases: Sendable {
         state.withLock { $0.databases.append(database) }
     }
 
+    /// Removes all databases, because their services refer to this object, so that neither would be released.
+    package func removeAll() {
+        state.withLock { $0 = State() }
+    }
+
     /// All databases. The first one is the home database.
     var all: [Database] { state.withLock(\.databases) }
 
