@@ -1143,7 +1143,7 @@ CREATE FUNCTION public.cancel_oauth_request(request uuid) RETURNS void
     AS $$
     UPDATE oauth_requests r
     SET expires_at = now()
-    WHERE r.id = request AND r.user_id IS NULL AND r.expires_at > now()
+    WHERE r.id = request AND r.user_id IS NULL AND r.claimed_by IS NULL AND r.expires_at > now()
 $$;
 
 -- Name: canonical_genres(text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -5444,20 +5444,6 @@ BEGIN
 END
 $$;
 
--- Name: is_moving_identity(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.is_moving_identity() RETURNS boolean
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT EXISTS (
-        SELECT
-        FROM account_moves m
-        WHERE m.known_hashes @> ARRAY[identity_hash(app_tenant_id(), app_subject())]
-            AND m.state IN ('CLOSING', 'LEAVING', 'ARRIVING')
-    )
-$$;
-
 -- Name: is_oauth_client_used(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_oauth_client_used(client uuid) RETURNS boolean
@@ -8502,6 +8488,14 @@ BEGIN
         PERFORM unpack_rows(move, 'identity_providers', '{}', 'true');
     END IF;
     PERFORM unpack_rows(move, 'oauth_clients', '{}', 'true');
+    -- Requests of apps that the account has decided in the other database, but that were not deleted here: see `release_oauth_request`.
+    DELETE FROM oauth_requests r
+    USING account_parcels p
+    WHERE p.move_id = move
+        AND p.table_name = 'oauth_requests'
+        AND r.id = (p.row ->> 'id')::uuid
+        AND r.user_id IS NULL
+        AND r.claimed_by = owner;
     PERFORM unpack_editions(move, true);
     row_count := unpack_account(owner, move);
     PERFORM start_change_log(owner, move);
@@ -17095,11 +17089,6 @@ REVOKE ALL ON FUNCTION public.is_client_in_parcel(client uuid, counts_left boole
 -- Name: FUNCTION is_leaving_account(owner uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.is_leaving_account(owner uuid) FROM PUBLIC;
-
--- Name: FUNCTION is_moving_identity(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.is_moving_identity() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.is_moving_identity() TO bookplate_app;
 
 -- Name: FUNCTION is_stored_version(user_id uuid, book_id uuid, version text); Type: ACL; Schema: public; Owner: -
 

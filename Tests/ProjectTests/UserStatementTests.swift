@@ -20,7 +20,7 @@ import Testing
         // Tokens, identities, clients, and tenants decide which accounts they concern.
         "check_arrival identities", "has_arrived account_moves",
         "is_client_in_parcel account_moves",
-        "SignIn.swift identities", "is_moving_identity account_moves",
+        "SignIn.swift identities",
         "prune_account_parcels account_moves",
         "refuse_moved_hash account_moves", "release_moved_identity account_moves",
         "refuse_tenant_of_move account_moves",

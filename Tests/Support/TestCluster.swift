@@ -51,10 +51,12 @@ package actor TestCluster {
         let released = released
         try await blocking {
             let connection = try AdminConnection(superuser)
-            for unused in released.takeOldest(keeping: Self.keptCount) {
-                // Databases that still have connections wait for the next time.
-                if (try? Self.dropIfUnused(unused, connection)) != true { released.append(unused) }
+            var used: [String] = []
+            for database in released.takeOldest(keeping: Self.keptCount)
+            where (try? Self.dropIfUnused(database, connection)) != true {
+                used.append(database)
             }
+            released.putBack(used)
             try connection.execute(
                 "CREATE DATABASE \(name) TEMPLATE \(template) OWNER \(Self.owner)")
         }
@@ -187,6 +189,11 @@ private final class ReleasedDatabases: Sendable {
 
     func append(_ name: String) {
         names.withLock { $0.append(name) }
+    }
+
+    /// Adds databases that still have connections to the oldest ones, which the next call of `takeOldest` returns.
+    func putBack(_ used: [String]) {
+        names.withLock { $0.insert(contentsOf: used, at: 0) }
     }
 
     func takeOldest(keeping count: Int) -> [String] {

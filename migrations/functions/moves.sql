@@ -139,18 +139,6 @@ AS $$
     SELECT sha256(convert_to(tenant || ' ' || subject, 'UTF8'))
 $$;
 
--- Whether the account of the identity in app.subject is leaving this database or is expected in it.
-CREATE OR REPLACE FUNCTION is_moving_identity() RETURNS boolean
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    SELECT EXISTS (
-        SELECT
-        FROM account_moves m
-        WHERE m.known_hashes @> ARRAY[identity_hash(app_tenant_id(), app_subject())]
-            AND m.state IN ('CLOSING', 'LEAVING', 'ARRIVING')
-    )
-$$;
-
 -- Forgets the identity in app.subject, if its account has moved to one of the given databases. A server that serves all of them calls it
 -- after it has found the identity in none: the account was deleted, or has lost the identity. While its parcel exists, the other
 -- database may have lost the account, so that it will return.
@@ -1056,6 +1044,14 @@ BEGIN
         PERFORM unpack_rows(move, 'identity_providers', '{}', 'true');
     END IF;
     PERFORM unpack_rows(move, 'oauth_clients', '{}', 'true');
+    -- Requests of apps that the account has decided in the other database, but that were not deleted here: see `release_oauth_request`.
+    DELETE FROM oauth_requests r
+    USING account_parcels p
+    WHERE p.move_id = move
+        AND p.table_name = 'oauth_requests'
+        AND r.id = (p.row ->> 'id')::uuid
+        AND r.user_id IS NULL
+        AND r.claimed_by = owner;
     PERFORM unpack_editions(move, true);
     row_count := unpack_account(owner, move);
     PERFORM start_change_log(owner, move);
@@ -1210,7 +1206,7 @@ CREATE POLICY administration ON account_parcels TO CURRENT_USER
     WITH CHECK (true);
 
 REVOKE ALL ON FUNCTION
-    refuse_move, is_leaving_account, are_moved_covers_kept, refuse_moved_user, refuse_moved_hash, is_moving_identity,
+    refuse_move, is_leaving_account, are_moved_covers_kept, refuse_moved_user, refuse_moved_hash,
     release_moved_identity, has_arrived, refuse_moved_tokens, refuse_moved_identity, refuse_moved_account, refuse_credential,
     is_client_in_parcel, keep_client_in_parcel, refuse_tenant_of_move, delete_moves_of_tenant, end_move_of_deleted_user,
     forget_moves, delete_used_parcel, moved_tables, rebuilt_tables, remaining_tables, credential_tables, count_account, pack_rows,
@@ -1219,6 +1215,6 @@ REVOKE ALL ON FUNCTION
     begin_parcel_copy, start_change_log, receive_account, cancel_arrival, return_account, finish_leaving, forget_lost_account,
     prune_account_parcels
 FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION refuse_moved_user, refuse_moved_hash, is_moving_identity, release_moved_identity, has_arrived,
+GRANT EXECUTE ON FUNCTION refuse_moved_user, refuse_moved_hash, release_moved_identity, has_arrived,
     prune_account_parcels
     TO bookplate_app;

@@ -63,13 +63,13 @@ AS $$
     RETURNING true
 $$;
 
--- Ends a request because its browser has cancelled it, unless a reader has decided. The app gets the error access_denied.
+-- Ends a request because its browser has cancelled it, unless a reader has decided or claimed it. The app gets the error access_denied.
 CREATE OR REPLACE FUNCTION cancel_oauth_request(request uuid) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     UPDATE oauth_requests r
     SET expires_at = now()
-    WHERE r.id = request AND r.user_id IS NULL AND r.expires_at > now()
+    WHERE r.id = request AND r.user_id IS NULL AND r.claimed_by IS NULL AND r.expires_at > now()
 $$;
 
 -- MARK: Decisions of readers

@@ -46,6 +46,8 @@ def normalized(message):
     # graphql-tool formats the values of variables like JavaScript, graphql-core like Python.
     message = re.sub(r'(?<=[{,]) ?"(\w+)": ?', r' \1: ', message)
     message = re.sub(r'(?<=[^{ ])}', ' }', message)
+    # It writes no space after the commas of results.
+    message = re.sub(r',(?=\S)', ', ', message)
     return re.sub(r'may not be used on ([a-z ]+)\.',
                   lambda match: 'may not be used on %s.' % match[1].upper().replace(' ', '_'), message)
 

@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_128_053_000
+package let schemaVersion: Int64 = 20_261_128_114_800
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "3868e1dbde08913f2af13126c29b21a86d515ca5350d689048b2eb820a2445d6"
+    "4b5cc43d6c38bdb60a93adbf73512c93e8c72196719e53b7bd79d6806d2ed951"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -369,6 +369,7 @@ package final class RequestContext: RowContext {
                 explanation.end(index, after: .now - start)
             }
         }
+        var isRepeated = false
         while true {
             let pool = database
             do throws(PostgresError) {
@@ -380,7 +381,10 @@ package final class RequestContext: RowContext {
                 // The client does not receive this error: the whole response is replaced by the error of one that is too large.
                 throw .internalError
             } catch {
-                if asCaller, try await follow(error, from: pool) { continue }
+                if asCaller, try await follow(error, from: pool, isRepeated: isRepeated) {
+                    isRepeated = true
+                    continue
+                }
                 throw services.bookplateError(
                     error, requestID, isReadOnly: pipeline.isReadOnly, hasWritten: hasWritten)
             }
@@ -425,10 +429,11 @@ package final class RequestContext: RowContext {
 
     /// Goes to the database of the caller after a database has refused a pipeline because it does not have the caller's session.
     ///
+    /// - Parameter isRepeated: Whether this method has returned true for the pipeline before.
     /// - Returns: Whether the pipeline can be sent again, usually to another database.
     /// - Throws: `.unauthenticated` if the account was deleted after its move, and the errors of `findUser`.
     private func follow(
-        _ error: PostgresError, from pool: ConnectionPool
+        _ error: PostgresError, from pool: ConnectionPool, isRepeated: Bool
     ) async throws(BookplateError) -> Bool {
         guard services.databases != nil, let viewer,
             error.sqlState == .sessionEnded || error.sqlState == .accountMoved
@@ -437,9 +442,12 @@ package final class RequestContext: RowContext {
         guard database === pool else { return true }
         let place = try await findUser(viewer.userID, viewer.tenantID)
         if place == .otherDatabase || database !== pool { return true }
+        if place == .thisDatabase {
+            // The account may have arrived since this database has refused the pipeline. If it was here all the time, the session has
+            // ended, and the pipeline is refused a second time.
+            return error.sqlState == .accountMoved || !isRepeated
+        }
         guard case .accountMoved(nil, _) = BookplateError(error) else { return false }
-        // It has moved back since this database has refused the pipeline.
-        if place == .thisDatabase { return true }
         throw .unauthenticated
     }
 

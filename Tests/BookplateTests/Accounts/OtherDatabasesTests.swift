@@ -67,6 +67,19 @@ import Testing
                 newURL: newURL)
         }
 
+        /// A database was restored from a backup from before the account arrived.
+        func lose(in app: TestApp) async throws {
+            let id = try #require(reader.id.string)
+            try await app.database.withConnection(as: nil) { connection in
+                try connection.execute(
+                    """
+                    DELETE FROM users WHERE id = '\(id)';
+                    DELETE FROM account_tombstones;
+                    DELETE FROM account_moves WHERE state = 'ARRIVED'
+                    """)
+            }
+        }
+
         /// The titles of the account's books in a database.
         func titles(in app: TestApp) async throws -> [String] {
             let id = reader.id.string ?? ""
@@ -85,6 +98,22 @@ import Testing
 
     private func code(_ response: TestResponse) -> Value? {
         response.json["errors", 0, "extensions", "code"]
+    }
+
+    /// Links an identity, and returns the code of the error.
+    private func link(
+        _ subject: String, to reader: TestReader, _ world: World
+    ) async throws -> Value? {
+        code(
+            try await reader.execute(
+                "mutation($input: SignInInput!) { linkIdentity(input: $input) { id } }",
+                [
+                    "input": [
+                        "apple": [
+                            "identityToken": .string(world.home.identityToken(subject: subject))
+                        ]
+                    ]
+                ]))
     }
 
     @Test func sessionGoesOnAfterTheMove() async throws {
@@ -197,20 +226,8 @@ import Testing
         let world = try await World.make()
         try await world.move()
         let neighbor = try await world.home.makeReader()
-        func link(_ reader: TestReader, _ subject: String) async throws -> Value? {
-            code(
-                try await reader.execute(
-                    "mutation($input: SignInInput!) { linkIdentity(input: $input) { id } }",
-                    [
-                        "input": [
-                            "apple": [
-                                "identityToken": .string(world.home.identityToken(subject: subject))
-                            ]
-                        ]
-                    ]))
-        }
-        #expect(try await link(neighbor, world.reader.subject) == "CONFLICT")
-        #expect(try await link(world.reader, neighbor.subject) == "CONFLICT")
+        #expect(try await link(world.reader.subject, to: neighbor, world) == "CONFLICT")
+        #expect(try await link(neighbor.subject, to: world.reader, world) == "CONFLICT")
         // An identity that the moved account has got later signs in to it.
         try await world.other.database.execute(
             """
@@ -251,6 +268,27 @@ import Testing
             try await reader.execute(
                 #"mutation { approveAuthorization(input: {code: "BCDF-GHJK"}) { clientName status } }"#
             )
+        }
+
+        /// The reader of the other database has claimed the request.
+        func claim() async throws {
+            try await world.home.database.execute(
+                "UPDATE oauth_requests SET claimed_by = '\(world.reader.id.string ?? "")'")
+        }
+
+        /// The reader of the other database allows the access, and the server stops before it deletes the request in the home database.
+        func approveWithoutEnd() async throws {
+            let approved = try await Self.approve(world.reader)
+            #expect(approved.json["errors"] == nil, "\(approved.json)")
+            let id = try await world.other.database.text("SELECT id FROM oauth_requests")
+            try await world.home.database.execute(
+                """
+                INSERT INTO oauth_requests (id, tenant_id, client_id, user_code, scopes, expires_at, device_hash)
+                SELECT
+                    '\(id)', tenant_id, id, 'BCDFGHJK', '{LIBRARY_READ}', now() + interval '10 minutes', sha256('\(code.text)')
+                FROM oauth_clients
+                """)
+            try await claim()
         }
 
         /// The app asks the server for tokens.
@@ -321,20 +359,8 @@ import Testing
         let world = try await World.make()
         try await world.move()
         let device = try await Device(world)
-        if step == "decided" {
-            #expect(code(try await Device.approve(world.reader)) == nil)
-            // The request is back in the home database.
-            try await world.home.database.execute(
-                """
-                INSERT INTO oauth_requests (id, tenant_id, client_id, user_code, scopes, expires_at, device_hash)
-                SELECT
-                    '\(try await world.other.database.text("SELECT id FROM oauth_requests"))', tenant_id, id, 'BCDFGHJK',
-                    '{LIBRARY_READ}', now() + interval '10 minutes', sha256('\(device.code.text)')
-                FROM oauth_clients
-                """)
-        }
-        try await world.home.database.execute(
-            "UPDATE oauth_requests SET claimed_by = '\(world.reader.id.string ?? "")'")
+        if step == "decided" { try await device.approveWithoutEnd() }
+        try await device.claim()
         let (status, pending) = try await device.tokens()
         #expect(status == 400)
         #expect(pending["error"] == "authorization_pending")
@@ -347,6 +373,30 @@ import Testing
         #expect(try await world.home.database.count("SELECT count(*) FROM oauth_requests") == 0)
         // The second attempt within the interval of five seconds would be too early.
         try await world.other.database.execute("UPDATE oauth_requests SET polled_at = NULL")
+        #expect(try await device.tokens().status == 200)
+    }
+
+    /// The home database still has the claimed request when the account comes back with the decision.
+    @Test func decisionThatWasInterruptedMovesBack() async throws {
+        let world = try await World.make()
+        try await world.move()
+        let device = try await Device(world)
+        try await device.approveWithoutEnd()
+        try await world.move(back: true)
+        let (status, tokens) = try await device.tokens()
+        #expect(status == 200, "\(tokens)")
+    }
+
+    /// Otherwise the browser could end a request that a reader of another database allows at the same time.
+    @Test func claimedRequestIsNotCanceled() async throws {
+        let world = try await World.make()
+        try await world.move()
+        let device = try await Device(world)
+        try await device.claim()
+        try await world.home.database.execute("SELECT cancel_oauth_request(id) FROM oauth_requests")
+        let approved = try await Device.approve(world.reader)
+        #expect(
+            approved.json["data", "approveAuthorization"] == Self.approved, "\(approved.json)")
         #expect(try await device.tokens().status == 200)
     }
 
@@ -435,15 +485,7 @@ import Testing
             #"mutation { createAccessToken(input: {name: "T", scopes: [LIBRARY_READ]}) { secret } }"#,
             .null, "createAccessToken", "secret")
         try await world.move()
-        let id = try #require(world.reader.id.string)
-        try await world.other.database.withConnection(as: nil) { connection in
-            try connection.execute(
-                """
-                DELETE FROM users WHERE id = '\(id)';
-                DELETE FROM account_tombstones;
-                DELETE FROM account_moves
-                """)
-        }
+        try await world.lose(in: world.other)
         let refresh =
             "mutation($token: String!) { refreshSession(refreshToken: $token) { accessToken } }"
         let byToken = try await world.home.execute(Self.books, token: secret.string)
@@ -466,38 +508,107 @@ import Testing
         #expect(code(again) == nil, "\(again.json)")
     }
 
+    /// Its rows were deleted a day after the move, so only the operator can end this.
+    @Test(arguments: [false, true])
+    func identityOfALostAccountGetsNoOtherAccount(back: Bool) async throws {
+        let world = try await World.make()
+        let neighbor = try await world.home.makeReader()
+        try await world.move()
+        if back { try await world.move(back: true) }
+        try await world.lose(in: back ? world.home : world.other)
+        try await world.home.database.execute(
+            "UPDATE account_moves SET known_hashes = ARRAY[identity_hash(tenant_id, '\(world.reader.subject)')]"
+        )
+        for app in [world.home, world.other] {
+            try await app.database.execute("DELETE FROM account_parcels")
+        }
+        let signedIn = try await world.home.signIn(subject: world.reader.subject)
+        #expect(code(signedIn) == "ACCOUNT_MOVED", "\(signedIn.json)")
+        #expect(try await link(world.reader.subject, to: neighbor, world) == "CONFLICT")
+        #expect(try await receive("consent-revoked", of: world) == .unavailable)
+        for app in [world.home, world.other] {
+            let identities = try await app.database.count(
+                "SELECT count(*) FROM identities WHERE subject = '\(world.reader.subject)'")
+            #expect(identities == 0)
+        }
+
+        try await world.other.database.execute(
+            "SELECT forget_lost_account('\(world.reader.id.string ?? "")')")
+        try await world.home.database.execute(
+            "SELECT forget_lost_account('\(world.reader.id.string ?? "")')")
+        let again = try await world.home.signIn(subject: world.reader.subject)
+        #expect(again.json["data", "signIn", "isNewUser"] == true, "\(again.json)")
+    }
+
+    /// The home database has refused a request because it does not know the account, which then arrives before the search.
+    @Test func accountThatArrivesBeforeASearchIsFound() async throws {
+        let world = try await World.make()
+        try await world.move()
+        try await world.home.database.execute("DELETE FROM account_moves")
+        let gate = try await Gate(before: "refuse_session()", in: world.home)
+        async let response = world.reader.execute(Self.books)
+        try await gate.waitForCaller()
+        try await world.move(back: true)
+        try gate.open()
+        let found = try await response
+        #expect(found.json["data", "me", "id"] == world.reader.id, "\(found.json)")
+    }
+
+    /// Makes the calls of an SQL function that refuses requests wait.
+    private struct Gate {
+        private static let lock = 7_305
+        private let app: TestApp
+        private let connection: AdminConnection
+
+        /// - Parameter signature: The function with its parameters, each as a name and a type.
+        init(before signature: String, in app: TestApp) async throws {
+            self.app = app
+            let parts = signature.dropLast().split(
+                separator: "(", omittingEmptySubsequences: false)
+            let argument = parts[1].prefix { $0 != " " }
+            try await app.database.execute(
+                """
+                ALTER FUNCTION \(parts[0]) RENAME TO refuse_now;
+                CREATE FUNCTION \(signature) RETURNS void LANGUAGE plpgsql STABLE SECURITY DEFINER
+                SET search_path = public, pg_temp AS $$
+                BEGIN
+                    PERFORM pg_advisory_xact_lock_shared(\(Self.lock));
+                    PERFORM refuse_now(\(argument));
+                END $$;
+                GRANT EXECUTE ON FUNCTION \(parts[0]) TO bookplate_app
+                """)
+            connection = try AdminConnection(try app.database.url(as: TestCluster.owner))
+            try connection.execute("SELECT pg_advisory_lock(\(Self.lock))")
+        }
+
+        func waitForCaller() async throws {
+            try await waitUntil("a request waits") {
+                try await app.database.count(
+                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = \(Self.lock) AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+                ) == 1
+            }
+        }
+
+        func open() throws {
+            try connection.execute("SELECT pg_advisory_unlock(\(Self.lock))")
+        }
+    }
+
     /// The account comes back to the first database while the second one is asked for it.
     @Test(arguments: ["session", "refresh"])
     func accountThatMovesBackDuringASearchIsFound(by credential: String) async throws {
         let world = try await World.make()
         try await world.move()
-        let lock = 7_305
-        try await world.home.database.execute(
-            """
-            ALTER FUNCTION refuse_moved_user RENAME TO refuse_moved_user_now;
-            CREATE FUNCTION refuse_moved_user(owner uuid) RETURNS void LANGUAGE plpgsql STABLE SECURITY DEFINER
-            SET search_path = public, pg_temp AS $$
-            BEGIN
-                PERFORM pg_advisory_xact_lock_shared(\(lock));
-                PERFORM refuse_moved_user_now(owner);
-            END $$;
-            GRANT EXECUTE ON FUNCTION refuse_moved_user TO bookplate_app
-            """)
-        let gate = try AdminConnection(try world.home.database.url(as: TestCluster.owner))
-        try gate.execute("SELECT pg_advisory_lock(\(lock))")
+        let gate = try await Gate(before: "refuse_moved_user(owner uuid)", in: world.home)
         async let response =
             credential == "session"
             ? world.reader.execute(Self.books)
             : world.home.execute(
                 "mutation($token: String!) { refreshSession(refreshToken: $token) { user { id books { nodes { title } } } } }",
                 ["token": .string(world.reader.refreshToken)])
-        try await waitUntil("the home database looks for the account") {
-            try await world.home.database.count(
-                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = \(lock) AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-            ) == 1
-        }
+        try await gate.waitForCaller()
         try await world.move(back: true)
-        try gate.execute("SELECT pg_advisory_unlock(\(lock))")
+        try gate.open()
         let found = try await response
         let user = found.json["data", "refreshSession", "user"] ?? found.json["data", "me"]
         #expect(user?["id"] == world.reader.id, "\(found.json)")

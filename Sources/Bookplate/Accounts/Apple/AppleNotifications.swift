@@ -64,6 +64,9 @@ package enum AppleNotifications {
                 return .accepted
             }
             isFound = found
+        } catch .accountMoved(.some, _) {
+            // Other servers have the account.
+            return .accepted
         } catch {
             return .unavailable
         }
@@ -116,11 +119,10 @@ package enum AppleNotifications {
                 return (try? await request.anonymous { _ in }) == nil ? .unavailable : .accepted
             }
             let failure = services.bookplateError(error, request.requestID)
-            guard case .accountMoved(let url, let move) = failure else { return .unavailable }
-            // An account that other servers have, or that was deleted after its move, is unknown here, so the notification is ignored.
-            if services.databases == nil || url != nil { return .accepted }
-            if !isFound, (try? await request.requireArrival(of: move)) != nil { return .accepted }
-            return .unavailable
+            guard case .accountMoved = failure else { return .unavailable }
+            // An account that other servers have, or that was deleted after its move, is unknown here, so the notification is ignored. An
+            // account that was found has left this database since then.
+            return services.databases != nil && isFound ? .unavailable : .accepted
         }
     }
 

@@ -104,7 +104,7 @@ extension Sessions {
     /// - Returns: The caller if it may be a guest, and the IDs of all databases if none has the identity.
     private static func findDatabase(
         of identity: VerifiedIdentity, _ caller: Viewer?, _ request: RequestContext
-    ) async throws(BookplateError) -> (guest: Viewer?, databases: [UUID]) {
+    ) async throws(BookplateError) -> (guest: Viewer?, databases: Set<UUID>) {
         guard request.services.databases != nil else { return (caller, []) }
         let isGuest = caller == nil ? false : try await isGuest(request)
         let search = try await search(for: identity.subject, in: identity.tenant.id, request)
@@ -124,12 +124,13 @@ extension Sessions {
         /// A context in the database that has the identity; nil if none has it.
         var owner: RequestContext?
         /// The installation IDs of the databases that do not have it.
-        var databases: [UUID] = []
+        var databases: Set<UUID> = []
     }
 
     /// Looks for the account of an identity in all databases of this process.
     ///
-    /// - Throws: `.serviceUnavailable` if none of them has it, and its account is being moved, or a database cannot be reached.
+    /// - Throws: `.serviceUnavailable` if none of them has it, and its account is being moved, or a database cannot be reached;
+    ///   `.accountMoved` if other servers have the account, or the database to which it was moved has lost it.
     static func search(
         for subject: String, in tenant: UUID, _ request: RequestContext
     ) async throws(BookplateError) -> IdentitySearch {
@@ -143,8 +144,11 @@ extension Sessions {
                 return pipeline.append(FoundIdentity.find)
             }
             guard let found = found.first, !found.exists else { return true }
-            if found.isMoving { throw .serviceUnavailable(retryAfterSeconds: 2, outcome: .notDone) }
-            search.databases.append(found.database)
+            search.databases.insert(found.database)
+            let _: [Bool] = try await context.anonymous(isReadOnly: true) { pipeline in
+                pipeline.append(setIdentity, identity)
+                return pipeline.append(refuseMovedIdentity)
+            }
             return nil
         }?.context
         return search
@@ -152,14 +156,11 @@ extension Sessions {
 
     private struct FoundIdentity: RowDecodable {
         let exists: Bool
-        let isMoving: Bool
         let database: UUID
 
         init?(_ row: inout RowReader) {
-            guard let exists = row.bool(), let isMoving = row.bool(), let database = row.uuid()
-            else { return nil }
+            guard let exists = row.bool(), let database = row.uuid() else { return nil }
             self.exists = exists
-            self.isMoving = isMoving
             self.database = database
         }
 
@@ -167,11 +168,14 @@ extension Sessions {
             """
             SELECT
                 EXISTS (SELECT FROM identities WHERE tenant_id = app_tenant_id() AND subject = app_subject()),
-                is_moving_identity(),
                 id
             FROM installation
             """)
     }
+
+    /// Fails if the account of the identity is leaving the database, has left it, or is expected in it. The value has no meaning.
+    private static let refuseMovedIdentity = TypedStatement<Bool>(
+        "SELECT refuse_moved_hash(identity_hash(app_tenant_id(), app_subject()))::text IS NULL")
 
     /// Whether the caller is a guest. A caller whose session has ended is none.
     private static func isGuest(_ request: RequestContext) async throws(BookplateError) -> Bool {
@@ -274,10 +278,10 @@ extension Pipeline {
     private static let releaseIdentity = Statement("SELECT release_moved_identity($1)")
 
     /// Lets the identity in app.subject be used again if its account has moved to one of these databases, which do not have it any more.
-    mutating func releaseIdentity(_ databases: [UUID]) {
+    mutating func releaseIdentity(_ databases: Set<UUID>) {
         guard !databases.isEmpty else { return }
         var parameters = Parameters()
-        parameters.append(uuids: databases)
+        parameters.append(uuids: Array(databases))
         append(Self.releaseIdentity, parameters)
     }
 }

@@ -100,12 +100,15 @@ extension User {
         try await request.goToCallersDatabase()
         var search = Sessions.IdentitySearch()
         if request.services.databases != nil {
-            search = try await Sessions.search(
-                for: input.identity.subject, in: viewer.tenantID, request)
+            do throws(BookplateError) {
+                search = try await Sessions.search(
+                    for: input.identity.subject, in: viewer.tenantID, request)
+            } catch .accountMoved {
+                // The account of the identity was moved, not the caller's.
+                throw identityTaken
+            }
             guard search.owner.map({ $0.services === request.services }) ?? true else {
-                throw .conflict(
-                    "This identity belongs to another account. Sign in with it to use that account."
-                )
+                throw identityTaken
             }
         }
         let databases = search.owner == nil ? search.databases : []
@@ -132,6 +135,9 @@ extension User {
         await input.storeAppleGrant(for: viewer, request)
         return try user.only(results[keys.user], orElse: "This user does not exist.")
     }
+
+    private static let identityTaken = BookplateError.conflict(
+        "This identity belongs to another account. Sign in with it to use that account.")
 
     private static let lockIdentity = Statement(
         """
