@@ -30,19 +30,32 @@ import Testing
         }
     }
 
-    @Test func theTimeoutIsLongerWhileALargePipelineRuns() async throws {
+    /// Runs a test with a pool of one connection to PgBouncer, because the database has no TCP port.
+    ///
+    /// - Parameter test: Gets the pool, the port of PgBouncer, and a direct connection to the database.
+    private func withPool(
+        tcpUserTimeout: Duration? = nil,
+        _ test: (ConnectionPool, Int, AdminConnection) async throws -> Void
+    ) async throws {
         let installation = try await Installation.ready(catalog: [])
         let blocker = try AdminConnection(try installation.database.url())
-        // The database has no TCP port.
         try await PoolerProgram.pgbouncerInSessionMode.run(before: installation) { pooled in
             var configuration = PostgresConfiguration(
                 url: try pooled(installation.database.url(as: TestCluster.app)))
             configuration.connectionCount = 1
+            if let tcpUserTimeout { configuration.tcpUserTimeout = tcpUserTimeout }
             let port = try #require(
                 Int(try ConnectionString(configuration.url)["port"] ?? ""))
             let pool = try await ConnectionPool.start(
                 configuration,
                 on: EventLoopTaskExecutor(MultiThreadedEventLoopGroup.singleton.next()))
+            try await test(pool, port, blocker)
+            await pool.close()
+        }
+    }
+
+    @Test func theTimeoutIsLongerWhileALargePipelineRuns() async throws {
+        try await withPool { pool, port, blocker in
             let statement = Statement("SELECT pg_advisory_xact_lock(1), length($1)")
             for (size, timeout) in [(32 << 10, 3000), (40 << 10, 60_000)] {
                 _ = try blocker.query("SELECT pg_advisory_lock(1)")
@@ -65,7 +78,35 @@ import Testing
                 _ = try await running.value
                 #expect(try Self.timeouts(port: port) == [3000])
             }
-            await pool.close()
+        }
+    }
+
+    /// Each of the two pipelines waits for a lock of its own, so the test decides when it ends.
+    @Test func theTimeoutIsLongerUntilTheLastLargePipelineEnds() async throws {
+        try await withPool(tcpUserTimeout: .seconds(1)) { pool, port, blocker in
+            _ = try await pool.run(.one(Statement("SELECT 1")))
+            #expect(try Self.timeouts(port: port) == [1000])
+            _ = try blocker.query("SELECT pg_advisory_lock(1), pg_advisory_lock(2)")
+            let statement = Statement("SELECT pg_advisory_xact_lock($1), length($2)")
+            var running: [Task<[Rows], any Error>] = []
+            for key in 1...2 {
+                var parameters = Parameters()
+                parameters.append(int64: Int64(key))
+                parameters.append(text: String(repeating: "x", count: 40 << 10))
+                let pipeline = Pipeline.one(statement, parameters)
+                running.append(Task { try await pool.run(pipeline) })
+                try await waitUntil("\(key) pipelines are in flight") {
+                    await pool.metrics().inFlightCount == key
+                }
+                #expect(try Self.timeouts(port: port) == [60_000])
+            }
+            _ = try blocker.query("SELECT pg_advisory_unlock(1)")
+            _ = try await running[0].value
+            #expect(try Self.timeouts(port: port) == [60_000])
+            _ = try blocker.query("SELECT pg_advisory_unlock(2)")
+            _ = try await running[1].value
+            #expect(try Self.timeouts(port: port) == [1000])
+            #expect(await pool.metrics().lostConnectionCount == 0)
         }
     }
 

@@ -2,9 +2,31 @@
 public struct CoercionError: Error, Sendable, Equatable {
     /// A complete sentence for people, which is added to the error of the literal or variable.
     public var message: String
+    /// The name of the Swift type with which `message` begins; nil for a message of the program.
+    private let swiftType: String?
 
     /// Creates an error with a message for people.
-    public init(_ message: String) { self.message = message }
+    public init(_ message: String) {
+        self.message = message
+        swiftType = nil
+    }
+
+    /// Creates an error of a value that cannot be converted to a Swift type.
+    init(_ value: Value, to type: Any.Type) {
+        swiftType = "\(type)"
+        message = "\(type) cannot represent the value \(inspect(value))."
+    }
+
+    /// Returns the message for a custom scalar. It names the scalar, because clients do not know the Swift type.
+    func message(for scalar: String) -> String {
+        guard let swiftType, message.hasPrefix(swiftType) else { return message }
+        return scalar + message.dropFirst(swiftType.count)
+    }
+
+    /// Compares the messages.
+    public static func == (left: CoercionError, right: CoercionError) -> Bool {
+        left.message == right.message
+    }
 }
 
 /// Input coercion of a custom scalar: converts a value from the request to the value that resolvers

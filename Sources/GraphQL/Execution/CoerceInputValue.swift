@@ -114,7 +114,7 @@ struct InputValueCoercion {
         case .scalar:
             guard let scalar = schema.scalars[name] else { return values.append(value) }
             do throws(CoercionError) { return values.append(try scalar(value)) } catch {
-                try report(path, value, error.message)
+                try report(path, value, error.message(for: name))
             }
         case .enumeration(let allowed):
             if case .string(let text) = value, allowed.contains(where: { $0.name == text }) {

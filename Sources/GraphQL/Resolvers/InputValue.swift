@@ -28,7 +28,7 @@ public protocol InputValue: SendableMetatype {
 
 extension InputValue {
     /// The input coercion of a custom scalar whose values have this type in Swift. Values that cannot be converted are errors of
-    /// the request.
+    /// the request, which name the scalar.
     ///
     /// ```swift
     /// let schema = try ExecutableSchema(sdl, scalars: ["Date": Day.scalarInput]) { resolvers in … }
@@ -77,7 +77,7 @@ extension InputValue where Self: RawRepresentable, RawValue: InputValue {
     /// Converts the raw value.
     public init(input value: Value) throws(CoercionError) {
         guard let result = Self(rawValue: try RawValue(input: value)) else {
-            throw .cannotConvert(value, to: Self.self)
+            throw CoercionError(value, to: Self.self)
         }
         self = result
     }
@@ -86,7 +86,7 @@ extension InputValue where Self: RawRepresentable, RawValue: InputValue {
 extension String: InputValue {
     /// Converts a string.
     public init(input value: Value) throws(CoercionError) {
-        guard let text = value.string else { throw .cannotConvert(value, to: Self.self) }
+        guard let text = value.string else { throw CoercionError(value, to: Self.self) }
         self = text
     }
 }
@@ -94,7 +94,7 @@ extension String: InputValue {
 extension Int: InputValue {
     /// Converts an integer.
     public init(input value: Value) throws(CoercionError) {
-        guard let number = value.int else { throw .cannotConvert(value, to: Self.self) }
+        guard let number = value.int else { throw CoercionError(value, to: Self.self) }
         self = number
     }
 }
@@ -106,7 +106,7 @@ extension Double: InputValue {
         case .float(let number): self = number
         case .int(let number): self = Double(number)
         case .bigInt(let digits): self = Double(digits) ?? .infinity
-        default: throw .cannotConvert(value, to: Self.self)
+        default: throw CoercionError(value, to: Self.self)
         }
     }
 }
@@ -114,7 +114,7 @@ extension Double: InputValue {
 extension Bool: InputValue {
     /// Converts a boolean.
     public init(input value: Value) throws(CoercionError) {
-        guard let flag = value.boolean else { throw .cannotConvert(value, to: Self.self) }
+        guard let flag = value.boolean else { throw CoercionError(value, to: Self.self) }
         self = flag
     }
 }
@@ -134,13 +134,7 @@ extension Optional: InputValue where Wrapped: InputValue {
 extension Array: InputValue where Element: InputValue {
     /// Converts the items of a list.
     public init(input value: Value) throws(CoercionError) {
-        guard let items = value.list else { throw .cannotConvert(value, to: Self.self) }
+        guard let items = value.list else { throw CoercionError(value, to: Self.self) }
         self = try items.map { item throws(CoercionError) in try Element(input: item) }
-    }
-}
-
-extension CoercionError {
-    fileprivate static func cannotConvert(_ value: Value, to type: Any.Type) -> CoercionError {
-        CoercionError("\(type) cannot represent the value \(inspect(value)).")
     }
 }

@@ -53,6 +53,43 @@ import Testing
         #expect(throws: CoercionError.self) { _ = try Genre.scalarInput(.string("POEM")) }
     }
 
+    /// The error names neither the Swift type nor the type of its raw value. A message of the program is not changed.
+    @Test(
+        arguments: [
+            (
+                "{ books(kind: \"POEM\") }", nil,
+                "Expected value of type \"Kind\", found \"POEM\"; "
+                    + "Kind cannot represent the value \"POEM\"."
+            ),
+            (
+                "query($kind: Kind) { books(kind: $kind) }", .int(1),
+                "Variable \"$kind\" got invalid value 1; Kind cannot represent the value 1."
+            ),
+            (
+                "{ books(kind: \"\") }", nil,
+                "Expected value of type \"Kind\", found \"\"; Genre must not be empty."
+            ),
+        ] as [(String, Value?, String)])
+    func errorsOfCustomScalarsNameTheScalar(
+        query: String, kind: Value?, message: String
+    ) async throws {
+        let kinds: ScalarInput = { value throws(CoercionError) in
+            if value.string == "" { throw CoercionError("Genre must not be empty.") }
+            return try Genre.scalarInput(value)
+        }
+        let schema = try ExecutableSchema(
+            "type Query { books(kind: Kind): Int } scalar Kind", scalars: ["Kind": kinds]
+        ) { resolvers in
+            resolvers.query.field("books") { _ in 1 }
+        }
+        let service = SchemaService(schema) { _ in NoContext() }
+        let response = await service.respond(
+            to: GraphQLRequest(
+                query: query, variables: kind.map { Value.object([.init("kind", $0)]) }))
+        let errors = try parseJSON(response.body)["errors"]?.list
+        #expect(errors?.first?["message"]?.string == message)
+    }
+
     private func respond(_ query: String) async throws -> String {
         let schema = try ExecutableSchema(
             """

@@ -133,7 +133,7 @@ struct ValuesOfCorrectTypeRule: ValidationRule {
             } catch {
                 context.report(
                     "Expected value of type \"\(print(type))\", found \(print(value)); "
-                        + error.message, at: value.range)
+                        + error.message(for: definition.name), at: value.range)
             }
         }
     }
