@@ -3466,6 +3466,8 @@ BEGIN
             AND book_link_keys(b.isbn13, b.title, author_text(b.authors, b.author_roles)) @> ARRAY[k.key]
         OFFSET 0
     ) b
+    -- A fixed order prevents deadlocks between servers.
+    ORDER BY b.user_id, b.id
     ON CONFLICT DO NOTHING;
     -- An import of the catalog enqueues the job at its end: another transaction that enqueues it would wait for the import.
     IF FOUND AND current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN
@@ -9827,9 +9829,11 @@ $$;
 -- Name: save_authors(text[], text[], text[], boolean[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.save_authors(names text[], keys text[], bios text[], are_records boolean[]) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '300ms'
     AS $$
+BEGIN
     INSERT INTO authors AS a (id, name, open_library_key, bio, bio_requested_at)
     SELECT DISTINCT ON (author_id(given.name))
         author_id(given.name), given.name, given.key, given.bio, CASE WHEN given.is_record THEN now() END
@@ -9846,7 +9850,10 @@ CREATE FUNCTION public.save_authors(names text[], keys text[], bios text[], are_
             (a.open_library_key IS NULL AND excluded.open_library_key IS NOT NULL)
             OR (a.bio IS NULL AND excluded.bio IS NOT NULL)
             OR excluded.bio_requested_at > coalesce(a.bio_requested_at, '-infinity') + interval '1 day'
-        )
+        );
+EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+    NULL;
+END
 $$;
 
 -- Name: save_cards(uuid, uuid[], uuid[], boolean); Type: FUNCTION; Schema: public; Owner: -
@@ -9877,11 +9884,15 @@ $$;
 CREATE FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[]) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '300ms'
     AS $$
 #variable_conflict use_column
 DECLARE
     saved uuid;
 BEGIN
+    IF current_setting('app.catalog_locked', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
     INSERT INTO editions AS e (
         id, isbn13, title, subtitle, authors, author_roles, publisher, published_date, page_count, language, subjects,
         genres, description, hook, cover_links
@@ -9921,11 +9932,15 @@ BEGIN
     INSERT INTO edition_sources (source, key, edition_id)
     SELECT s.source, s.key, saved
     FROM unnest(save_edition.sources, save_edition.keys) AS s (source, key)
+    ORDER BY s.source, s.key
     ON CONFLICT DO NOTHING;
     IF work_keys <> '{}' THEN
         PERFORM save_work_keys(array_fill(saved, ARRAY[cardinality(work_keys)]), work_sources, work_keys);
     END IF;
     RETURN saved;
+EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+    PERFORM set_config('app.catalog_locked', 'on', true);
+    RETURN NULL;
 END
 $$;
 

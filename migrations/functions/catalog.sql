@@ -3,8 +3,9 @@
 -- MARK: Lock
 
 -- Waits until no other transaction changes the catalog and what follows from it, and prevents others from doing so until this
--- transaction ends. Imports (CatalogImport.swift), backfills of editions, decisions about works, and updates of the feed call it
--- first, because they write editions and the state of the feed in different orders. Requests that save a few editions do not.
+-- transaction ends. Imports (CatalogImport.swift), backfills of editions and authors, decisions about works, and updates of the feed
+-- call it first, because they write editions, authors, and the state of the feed in different orders. Requests that save a few
+-- editions do not, because an import can take minutes. They wait only briefly for any lock instead (`save_edition`).
 CREATE OR REPLACE FUNCTION lock_catalog() RETURNS void
 LANGUAGE sql
 AS $$
@@ -16,7 +17,13 @@ $$;
 -- Adds an edition that an external source returned, or fills the missing data of the one with the same ISBN. Without an ISBN,
 -- it is always a new edition. Subjects of an edition without a canonical genre are replaced, too. The edition's id at
 -- `sources[i]` is `keys[i]`, and the id of its work at `work_sources[i]` is `work_keys[i]`. Returns the id of the edition in the
--- catalog.
+-- catalog; null if it was not saved because another transaction has locked one of the rows.
+--
+-- Requests and imports of the catalog lock rows in different orders: editions, the other records of their works, words, and the job
+-- that links books. An import keeps its locks until its end. If a request waited for them, and the import for a new edition of the
+-- request, that would be a deadlock, and PostgreSQL could end the import. The function therefore waits at most 300 ms for a lock. The
+-- import would look for a deadlock after a second (deadlock_timeout). After such a wait, this transaction saves no other edition, so
+-- that it ends soon.
 CREATE OR REPLACE FUNCTION save_edition(
     isbn13 text,
     title text,
@@ -36,12 +43,15 @@ CREATE OR REPLACE FUNCTION save_edition(
     work_sources text[],
     work_keys text[]
 ) RETURNS uuid
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '300ms'
 AS $$
 #variable_conflict use_column
 DECLARE
     saved uuid;
 BEGIN
+    IF current_setting('app.catalog_locked', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
     INSERT INTO editions AS e (
         id, isbn13, title, subtitle, authors, author_roles, publisher, published_date, page_count, language, subjects,
         genres, description, hook, cover_links
@@ -81,11 +91,15 @@ BEGIN
     INSERT INTO edition_sources (source, key, edition_id)
     SELECT s.source, s.key, saved
     FROM unnest(save_edition.sources, save_edition.keys) AS s (source, key)
+    ORDER BY s.source, s.key
     ON CONFLICT DO NOTHING;
     IF work_keys <> '{}' THEN
         PERFORM save_work_keys(array_fill(saved, ARRAY[cardinality(work_keys)]), work_sources, work_keys);
     END IF;
     RETURN saved;
+EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+    PERFORM set_config('app.catalog_locked', 'on', true);
+    RETURN NULL;
 END
 $$;
 
@@ -93,10 +107,12 @@ $$;
 
 -- Saves what an external source has said about authors: `keys` are those at Open Library, and `are_records[i]` says that
 -- `bios[i]`, which may be null, is from the author's own record. Existing data stays. The biography of another person with the
--- same name, whose key differs, is not taken.
+-- same name, whose key differs, is not taken. If another transaction has locked one of the authors, none is saved, for the reason
+-- explained at `save_edition`.
 CREATE OR REPLACE FUNCTION save_authors(names text[], keys text[], bios text[], are_records boolean[]) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '300ms'
 AS $$
+BEGIN
     INSERT INTO authors AS a (id, name, open_library_key, bio, bio_requested_at)
     SELECT DISTINCT ON (author_id(given.name))
         author_id(given.name), given.name, given.key, given.bio, CASE WHEN given.is_record THEN now() END
@@ -113,7 +129,10 @@ AS $$
             (a.open_library_key IS NULL AND excluded.open_library_key IS NOT NULL)
             OR (a.bio IS NULL AND excluded.bio IS NOT NULL)
             OR excluded.bio_requested_at > coalesce(a.bio_requested_at, '-infinity') + interval '1 day'
-        )
+        );
+EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+    NULL;
+END
 $$;
 
 -- Saves the response of a source about one author under the id and name of the catalog. The name may differ in the source: of

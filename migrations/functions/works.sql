@@ -527,6 +527,8 @@ BEGIN
             AND book_link_keys(b.isbn13, b.title, author_text(b.authors, b.author_roles)) @> ARRAY[k.key]
         OFFSET 0
     ) b
+    -- A fixed order prevents deadlocks between servers.
+    ORDER BY b.user_id, b.id
     ON CONFLICT DO NOTHING;
     -- An import of the catalog enqueues the job at its end: another transaction that enqueues it would wait for the import.
     IF FOUND AND current_setting('app.bulk', true) IS DISTINCT FROM 'on' THEN

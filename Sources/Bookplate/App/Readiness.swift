@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_128_114_800
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "4b5cc43d6c38bdb60a93adbf73512c93e8c72196719e53b7bd79d6806d2ed951"
+    "fd0d8ebf9d30b0a5e78bd62a40d1c07cdf9007df655d7934252a2649eb67d0eb"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

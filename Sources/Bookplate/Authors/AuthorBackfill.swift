@@ -104,12 +104,15 @@ package struct AuthorBackfill {
     }
 
     /// Saves the results, the time of the lookups, and what the records of the same editions say about other authors.
+    ///
+    /// Waits for imports of the catalog, because they lock the same authors in another order.
     private func save(
         _ lookups: [[AuthorRecord]?], of authors: [DueAuthor]
     ) throws(PostgresError) -> LookupProgress {
         var progress = LookupProgress()
         try connection.execute("BEGIN")
         do throws(PostgresError) {
+            try connection.execute("SELECT lock_catalog()")
             for (author, lookup) in zip(authors, lookups) {
                 guard let records = lookup else {
                     progress.unavailable += 1

@@ -92,7 +92,7 @@ package struct CatalogImport {
         }
         if !isDryRun {
             try linkBooksOfConcurrentTransactions()
-            try CatalogMaintenance.analyze(connection)
+            try CatalogMaintenance.finish(connection)
         }
         return summary
     }
@@ -189,14 +189,19 @@ package struct CatalogImport {
             onProblem(
                 Int(duplicate.line), "this book is already on line \(duplicate.firstLine)")
         }
-        let total =
-            try connection.query("SELECT count(*) FROM staged").decode(Int64.self).first ?? 0
-        let updated = try connection.query(Self.updateEditions).affectedCount
+        let counts = try connection.query(Self.countStaged)
+        let total = Int(counts.int64(0, 0) ?? 0)
+        var updated = try connection.query(Self.updateEditions).affectedCount
         let created = try connection.query(Self.insertEditions).affectedCount
+        if created < Int(counts.int64(0, 1) ?? 0) {
+            // Requests have added the other editions in the meantime.
+            try connection.execute(Self.findAddedEditions)
+            updated += try connection.query(Self.updateEditions).affectedCount
+        }
         try connection.execute(Self.insertSources)
         try connection.execute(Self.saveWorkKeys)
         try connection.execute(Self.saveBios)
-        return (created, updated, Int(total) - updated - created, duplicates.count)
+        return (created, updated, total - updated - created, duplicates.count)
     }
 
     /// A record that repeats the record of an earlier line.

@@ -155,6 +155,9 @@ extension CatalogImport {
         RETURNING staged.line, ranked.first
         """
 
+    /// Counts the records, and those of new editions.
+    static let countStaged = "SELECT count(*), count(*) - count(edition_id) FROM staged"
+
     /// Updates existing editions. Data that the file does not contain stays unchanged, and so do editions without
     /// changes.
     static let updateEditions = """
@@ -218,6 +221,7 @@ extension CatalogImport {
             )
         """
 
+    /// Adds new editions, except those whose ISBN a request has added since `findEditions`.
     static let insertEditions = """
         WITH new_records AS (
             UPDATE staged
@@ -235,6 +239,15 @@ extension CatalogImport {
             published_date, language, page_count, subjects, genres, description, hook,
             average_rating, ratings_count, ratings_count
         FROM new_records
+        ON CONFLICT (isbn13) DO NOTHING
+        """
+
+    /// Matches the records that `insertEditions` did not add with the editions that have their ISBNs.
+    static let findAddedEditions = """
+        UPDATE staged
+        SET edition_id = e.id, is_new = false
+        FROM editions e
+        WHERE staged.is_new AND e.isbn13 = staged.isbn13 AND e.id <> staged.edition_id
         """
 
     static let insertSources = """

@@ -102,7 +102,14 @@ package struct EditionBackfill {
             var found: [EditionFacts] = []
             for (edition, lookup) in zip(editions, lookups) {
                 if let facts = lookup.record.flatMap({ EditionFacts($0, isbn: edition.isbn) }) {
-                    try connection.query(EditionFacts.save.text, facts.parameters)
+                    let isSaved = try connection.query(
+                        EditionFacts.save.statement.text, facts.parameters
+                    ).decode(Bool.self)
+                    guard isSaved.first == true else {
+                        // A request has locked it. It stays due.
+                        progress.unavailable += 1
+                        continue
+                    }
                     found.append(facts)
                     progress.found += 1
                 } else if !lookup.failures.isEmpty {

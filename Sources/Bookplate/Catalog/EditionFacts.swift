@@ -3,7 +3,7 @@ import Postgres
 
 /// An external source's data of an edition, cut to the limits of the catalog.
 struct EditionFacts {
-    private let isbn: ISBN
+    let isbn: ISBN
     private let record: BookRecord
     private let title: String
 
@@ -21,9 +21,16 @@ struct EditionFacts {
     }
 
     /// Adds the editions to the catalog, or fills missing data of existing editions.
-    static func append(_ editions: [EditionFacts], to pipeline: inout Pipeline) {
-        for edition in editions { pipeline.append(save, edition.parameters) }
+    ///
+    /// - Returns: The keys of the results, in the order of the editions. An edition whose result is false was not saved, because
+    ///   another transaction has locked this edition or an earlier one of the pipeline, or rows that follow from it.
+    @discardableResult
+    static func append(
+        _ editions: [EditionFacts], to pipeline: inout Pipeline
+    ) -> [ResultKey<Bool>] {
+        let keys = editions.map { pipeline.append(save, $0.parameters) }
         if let authors = authorParameters(of: editions) { pipeline.append(saveAuthors, authors) }
+        return keys
     }
 
     var number: String { isbn.description }
@@ -93,11 +100,11 @@ struct EditionFacts {
         texts.prefix(max).compactMap { normalized($0, textCharactersMax) }
     }
 
-    static let save = Statement(
+    static let save = TypedStatement<Bool>(
         """
         SELECT save_edition(
             $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
-        )
+        ) IS NOT NULL
         """)
     static let saveAuthors = Statement("SELECT save_authors($1, $2, $3, $4)")
 }

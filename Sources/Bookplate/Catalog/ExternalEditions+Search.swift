@@ -35,13 +35,16 @@ extension ExternalEditions {
             else { continue }
             found.append((isbn, facts))
         }
-        // All requests save books in the same order, so that two of them cannot deadlock.
+        // All requests save books in the same order, so that they seldom wait for each other.
         found.sort { $0.isbn.description < $1.isbn.description }
-        guard !found.isEmpty || search.failures.isEmpty else { return false }
-        try await request.write { pipeline, _ in
-            EditionFacts.append(found.map(\.facts), to: &pipeline)
-            if search.failures.isEmpty {
-                parameters.append(int32: searchSeconds)
+        var locked: [EditionFacts] = []
+        if !found.isEmpty {
+            // A reader waits, so the next search saves the editions that another transaction has locked.
+            locked = try await save(found.map(\.facts), within: .zero, for: request)
+        }
+        if search.failures.isEmpty, locked.isEmpty {
+            parameters.append(int32: searchSeconds)
+            try await request.write { [parameters] pipeline, _ in
                 pipeline.append(rememberSearch, parameters)
             }
         }

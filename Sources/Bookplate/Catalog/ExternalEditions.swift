@@ -6,11 +6,16 @@ import Postgres
 enum ExternalEditions {
     /// How long a source is not queried again for an ISBN that it does not know.
     private static let missSeconds: Int32 = 24 * 3600
+    /// The maximum number of editions that one transaction saves. Imports of the catalog wait for its end.
+    private static let savedMax = 10
+    /// How long a request tries to save editions that other transactions have locked.
+    private static let savingTime = Duration.seconds(8)
+    private static let savingPause = Duration.milliseconds(200)
 
     /// Looks up ISBNs at the sources and saves the editions that they know in the catalog.
     ///
-    /// - Returns: The ISBNs for which no source could answer. Editions of the other ISBNs have
-    ///   been saved in the catalog if a source knew them.
+    /// - Returns: The ISBNs for which no source could answer, and those whose editions could not be saved. Editions of the other
+    ///   ISBNs have been saved in the catalog if a source knew them.
     static func fetch(
         _ isbns: [ISBN], for request: RequestContext
     ) async throws(BookplateError) -> Set<ISBN> {
@@ -25,7 +30,7 @@ enum ExternalEditions {
         var found: [EditionFacts] = []
         var newMisses: [(SourceName, ISBN)] = []
         var unavailable: Set<ISBN> = []
-        // All requests save books in the same order, so that two of them cannot deadlock.
+        // All requests save books in the same order, so that they seldom wait for each other.
         for isbn in requested.sorted(by: { $0.description < $1.description }) {
             let number = BookNumber(isbn)
             guard let lookup = lookups[number] else { continue }
@@ -36,23 +41,53 @@ enum ExternalEditions {
             misses[number, default: []].formUnion(lookup.misses)
             if lookup.record == nil, misses[number]?.isEmpty != false { unavailable.insert(isbn) }
         }
-        try await save(found, newMisses, for: request)
-        return unavailable
-    }
-
-    private static func save(
-        _ found: [EditionFacts], _ misses: [(SourceName, ISBN)], for request: RequestContext
-    ) async throws(BookplateError) {
-        guard !found.isEmpty || !misses.isEmpty else { return }
-        try await request.write { pipeline, _ in
-            EditionFacts.append(found, to: &pipeline)
-            for facts in found where !facts.coverLinks.isEmpty {
+        guard !found.isEmpty || !newMisses.isEmpty else { return unavailable }
+        let locked = try await save(found, within: savingTime, for: request) { editions, pipeline in
+            for facts in editions where !facts.coverLinks.isEmpty {
                 pipeline.enqueue(
                     FetchEditionCover.self, .init(isbn13: facts.number), for: nil,
                     key: facts.number, priority: .background)
             }
-            if !misses.isEmpty { remember(misses, in: &pipeline) }
+            if !newMisses.isEmpty { remember(newMisses, in: &pipeline) }
+            newMisses = []
         }
+        return unavailable.union(locked.map(\.isbn))
+    }
+
+    /// Saves editions in the catalog, a few in each transaction.
+    ///
+    /// Another transaction, such as an import of the catalog, may have locked some of them. These, and others that were not saved
+    /// because of them, are tried again until the time is over: one at a time, so that none stops another.
+    ///
+    /// - Parameters:
+    ///   - time: How long to try; zero for one attempt.
+    ///   - appendMore: Appends further statements to each transaction, given the editions that it saves.
+    /// - Returns: The editions that were not saved.
+    static func save(
+        _ editions: [EditionFacts], within time: Duration, for request: RequestContext,
+        _ appendMore: (_ editions: [EditionFacts], _ pipeline: inout Pipeline) -> Void = { _, _ in }
+    ) async throws(BookplateError) -> [EditionFacts] {
+        let end = ContinuousClock.now + time
+        var waiting = editions[...]
+        var locked: [EditionFacts] = []
+        var countMax = savedMax
+        repeat {
+            let batch = Array(waiting.prefix(countMax))
+            waiting = waiting.dropFirst(countMax)
+            let (results, keys) = try await request.write { pipeline, _ in
+                let keys = EditionFacts.append(batch, to: &pipeline)
+                appendMore(batch, &pipeline)
+                return keys
+            }
+            for (edition, key) in zip(batch, keys) where results[key].first != true {
+                locked.append(edition)
+            }
+            if waiting.isEmpty, !locked.isEmpty, ContinuousClock.now < end {
+                try? await Task.sleep(for: savingPause)
+                (waiting, locked, countMax) = (locked[...], [], 1)
+            }
+        } while !waiting.isEmpty && (countMax > 1 || ContinuousClock.now < end)
+        return locked + waiting
     }
 
     /// Returns the sources that do not know an ISBN, by ISBN.

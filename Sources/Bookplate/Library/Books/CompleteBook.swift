@@ -39,7 +39,10 @@ struct CompleteBook: JobHandler {
                 }
                 throw .retry("No book source could be reached.")
             }
-            try await job.write { EditionFacts.append([facts], to: &$0) }
+            let (saving, keys) = try await job.write { EditionFacts.append([facts], to: &$0) }
+            guard keys.allSatisfy({ saving[$0].first == true }) else {
+                throw .retry("Another transaction has locked the edition.")
+            }
         }
         try await job.write { pipeline in
             var parameters = Parameters.of(user)
