@@ -9437,6 +9437,7 @@ CREATE FUNCTION public.release_moved_identity(installations uuid[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
+    SELECT lock_identity();
     UPDATE account_moves m
     SET known_hashes = array_remove(m.known_hashes, identity_hash(app_tenant_id(), app_subject()))
     WHERE m.state = 'LEFT'

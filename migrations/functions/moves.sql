@@ -139,12 +139,14 @@ AS $$
     SELECT sha256(convert_to(tenant || ' ' || subject, 'UTF8'))
 $$;
 
--- Forgets the identity in app.subject, if its account has moved to one of the given databases. A server that serves all of them calls it
--- after it has found the identity in none: the account was deleted, or has lost the identity. While its parcel exists, the other
--- database may have lost the account, so that it will return.
+-- Forgets the identity in app.subject, if its accounts have moved to one of the given databases. A server that serves all of them calls
+-- it after it has found the identity in none, and the accounts have arrived: they were deleted, or have lost the identity. While a parcel
+-- exists, the other database may be restored from a backup, so that the account will return. Locks the identity like a sign-in, before
+-- rows.
 CREATE OR REPLACE FUNCTION release_moved_identity(installations uuid[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+    SELECT lock_identity();
     UPDATE account_moves m
     SET known_hashes = array_remove(m.known_hashes, identity_hash(app_tenant_id(), app_subject()))
     WHERE m.state = 'LEFT'

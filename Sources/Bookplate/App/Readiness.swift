@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_128_114_800
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "fd0d8ebf9d30b0a5e78bd62a40d1c07cdf9007df655d7934252a2649eb67d0eb"
+    "5e10f1d5f78896eb050d5d4a7650562007b9b7798f94e3651ef2ae57b5d2d5d6"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -369,7 +369,7 @@ package final class RequestContext: RowContext {
                 explanation.end(index, after: .now - start)
             }
         }
-        var isRepeated = false
+        var arrivalCount = 0
         while true {
             let pool = database
             do throws(PostgresError) {
@@ -381,10 +381,7 @@ package final class RequestContext: RowContext {
                 // The client does not receive this error: the whole response is replaced by the error of one that is too large.
                 throw .internalError
             } catch {
-                if asCaller, try await follow(error, from: pool, isRepeated: isRepeated) {
-                    isRepeated = true
-                    continue
-                }
+                if asCaller, try await follow(error, from: pool, &arrivalCount) { continue }
                 throw services.bookplateError(
                     error, requestID, isReadOnly: pipeline.isReadOnly, hasWritten: hasWritten)
             }
@@ -429,11 +426,11 @@ package final class RequestContext: RowContext {
 
     /// Goes to the database of the caller after a database has refused a pipeline because it does not have the caller's session.
     ///
-    /// - Parameter isRepeated: Whether this method has returned true for the pipeline before.
+    /// - Parameter arrivalCount: How often the account was found in the database that has refused the pipeline.
     /// - Returns: Whether the pipeline can be sent again, usually to another database.
     /// - Throws: `.unauthenticated` if the account was deleted after its move, and the errors of `findUser`.
     private func follow(
-        _ error: PostgresError, from pool: ConnectionPool, isRepeated: Bool
+        _ error: PostgresError, from pool: ConnectionPool, _ arrivalCount: inout Int
     ) async throws(BookplateError) -> Bool {
         guard services.databases != nil, let viewer,
             error.sqlState == .sessionEnded || error.sqlState == .accountMoved
@@ -445,7 +442,11 @@ package final class RequestContext: RowContext {
         if place == .thisDatabase {
             // The account may have arrived since this database has refused the pipeline. If it was here all the time, the session has
             // ended, and the pipeline is refused a second time.
-            return error.sqlState == .accountMoved || !isRepeated
+            arrivalCount += 1
+            if arrivalCount == 1 { return true }
+            guard error.sqlState == .accountMoved else { return false }
+            throw .serviceUnavailable(
+                retryAfterSeconds: 1, outcome: hasWritten ? .unknown : .notDone)
         }
         guard case .accountMoved(nil, _) = BookplateError(error) else { return false }
         throw .unauthenticated

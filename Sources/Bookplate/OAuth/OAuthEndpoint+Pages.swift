@@ -55,6 +55,9 @@ extension OAuthEndpoint {
         /// The anti-forgery token of the form that cancels the request. Pages of other sites do not know it.
         let formToken: String
 
+        /// Whether nobody has decided the request or ended it.
+        var isPending: Bool { stored.isAllowed == nil && !stored.isFinished }
+
         var prompt: OAuthPage.Prompt {
             OAuthPage.Prompt(
                 id: id, client: stored.clientName, app: call.tenant.name,
@@ -105,11 +108,12 @@ extension OAuthEndpoint {
                 throw .notFound
             }
             let found = try await find(id, request)
-            let isPending = found.stored.isAllowed == nil && !found.stored.isFinished
             if parts.count == 2 {
-                return .json([.init("isPending", .boolean(isPending))])
+                return .json([.init("isPending", .boolean(found.isPending))])
             }
-            if isPending { return page.prompt(found.prompt, isRepeated: !request.query.isEmpty) }
+            if found.isPending {
+                return page.prompt(found.prompt, isRepeated: !request.query.isEmpty)
+            }
             if found.stored.isAllowed == true, let code = try await code(found) {
                 return .redirect(to: found.target.url(code: code))
             }
@@ -147,6 +151,11 @@ extension OAuthEndpoint {
                 throw .invalidRequest("The form does not belong to this page.")
             }
             try await found.call.run(Self.cancelRequest, .of(found.id))
+            let remaining = try await find(parts[0], request)
+            if remaining.isPending {
+                // A reader of another database has claimed the request, and its decision follows.
+                return page.prompt(remaining.prompt, isRepeated: true)
+            }
             return page.canceled(found.prompt, link: found.target.url(error: .accessDenied))
         } catch {
             return page.failed(error)

@@ -14,7 +14,7 @@ import Testing
     private struct World {
         let home: TestApp
         let other: TestApp
-        let reader: TestReader
+        var reader: TestReader
 
         static func make() async throws -> World {
             let keyring = SessionKeyring(.generate())
@@ -100,20 +100,21 @@ import Testing
         response.json["errors", 0, "extensions", "code"]
     }
 
-    /// Links an identity, and returns the code of the error.
+    private static let identityTaken: Value =
+        "This identity belongs to another account. Sign in with it to use that account."
+
+    /// Links an identity, and returns the message of the error.
     private func link(
         _ subject: String, to reader: TestReader, _ world: World
     ) async throws -> Value? {
-        code(
-            try await reader.execute(
-                "mutation($input: SignInInput!) { linkIdentity(input: $input) { id } }",
-                [
-                    "input": [
-                        "apple": [
-                            "identityToken": .string(world.home.identityToken(subject: subject))
-                        ]
-                    ]
-                ]))
+        let linked = try await reader.execute(
+            "mutation($input: SignInInput!) { linkIdentity(input: $input) { id } }",
+            [
+                "input": [
+                    "apple": ["identityToken": .string(world.home.identityToken(subject: subject))]
+                ]
+            ])
+        return linked.json["errors", 0, "message"]
     }
 
     @Test func sessionGoesOnAfterTheMove() async throws {
@@ -226,8 +227,8 @@ import Testing
         let world = try await World.make()
         try await world.move()
         let neighbor = try await world.home.makeReader()
-        #expect(try await link(world.reader.subject, to: neighbor, world) == "CONFLICT")
-        #expect(try await link(neighbor.subject, to: world.reader, world) == "CONFLICT")
+        #expect(try await link(world.reader.subject, to: neighbor, world) == Self.identityTaken)
+        #expect(try await link(neighbor.subject, to: world.reader, world) == Self.identityTaken)
         // An identity that the moved account has got later signs in to it.
         try await world.other.database.execute(
             """
@@ -249,8 +250,7 @@ import Testing
 
         init(_ world: World) async throws {
             self.world = world
-            let hash = code.hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-                .joined()
+            let hash = lowercaseHex(code.hash)
             try await world.home.database.execute(
                 """
                 DELETE FROM oauth_requests;
@@ -393,11 +393,30 @@ import Testing
         try await world.move()
         let device = try await Device(world)
         try await device.claim()
-        try await world.home.database.execute("SELECT cancel_oauth_request(id) FROM oauth_requests")
+        let secret = "browser"
+        let hash = lowercaseHex(sha256(secret.utf8))
+        try await world.home.database.execute(
+            """
+            UPDATE oauth_requests
+            SET device_hash = NULL, redirect_uri = 'http://127.0.0.1/', browser_hash = '\\x\(hash)'
+            """)
+        let id = try await world.home.database.text("SELECT id FROM oauth_requests")
+        let token = lowercaseHex(sha256("form:\(secret)".utf8))
+        let (pool, services) = (world.home.pool, world.home.services)
+        let page = await Task(executorPreference: pool.executor) {
+            await OAuthEndpoint(
+                database: pool, services: services, publicURL: "http://localhost"
+            ).cancel(
+                OAuthRequest(
+                    path: "\(id)/cancel", query: nil, body: Array("token=\(token)".utf8),
+                    contentType: "application/x-www-form-urlencoded", authorization: nil,
+                    cookie: "\(OAuthEndpoint.cookieName)=\(secret)", acceptLanguage: nil,
+                    address: nil, requestID: "test"))
+        }.value
+        #expect(page.status == 200)
+        #expect(String(decoding: page.body, as: UTF8.self).contains("BCDF-GHJK"))
         let approved = try await Device.approve(world.reader)
-        #expect(
-            approved.json["data", "approveAuthorization"] == Self.approved, "\(approved.json)")
-        #expect(try await device.tokens().status == 200)
+        #expect(approved.json["data", "approveAuthorization", "status"] == "APPROVED")
     }
 
     // MARK: - Moves back
@@ -497,7 +516,7 @@ import Testing
         ] {
             #expect(code(response) == "ACCOUNT_MOVED", "\(response.json)")
         }
-        let notification = try await receive("consent-revoked", of: world)
+        let notification = try await receive("consent-revoked", of: world.reader, world)
         #expect(notification == .unavailable)
 
         try await world.makeMove(from: world.home, to: world.other).undo()
@@ -506,6 +525,21 @@ import Testing
         let again = try await world.home.execute(
             refresh, ["token": .string(world.reader.refreshToken)])
         #expect(code(again) == nil, "\(again.json)")
+    }
+
+    /// The sign-in would replace the only tokens of the guest, who returns with the next step of the operator.
+    @Test func signInDoesNotReplaceALostGuest() async throws {
+        var world = try await World.make()
+        let guest = try await world.home.makeGuest()
+        world.reader = guest
+        try await world.move()
+        try await world.lose(in: world.other)
+        let response = try await world.home.signIn(
+            token: world.home.identityToken(subject: "new"), as: guest)
+        #expect(code(response) == "ACCOUNT_MOVED", "\(response.json)")
+        try await world.makeMove(from: world.home, to: world.other).undo()
+        let still = try await guest.execute("{ me { id } }")
+        #expect(still.json["data", "me", "id"] == guest.id, "\(still.json)")
     }
 
     /// Its rows were deleted a day after the move, so only the operator can end this.
@@ -524,8 +558,8 @@ import Testing
         }
         let signedIn = try await world.home.signIn(subject: world.reader.subject)
         #expect(code(signedIn) == "ACCOUNT_MOVED", "\(signedIn.json)")
-        #expect(try await link(world.reader.subject, to: neighbor, world) == "CONFLICT")
-        #expect(try await receive("consent-revoked", of: world) == .unavailable)
+        #expect(try await link(world.reader.subject, to: neighbor, world) == Self.identityTaken)
+        #expect(try await receive("consent-revoked", of: world.reader, world) == .unavailable)
         for app in [world.home, world.other] {
             let identities = try await app.database.count(
                 "SELECT count(*) FROM identities WHERE subject = '\(world.reader.subject)'")
@@ -714,11 +748,11 @@ import Testing
 
     /// Apple sends a notification about the account to the server. It has the same ID each time.
     private func receive(
-        _ type: String, of world: World
+        _ type: String, of reader: TestReader, _ world: World
     ) async throws -> AppleNotifications.Outcome {
         let payload = try #require(
             TestApp.issuer.notification(
-                type: type, subject: world.reader.subject,
+                type: type, subject: reader.subject,
                 audience: TestApp.Tenant.alpha.audience, id: "moved"))
         let (pool, services) = (world.home.pool, world.home.services)
         return await Task(executorPreference: pool.executor) {
@@ -731,15 +765,27 @@ import Testing
     @Test func notificationOfAppleReachesTheAccount() async throws {
         let world = try await World.make()
         try await world.move()
-        #expect(try await receive("consent-revoked", of: world) == .accepted)
+        #expect(try await receive("consent-revoked", of: world.reader, world) == .accepted)
         #expect(code(try await world.reader.execute(Self.books)) == "UNAUTHENTICATED")
 
         // Apple sends it again, when the account is elsewhere.
         try await world.move(back: true)
         let signedIn = try await world.home.signIn(subject: world.reader.subject)
-        #expect(try await receive("consent-revoked", of: world) == .accepted)
+        #expect(try await receive("consent-revoked", of: world.reader, world) == .accepted)
         let token = signedIn.json["data", "signIn", "accessToken"]?.string
         #expect(code(try await world.home.execute(Self.books, token: token)) == nil)
+    }
+
+    /// Its hash is still known from an account that had it before.
+    @Test func notificationOfAppleReachesALaterAccountOfTheIdentity() async throws {
+        let world = try await World.make()
+        let neighbor = try await world.home.makeReader()
+        try await world.move()
+        try await world.home.database.execute(
+            "UPDATE account_moves SET known_hashes = ARRAY[identity_hash(tenant_id, '\(neighbor.subject)')]"
+        )
+        #expect(try await receive("consent-revoked", of: neighbor, world) == .accepted)
+        #expect(code(try await neighbor.execute(Self.books)) == "UNAUTHENTICATED")
     }
 
     @Test func unreachableDatabaseIsUnavailableForItsAccountsOnly() async throws {

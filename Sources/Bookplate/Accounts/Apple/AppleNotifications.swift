@@ -81,6 +81,7 @@ package enum AppleNotifications {
         let user = pipeline.append(setUser)
         pipeline.append(lockUser)
         pipeline.append(refuseMovedIdentity)
+        pipeline.append(refuseMovedUser)
         var deletionKeys: AccountDeletion.Keys?
         switch notification.event {
         case .consentRevoked:
@@ -178,10 +179,16 @@ package enum AppleNotifications {
             set_config('app.subject', $2, true)
         """)
 
-    /// Fails with SQLSTATE BP503 if the account is leaving the database, so that Apple sends the notification again, and with BP421 if
-    /// it has left. It comes after the lock, because the account may have been closed until then.
+    /// Fails with SQLSTATE BP503 if the account of an unknown identity is leaving the database or arriving, so that Apple sends the
+    /// notification again, and with BP421 if it has left. Earlier accounts of a known identity do not matter.
     private static let refuseMovedIdentity = Statement(
-        "SELECT refuse_moved_hash(identity_hash(app_tenant_id(), app_subject()))")
+        """
+        SELECT refuse_moved_hash(identity_hash(app_tenant_id(), app_subject()))
+        WHERE app_user_id() IS NULL
+        """)
+    /// Does the same for the account of a known identity. It comes after the lock, because the account may have been closed until then.
+    private static let refuseMovedUser = Statement(
+        "SELECT refuse_moved_user(app_user_id()) WHERE app_user_id() IS NOT NULL")
 
     /// Sets the user for row-level security. Returns no row if the user is unknown.
     private static let setUser = TypedStatement<String>(

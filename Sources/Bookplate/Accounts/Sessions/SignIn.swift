@@ -178,13 +178,16 @@ extension Sessions {
         "SELECT refuse_moved_hash(identity_hash(app_tenant_id(), app_subject()))::text IS NULL")
 
     /// Whether the caller is a guest. A caller whose session has ended is none.
+    ///
+    /// - Throws: `.accountMoved` if other servers have the caller, or a database has lost the account. The sign-in must not replace the
+    ///   tokens of a guest who returns later.
     private static func isGuest(_ request: RequestContext) async throws(BookplateError) -> Bool {
         do throws(BookplateError) {
             let isGuest: [Bool] = try await request.read { pipeline, viewer in
                 pipeline.append(readIsGuest, .of(viewer.userID))
             }
             return isGuest.first == true
-        } catch .unauthenticated, .accountMoved {
+        } catch .unauthenticated {
             return false
         }
     }
