@@ -74,9 +74,7 @@ let package = Package(
         .systemLibrary(
             name: "CMosquitto", path: "Sources/System/CMosquitto", pkgConfig: "libmosquitto",
             providers: [.apt(["libmosquitto-dev"])]),
-        .target(
-            name: "MQTT",
-            dependencies: ["CMosquitto", .product(name: "NIOPosix", package: "swift-nio")]),
+        .target(name: "MQTT", dependencies: ["CMosquitto"]),
 
         .systemLibrary(
             name: "CJWT", path: "Sources/System/CJWT", pkgConfig: "libjwt",

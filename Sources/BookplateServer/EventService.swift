@@ -21,11 +21,12 @@ struct EventService: Service {
             host: broker.host, port: broker.port, isEncrypted: broker.isEncrypted,
             user: broker.user,
             password: broker.password, certificatesFile: broker.certificatesFile)
-        // Each server needs its own client id: a broker disconnects the older of two clients with the same id.
-        let clientID = "bookplate-\(UUID.version7())"
         publisher = EventPublisher(database: database, services: services) {
+            // Each connection needs its own client id: a broker disconnects the older of two clients with the same id. The
+            // older one may even be an attempt that reaches the broker after its timeout.
             let connection = try await BrokerConnection.connect(
-                to: address, clientID: clientID, timeout: Self.brokerTimeout)
+                to: address, clientID: "bookplate-\(UUID.version7())",
+                timeout: Self.brokerTimeout)
             return EventPublisher.Broker(
                 publish: { messages in
                     try await connection.publish(

@@ -1,11 +1,17 @@
 import CMosquitto
-import NIOPosix
+import Glibc
 import Synchronization
 
-/// A connection to an MQTT broker, served by a thread of libmosquitto.
+/// A connection to an MQTT broker, served by a thread of its own.
+///
+/// Only this thread calls libmosquitto. Callers change the state under the lock and wake the thread up. After the first failure the
+/// thread closes the connection and ends.
+///
+/// The thread waits with `poll`. The loop of libmosquitto (`mosquitto_loop_start`) uses `pselect`, which supports only descriptors
+/// below 1,024: a server with more open connections could not connect to the broker.
 ///
 /// The connection does not reconnect. Once a method has thrown, close it and create another one.
-package final class BrokerConnection: @unchecked Sendable {
+package final class BrokerConnection: Sendable {
     /// A message with quality of service 1: it is delivered to the broker at least once.
     package struct Message: Sendable {
         package var topic: String
@@ -17,66 +23,193 @@ package final class BrokerConnection: @unchecked Sendable {
         }
     }
 
-    private static let library: Int32 = mosquitto_lib_init()
-    /// Connecting resolves host names, and closing waits for a thread, so both run on threads that may block.
-    private static let threads = {
-        let threads = NIOThreadPool(numberOfThreads: 2)
-        threads.start()
-        return threads
-    }()
-    private static let keepAliveSeconds: Int32 = 15
+    private typealias Waiting = CheckedContinuation<Result<Void, BrokerError>, Never>
 
-    // libmosquitto synchronizes access to the handle, which is freed once, in close().
-    private let handle: OpaquePointer
+    private static let library: Int32 = mosquitto_lib_init()
+    private static let keepAliveSeconds: Int32 = 15
+    /// libmosquitto checks the keep-alive time, and must be called about once per second for that.
+    private static let pollMilliseconds: Int32 = 1000
+
+    private let address: BrokerAddress
+    private let clientID: String
+    /// An eventfd that wakes the thread up.
+    private let wakeUpDescriptor: Int32
     private let state = Mutex(State())
 
     private struct State {
-        /// The identifiers of the messages that the broker has not acknowledged yet.
-        var unacknowledged: Set<Int32> = []
-        /// Acknowledgements that arrived before `mosquitto_publish` returned the message's identifier.
-        var earlyAcknowledgements: Set<Int32> = []
-        var isPublishing = false
-        var waiting: CheckedContinuation<Result<Void, BrokerError>, Never>?
+        /// Whether the broker has accepted the connection.
+        var isConnected = false
+        /// The messages that the thread has not taken yet.
+        var outgoing: [Message] = []
+        /// The number of messages that the broker has not acknowledged yet, including `outgoing`.
+        var unacknowledgedCount = 0
+        /// The caller of `connect` or `publish`.
+        var waiting: Waiting?
+        /// The first failure, or `.connectionLost` after `close`.
         var failure: BrokerError?
-        var isClosed = false
+        /// The callers of `close`.
+        var closing: [CheckedContinuation<Void, Never>] = []
+        var threadHasEnded = false
+
+        /// The result for the waiting caller; nil while the broker has not responded to everything.
+        var result: Result<Void, BrokerError>? {
+            if let failure { return .failure(failure) }
+            return isConnected && unacknowledgedCount == 0 ? .success(()) : nil
+        }
     }
 
     /// Connects and waits until the broker accepts the connection.
     ///
-    /// - Throws: `.unreachable`, `.refused`, or `.timeout`.
+    /// - Throws: `.unreachable`, `.refused`, or `.timeout`. The connection need not be closed then: its thread ends soon, or
+    ///   after the system's timeout if it is still resolving the host name or establishing the TCP connection.
     package static func connect(
         to address: BrokerAddress, clientID: String, timeout: Duration
     ) async throws(BrokerError) -> BrokerConnection {
-        guard library == MOSQ_ERR_SUCCESS.rawInt32, let handle = mosquitto_new(clientID, true, nil)
-        else { throw .unreachable("libmosquitto cannot be initialized") }
-        let connection = BrokerConnection(handle)
-        do throws(BrokerError) {
-            try connection.configure(address)
-            try await connection.wait(timeout) { () throws(BrokerError) in
-                try connection.start(address)
-            }
-        } catch {
-            await connection.close()
-            throw error
-        }
+        let connection = try BrokerConnection(address, clientID: clientID)
+        try connection.startThread()
+        try await connection.wait(timeout)
         return connection
     }
 
-    private init(_ handle: OpaquePointer) {
-        self.handle = handle
-        mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
-        mosquitto_connect_callback_set(handle) { _, object, code in
-            BrokerConnection.of(object)?.connected(code)
-        }
-        mosquitto_disconnect_callback_set(handle) { _, object, _ in
-            BrokerConnection.of(object)?.fail(.connectionLost)
-        }
-        mosquitto_publish_callback_set(handle) { _, object, number in
-            BrokerConnection.of(object)?.acknowledged(number)
+    private init(_ address: BrokerAddress, clientID: String) throws(BrokerError) {
+        self.address = address
+        self.clientID = clientID
+        wakeUpDescriptor = eventfd(0, CInt(EFD_NONBLOCK) | CInt(EFD_CLOEXEC))
+        guard wakeUpDescriptor >= 0 else {
+            throw .unreachable("eventfd: \(String(cString: strerror(errno)))")
         }
     }
 
-    private func configure(_ address: BrokerAddress) throws(BrokerError) {
+    deinit {
+        Glibc.close(wakeUpDescriptor)
+    }
+
+    /// Sends the messages in order and waits until the broker has acknowledged all of them. Only one call may run at a time.
+    ///
+    /// - Throws: If the broker has not acknowledged all messages. Any of them may have arrived.
+    package func publish(_ messages: [Message], timeout: Duration) async throws(BrokerError) {
+        if messages.isEmpty { return }
+        try await wait(timeout, toPublish: messages)
+    }
+
+    /// Closes the connection and waits until its thread has ended. Messages that are not acknowledged are dropped.
+    package func close() async {
+        fail(.connectionLost)
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let threadHasEnded = state.withLock { state in
+                if !state.threadHasEnded { state.closing.append(continuation) }
+                return state.threadHasEnded
+            }
+            if threadHasEnded { continuation.resume() }
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits until the broker has accepted the connection and acknowledged the messages, or for a failure or the timeout.
+    private func wait(
+        _ timeout: Duration, toPublish messages: [Message] = []
+    ) async throws(BrokerError) {
+        let alarm = Task {
+            try await Task.sleep(for: timeout)
+            self.fail(.timeout)
+        }
+        defer { alarm.cancel() }
+        try await withCheckedContinuation { (continuation: Waiting) in
+            update { state in
+                state.waiting = continuation
+                state.outgoing += messages
+                state.unacknowledgedCount += messages.count
+            }
+            wakeUp()
+        }.get()
+    }
+
+    /// Changes the state, and resumes the waiting caller if there is a result.
+    private func update(_ change: (inout State) -> Void) {
+        let resumption = state.withLock { state -> (Waiting, Result<Void, BrokerError>)? in
+            change(&state)
+            guard let result = state.result, let waiting = state.waiting.take() else { return nil }
+            return (waiting, result)
+        }
+        if let (waiting, result) = resumption { waiting.resume(returning: result) }
+    }
+
+    private func fail(_ error: BrokerError) {
+        update { $0.failure = $0.failure ?? error }
+        wakeUp()
+    }
+
+    private func wakeUp() {
+        eventfd_write(wakeUpDescriptor, 1)
+    }
+
+    // MARK: The thread
+
+    private func startThread() throws(BrokerError) {
+        let connection = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                // The argument is the connection, which was retained for this thread.
+                Unmanaged<BrokerConnection>.fromOpaque(argument!).takeRetainedValue().run()
+                return nil
+            }, connection.toOpaque())
+        guard code == 0 else {
+            connection.release()
+            throw .unreachable("pthread_create: \(String(cString: strerror(code)))")
+        }
+        pthread_detach(thread)
+    }
+
+    private func run() {
+        do throws(BrokerError) { try serve() } catch { fail(error) }
+        let closing = state.withLock { state in
+            state.threadHasEnded = true
+            return state.closing
+        }
+        for continuation in closing { continuation.resume() }
+    }
+
+    /// Connects, and publishes messages until there is a failure.
+    private func serve() throws(BrokerError) {
+        let object = Unmanaged.passUnretained(self).toOpaque()
+        guard Self.library == MOSQ_ERR_SUCCESS.rawInt32,
+            let handle = mosquitto_new(clientID, true, object)
+        else { throw .unreachable("libmosquitto cannot be initialized") }
+        defer {
+            mosquitto_disconnect(handle)
+            mosquitto_destroy(handle)
+        }
+        try configure(handle)
+        // This call blocks until the TCP connection is established. It tries all addresses of the host, unlike
+        // `mosquitto_connect_async`.
+        try check(
+            mosquitto_connect(
+                handle, address.host, Int32(clamping: address.port), Self.keepAliveSeconds))
+        while let messages = takeMessages() {
+            for message in messages {
+                try check(
+                    mosquitto_publish(
+                        handle, nil, message.topic, Int32(clamping: message.payload.count),
+                        message.payload, 1, false))
+            }
+            waitForEvents(handle)
+            // The socket does not block. Read even if it has no input, because OpenSSL may have decrypted more than was read.
+            try check(mosquitto_loop_read(handle, 1))
+            if mosquitto_want_write(handle) { try check(mosquitto_loop_write(handle, 1)) }
+            try check(mosquitto_loop_misc(handle))
+        }
+    }
+
+    private func configure(_ handle: OpaquePointer) throws(BrokerError) {
+        mosquitto_connect_callback_set(handle) { _, object, code in
+            BrokerConnection.of(object)?.connected(code)
+        }
+        mosquitto_publish_callback_set(handle) { _, object, _ in
+            BrokerConnection.of(object)?.update { $0.unacknowledgedCount -= 1 }
+        }
         if let user = address.user {
             try check(mosquitto_username_pw_set(handle, user, address.password))
         }
@@ -87,116 +220,48 @@ package final class BrokerConnection: @unchecked Sendable {
                 handle, file, file == nil ? "/etc/ssl/certs" : nil, nil, nil, nil))
     }
 
-    private func start(_ address: BrokerAddress) throws(BrokerError) {
-        try check(
-            mosquitto_connect_async(
-                handle, address.host, Int32(clamping: address.port), Self.keepAliveSeconds))
-        try check(mosquitto_loop_start(handle))
-    }
-
-    /// Sends the messages in order and waits until the broker has acknowledged all of them.
-    ///
-    /// - Throws: If the broker has not acknowledged all messages. Any of them may have arrived.
-    package func publish(_ messages: [Message], timeout: Duration) async throws(BrokerError) {
-        if messages.isEmpty { return }
-        state.withLock { $0.isPublishing = true }
-        try await wait(timeout) { () throws(BrokerError) in
-            for message in messages {
-                var id: Int32 = 0
-                try self.check(
-                    mosquitto_publish(
-                        self.handle, &id, message.topic, Int32(clamping: message.payload.count),
-                        message.payload, 1, false))
-                self.state.withLock { state in
-                    if state.earlyAcknowledgements.remove(id) == nil {
-                        state.unacknowledged.insert(id)
-                    }
-                }
-            }
-            self.update { $0.isPublishing = false }
+    /// Returns the messages to publish next, which may be none; nil after a failure.
+    private func takeMessages() -> [Message]? {
+        state.withLock { state -> [Message]? in
+            guard state.failure == nil else { return nil }
+            defer { state.outgoing = [] }
+            return state.outgoing
         }
     }
 
-    /// Closes the connection. Messages that are not acknowledged are dropped.
-    package func close() async {
-        let isFirst = state.withLock { state in
-            defer { state.isClosed = true }
-            return !state.isClosed
-        }
-        guard isFirst else { return }
-        try? await Self.threads.runIfActive {
-            mosquitto_disconnect(self.handle)
-            // Stop libmosquitto's thread before its memory is freed.
-            mosquitto_loop_stop(self.handle, false)
-            mosquitto_destroy(self.handle)
-        }
-    }
-
-    // MARK: Waiting
-
-    /// Starts the work on a thread that may block, and waits for success, a failure, or the timeout.
-    private func wait(
-        _ timeout: Duration, _ work: @Sendable @escaping () throws(BrokerError) -> Void
-    ) async throws(BrokerError) {
-        let alarm = Task {
-            try await Task.sleep(for: timeout)
-            self.fail(.timeout)
-        }
-        defer { alarm.cancel() }
-        try await withCheckedContinuation { continuation in
-            let failure = state.withLock { state in
-                if state.failure == nil { state.waiting = continuation }
-                return state.failure
-            }
-            if let failure { return continuation.resume(returning: .failure(failure)) }
-            Self.threads.submit { _ in
-                do throws(BrokerError) { try work() } catch { self.fail(error) }
-            }
-        }.get()
+    /// Waits until the socket is ready, the thread is woken up, or libmosquitto must be called to check the time.
+    private func waitForEvents(_ handle: OpaquePointer) {
+        let events = mosquitto_want_write(handle) ? POLLIN | POLLOUT : POLLIN
+        var watched = [
+            pollfd(fd: mosquitto_socket(handle), events: Int16(events), revents: 0),
+            pollfd(fd: wakeUpDescriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = poll(&watched, nfds_t(watched.count), Self.pollMilliseconds)
+        var count: eventfd_t = 0
+        eventfd_read(wakeUpDescriptor, &count)
     }
 
     private func connected(_ code: Int32) {
         if code == 0 {
-            state.withLock { $0.waiting.take() }?.resume(returning: .success(()))
+            update { $0.isConnected = true }
         } else {
             fail(.refused(String(cString: mosquitto_connack_string(code))))
         }
     }
 
-    private func acknowledged(_ id: Int32) {
-        update { state in
-            if state.unacknowledged.remove(id) == nil { state.earlyAcknowledgements.insert(id) }
-        }
-    }
-
-    /// Changes the state, and resumes the waiting caller if all messages have been acknowledged.
-    private func update(_ change: (inout State) -> Void) {
-        state.withLock { state -> CheckedContinuation<Result<Void, BrokerError>, Never>? in
-            change(&state)
-            guard !state.isPublishing, state.unacknowledged.isEmpty else { return nil }
-            return state.waiting.take()
-        }?.resume(returning: .success(()))
-    }
-
-    private func fail(_ error: BrokerError) {
-        state.withLock { state in
-            state.failure = state.failure ?? error
-            return state.waiting.take()
-        }?.resume(returning: .failure(error))
-    }
-
     private func check(_ code: Int32) throws(BrokerError) {
+        if code == MOSQ_ERR_SUCCESS.rawInt32 { return }
+        let reason = String(cString: mosquitto_strerror(code))
+        guard state.withLock({ $0.isConnected }) else { throw .unreachable(reason) }
         switch code {
-        case MOSQ_ERR_SUCCESS.rawInt32: return
         case MOSQ_ERR_INVAL.rawInt32, MOSQ_ERR_MALFORMED_UTF8.rawInt32,
             MOSQ_ERR_PAYLOAD_SIZE.rawInt32, MOSQ_ERR_OVERSIZE_PACKET.rawInt32:
-            throw .invalidMessage(String(cString: mosquitto_strerror(code)))
-        case MOSQ_ERR_NO_CONN.rawInt32, MOSQ_ERR_CONN_LOST.rawInt32: throw .connectionLost
-        default: throw .unreachable(String(cString: mosquitto_strerror(code)))
+            throw .invalidMessage(reason)
+        default: throw .connectionLost
         }
     }
 
-    /// Returns the connection of a callback. It stays alive until libmosquitto's thread has been stopped.
+    /// Returns the connection of a callback. It stays alive until its thread has ended.
     private static func of(_ object: UnsafeMutableRawPointer?) -> BrokerConnection? {
         object.map { Unmanaged<BrokerConnection>.fromOpaque($0).takeUnretainedValue() }
     }

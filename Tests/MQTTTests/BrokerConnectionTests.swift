@@ -1,3 +1,4 @@
+import Glibc
 import MosquittoBroker
 import NIOPosix
 import Testing
@@ -8,17 +9,23 @@ import Testing
 @Suite struct BrokerConnectionTests {
     private static func connect(
         _ broker: Mosquitto, user: String? = nil, password: String? = nil,
-        certificates: String? = nil, host: String = "127.0.0.1"
+        certificates: String? = nil, host: String = "127.0.0.1", timeout: Duration = .seconds(5)
     ) async throws -> BrokerConnection {
         try await BrokerConnection.connect(
             to: BrokerAddress(
                 host: host, port: broker.port, isEncrypted: certificates != nil, user: user,
                 password: password, certificatesFile: certificates),
-            clientID: "test", timeout: .seconds(5))
+            clientID: "test", timeout: timeout)
     }
 
     private static func messages(_ range: ClosedRange<Int>) -> [BrokerConnection.Message] {
         range.map { .init(topic: "users/u/cover_uploaded", payload: Array("\($0)".utf8)) }
+    }
+
+    /// Messages that do not fit into the buffers of a socket.
+    private static let largeMessages = (1...4).map { _ in
+        BrokerConnection.Message(
+            topic: "users/u/cover_uploaded", payload: [UInt8](repeating: 0, count: 4 << 20))
     }
 
     @Test func messagesArriveInOrderAndAreAcknowledged() async throws {
@@ -34,9 +41,48 @@ import Testing
         await connection.close()
     }
 
+    @Test func largeMessagesAreAcknowledged() async throws {
+        let broker = try Mosquitto()
+        try broker.start()
+        let connection = try await Self.connect(broker)
+        try await connection.publish(Self.largeMessages, timeout: .seconds(30))
+        await connection.close()
+    }
+
+    /// The thread of `mosquitto_loop_start` supports only descriptors below 1,024.
+    @Test func connectsInAProcessWithManyOpenDescriptors() async throws {
+        let broker = try Mosquitto()
+        try broker.start()
+        let subscriber = try broker.subscribe()
+        let descriptors = try occupyDescriptors()
+        defer { for descriptor in descriptors { close(descriptor) } }
+        let connection = try await Self.connect(broker)
+        try await connection.publish(Self.messages(1...100), timeout: .seconds(5))
+        await connection.close()
+        let lines = try await blocking { try subscriber.wait(100) }
+        #expect(lines == (1...100).map { "users/u/cover_uploaded \($0)" })
+    }
+
     @Test func failsToConnectWithoutABroker() async throws {
         let broker = try Mosquitto()
-        await #expect(throws: BrokerError.self) { _ = try await Self.connect(broker) }
+        let error = await #expect(throws: BrokerError.self) {
+            _ = try await Self.connect(broker)
+        }
+        #expect(error == BrokerError.unreachable("Connection refused"))
+    }
+
+    @Test func waitsForAnUnresponsiveBrokerUntilTheTimeout() async throws {
+        let broker = try Mosquitto()
+        try broker.start()
+        let connection = try await Self.connect(broker)
+        broker.suspend()
+        await #expect(throws: BrokerError.timeout) {
+            try await connection.publish(Self.messages(1...1), timeout: .milliseconds(100))
+        }
+        await connection.close()
+        await #expect(throws: BrokerError.timeout) {
+            _ = try await Self.connect(broker, timeout: .milliseconds(100))
+        }
     }
 
     @Test func checksCredentialsAndDoesNotRevealThem() async throws {
@@ -90,7 +136,8 @@ import Testing
         let certificates = "\(broker.folder)/cert.pem"
         let connection = try await Self.connect(
             broker, certificates: certificates, host: "localhost")
-        try await connection.publish(Self.messages(1...1), timeout: .seconds(5))
+        try await connection.publish(Self.messages(1...100), timeout: .seconds(5))
+        try await connection.publish(Self.largeMessages, timeout: .seconds(30))
         await connection.close()
         // The same certificate for another host name, and a certificate from an untrusted authority.
         await #expect(throws: BrokerError.self) {
@@ -125,6 +172,25 @@ import Testing
         #expect(lines == (2...3).map { "users/u/cover_uploaded \($0)" })
         await next.close()
     }
+}
+
+/// Opens descriptors until all numbers below 1,024 are in use, so that the numbers of all others are higher. The caller closes
+/// them.
+private func occupyDescriptors() throws -> [Int32] {
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    var limit = rlimit()
+    getrlimit(resource, &limit)
+    // The soft limit is not lowered again, because a higher one does not affect other tests.
+    limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 4096))
+    setrlimit(resource, &limit)
+    try #require(limit.rlim_cur > 2000, "The hard limit of open files is too low.")
+    var descriptors: [Int32] = []
+    while (descriptors.last ?? 0) < 1024 {
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        descriptors.append(descriptor)
+    }
+    return descriptors
 }
 
 private func blocking<Value: Sendable>(

@@ -64,6 +64,12 @@ package final class Mosquitto: @unchecked Sendable {
         pid = 0
     }
 
+    /// Suspends the broker until it is stopped. The system still accepts connections to its port, but nothing responds.
+    package func suspend() {
+        guard pid != 0 else { return }
+        kill(pid, SIGSTOP)
+    }
+
     /// Starts a subscriber to all topics and waits until it has subscribed.
     package func subscribe(_ arguments: [String] = []) throws -> Subscriber {
         let output = "\(folder)/received-\(UInt32.random(in: 0...UInt32.max))"
