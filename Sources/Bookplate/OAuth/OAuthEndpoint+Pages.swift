@@ -55,7 +55,7 @@ extension OAuthEndpoint {
         /// The anti-forgery token of the form that cancels the request. Pages of other sites do not know it.
         let formToken: String
 
-        /// Whether nobody has decided the request or ended it.
+        /// Whether the request waits for a decision.
         var isPending: Bool { stored.isAllowed == nil && !stored.isFinished }
 
         var prompt: OAuthPage.Prompt {
