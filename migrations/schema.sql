@@ -9835,6 +9835,9 @@ CREATE FUNCTION public.save_authors(names text[], keys text[], bios text[], are_
     SET lock_timeout TO '300ms'
     AS $$
 BEGIN
+    IF current_setting('app.catalog_locked', true) = 'on' THEN
+        RETURN;
+    END IF;
     INSERT INTO authors AS a (id, name, open_library_key, bio, bio_requested_at)
     SELECT DISTINCT ON (author_id(given.name))
         author_id(given.name), given.name, given.key, given.bio, CASE WHEN given.is_record THEN now() END

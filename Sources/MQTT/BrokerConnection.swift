@@ -26,6 +26,9 @@ package final class BrokerConnection: Sendable {
     private typealias Waiting = CheckedContinuation<Result<Void, BrokerError>, Never>
 
     private static let library: Int32 = mosquitto_lib_init()
+    /// The number of threads that are establishing TCP connections, perhaps after the timeout of `connect`.
+    private static let connectingCount = Mutex(0)
+    private static let connectingMax = 4
     private static let keepAliveSeconds: Int32 = 15
     /// libmosquitto checks the keep-alive time, and must be called about once per second for that.
     private static let pollMilliseconds: Int32 = 1000
@@ -45,6 +48,8 @@ package final class BrokerConnection: Sendable {
         var unacknowledgedCount = 0
         /// The caller of `connect` or `publish`.
         var waiting: Waiting?
+        /// The number of calls of `connect` and `publish`.
+        var callCount = 0
         /// The first failure, or `.connectionLost` after `close`.
         var failure: BrokerError?
         /// The callers of `close`.
@@ -110,9 +115,15 @@ package final class BrokerConnection: Sendable {
     private func wait(
         _ timeout: Duration, toPublish messages: [Message] = []
     ) async throws(BrokerError) {
+        let call = state.withLock { state in
+            state.callCount += 1
+            return state.callCount
+        }
         let alarm = Task {
             try await Task.sleep(for: timeout)
-            self.fail(.timeout)
+            // The broker may have acknowledged everything in this moment.
+            let isWaiting = self.state.withLock { $0.waiting != nil && $0.callCount == call }
+            if isWaiting { self.fail(.timeout) }
         }
         defer { alarm.cancel() }
         try await withCheckedContinuation { (continuation: Waiting) in
@@ -183,11 +194,18 @@ package final class BrokerConnection: Sendable {
             mosquitto_destroy(handle)
         }
         try configure(handle)
-        // This call blocks until the TCP connection is established. It tries all addresses of the host, unlike
-        // `mosquitto_connect_async`.
-        try check(
-            mosquitto_connect(
-                handle, address.host, Int32(clamping: address.port), Self.keepAliveSeconds))
+        // This call blocks until the TCP connection is established, which takes minutes if a host drops packets. It tries all addresses
+        // of the host, unlike `mosquitto_connect_async`.
+        let mayConnect = Self.connectingCount.withLock { count in
+            guard count < Self.connectingMax else { return false }
+            count += 1
+            return true
+        }
+        guard mayConnect else { throw .unreachable("Earlier attempts are still waiting.") }
+        let code = mosquitto_connect(
+            handle, address.host, Int32(clamping: address.port), Self.keepAliveSeconds)
+        Self.connectingCount.withLock { $0 -= 1 }
+        try check(code)
         while let messages = takeMessages() {
             for message in messages {
                 try check(
@@ -195,9 +213,13 @@ package final class BrokerConnection: Sendable {
                         handle, nil, message.topic, Int32(clamping: message.payload.count),
                         message.payload, 1, false))
             }
-            waitForEvents(handle)
+            let isClosed = waitForEvents(handle)
             // The socket does not block. Read even if it has no input, because OpenSSL may have decrypted more than was read.
             try check(mosquitto_loop_read(handle, 1))
+            if isClosed, !state.withLock({ $0.isConnected }) {
+                // libmosquitto does not report a peer that closes the connection during the TLS handshake.
+                throw .unreachable("The connection was closed.")
+            }
             if mosquitto_want_write(handle) { try check(mosquitto_loop_write(handle, 1)) }
             try check(mosquitto_loop_misc(handle))
         }
@@ -230,7 +252,9 @@ package final class BrokerConnection: Sendable {
     }
 
     /// Waits until the socket is ready, the thread is woken up, or libmosquitto must be called to check the time.
-    private func waitForEvents(_ handle: OpaquePointer) {
+    ///
+    /// - Returns: Whether the peer has closed the connection, or it has failed. The socket may still have input.
+    private func waitForEvents(_ handle: OpaquePointer) -> Bool {
         let events = mosquitto_want_write(handle) ? POLLIN | POLLOUT : POLLIN
         var watched = [
             pollfd(fd: mosquitto_socket(handle), events: Int16(events), revents: 0),
@@ -239,6 +263,7 @@ package final class BrokerConnection: Sendable {
         _ = poll(&watched, nfds_t(watched.count), Self.pollMilliseconds)
         var count: eventfd_t = 0
         eventfd_read(wakeUpDescriptor, &count)
+        return Int32(watched[0].revents) & (POLLHUP | POLLERR | POLLNVAL) != 0
     }
 
     private func connected(_ code: Int32) {

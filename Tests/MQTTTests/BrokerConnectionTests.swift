@@ -140,14 +140,35 @@ import Testing
         try await connection.publish(Self.largeMessages, timeout: .seconds(30))
         await connection.close()
         // The same certificate for another host name, and a certificate from an untrusted authority.
-        await #expect(throws: BrokerError.self) {
+        let wrongName = await #expect(throws: BrokerError.self) {
             _ = try await Self.connect(broker, certificates: certificates, host: "127.0.0.1")
         }
-        await #expect(throws: BrokerError.self) {
+        let wrongAuthority = await #expect(throws: BrokerError.self) {
             _ = try await BrokerConnection.connect(
                 to: BrokerAddress(host: "localhost", port: broker.port, isEncrypted: true),
                 clientID: "test", timeout: .seconds(5))
         }
+        #expect(wrongName?.isUnreachable == true && wrongAuthority?.isUnreachable == true)
+    }
+
+    /// A load balancer without a broker does this. libmosquitto does not notice it.
+    @Test func connectionThatIsResetBeforeTheHandshakeFails() async throws {
+        let (listener, port) = try listenOnLoopback()
+        defer { close(listener) }
+        async let resetting: Void = blocking {
+            let accepted = accept(listener, nil, nil)
+            var option = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(
+                accepted, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+            close(accepted)
+        }
+        let error = await #expect(throws: BrokerError.self) {
+            _ = try await BrokerConnection.connect(
+                to: BrokerAddress(host: "127.0.0.1", port: port, isEncrypted: true),
+                clientID: "test", timeout: .seconds(30))
+        }
+        #expect(error?.isUnreachable == true, "\(String(describing: error))")
+        try await resetting
     }
 
     @Test func lostBrokerIsDetectedAndMessagesCanBeSentAgain() async throws {
@@ -191,6 +212,29 @@ private func occupyDescriptors() throws -> [Int32] {
         descriptors.append(descriptor)
     }
     return descriptors
+}
+
+/// Returns a socket that listens on a free port, and the port.
+private func listenOnLoopback() throws -> (descriptor: Int32, port: Int) {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var byteCount = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+            bind(descriptor, pointer, byteCount) + listen(descriptor, 1)
+                + getsockname(descriptor, pointer, &byteCount)
+        }
+    }
+    try #require(code == 0)
+    return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+}
+
+extension BrokerError {
+    fileprivate var isUnreachable: Bool {
+        if case .unreachable = self { true } else { false }
+    }
 }
 
 private func blocking<Value: Sendable>(

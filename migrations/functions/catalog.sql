@@ -21,9 +21,9 @@ $$;
 --
 -- Requests and imports of the catalog lock rows in different orders: editions, the other records of their works, words, and the job
 -- that links books. An import keeps its locks until its end. If a request waited for them, and the import for a new edition of the
--- request, that would be a deadlock, and PostgreSQL could end the import. The function therefore waits at most 300 ms for a lock. The
--- import would look for a deadlock after a second (deadlock_timeout). After such a wait, this transaction saves no other edition, so
--- that it ends soon.
+-- request, that would be a deadlock, and PostgreSQL could end the import. The function therefore waits at most 300 ms for a lock. After
+-- such a wait, the transaction saves no other edition and no author. It has saved few editions before, so it ends before the import looks
+-- for a deadlock, which it does after waiting for a second (deadlock_timeout).
 CREATE OR REPLACE FUNCTION save_edition(
     isbn13 text,
     title text,
@@ -113,6 +113,9 @@ CREATE OR REPLACE FUNCTION save_authors(names text[], keys text[], bios text[], 
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '300ms'
 AS $$
 BEGIN
+    IF current_setting('app.catalog_locked', true) = 'on' THEN
+        RETURN;
+    END IF;
     INSERT INTO authors AS a (id, name, open_library_key, bio, bio_requested_at)
     SELECT DISTINCT ON (author_id(given.name))
         author_id(given.name), given.name, given.key, given.bio, CASE WHEN given.is_record THEN now() END

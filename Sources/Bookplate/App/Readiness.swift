@@ -5,7 +5,7 @@ package let schemaVersion: Int64 = 20_261_128_114_800
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "5e10f1d5f78896eb050d5d4a7650562007b9b7798f94e3651ef2ae57b5d2d5d6"
+    "d144510f589e64c506a81422b4b5120b18156e393ff70509309503d5d3b2398d"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

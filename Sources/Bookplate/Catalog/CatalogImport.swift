@@ -194,7 +194,8 @@ package struct CatalogImport {
         var updated = try connection.query(Self.updateEditions).affectedCount
         let created = try connection.query(Self.insertEditions).affectedCount
         if created < Int(counts.int64(0, 1) ?? 0) {
-            // Requests have added the other editions in the meantime.
+            // Requests have added the other editions in the meantime, or `updateEditions` has given their ISBNs to editions that it has
+            // found by another ID.
             try connection.execute(Self.findAddedEditions)
             updated += try connection.query(Self.updateEditions).affectedCount
         }

@@ -158,6 +158,14 @@ extension CatalogImport {
     /// Counts the records, and those of new editions.
     static let countStaged = "SELECT count(*), count(*) - count(edition_id) FROM staged"
 
+    /// The ISBN of an updated edition. A request may have added an edition with the ISBN since `findEditions`.
+    private static let newISBN = """
+        CASE
+            WHEN e.isbn13 IS NULL AND NOT EXISTS (SELECT FROM editions o WHERE o.isbn13 = s.isbn13) THEN s.isbn13
+            ELSE e.isbn13
+        END
+        """
+
     /// Updates existing editions. Data that the file does not contain stays unchanged, and so do editions without
     /// changes.
     static let updateEditions = """
@@ -169,7 +177,7 @@ extension CatalogImport {
             series_position = coalesce(s.series_position, e.series_position),
             authors = CASE WHEN s.authors = '{}' THEN e.authors ELSE s.authors END,
             author_roles = CASE WHEN s.authors = '{}' THEN e.author_roles ELSE s.author_roles END,
-            isbn13 = coalesce(e.isbn13, s.isbn13),
+            isbn13 = \(newISBN),
             publisher = coalesce(s.publisher, e.publisher),
             published_date = coalesce(s.published_date, e.published_date),
             language = coalesce(s.language, e.language),
@@ -191,7 +199,7 @@ extension CatalogImport {
                 coalesce(s.series_position, e.series_position),
                 CASE WHEN s.authors = '{}' THEN e.authors ELSE s.authors END,
                 CASE WHEN s.authors = '{}' THEN e.author_roles ELSE s.author_roles END,
-                coalesce(e.isbn13, s.isbn13),
+                \(newISBN),
                 coalesce(s.publisher, e.publisher),
                 coalesce(s.published_date, e.published_date),
                 coalesce(s.language, e.language),

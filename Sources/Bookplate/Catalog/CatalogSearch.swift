@@ -72,7 +72,8 @@ struct CatalogSearch: FieldLoader {
                 return results[rows]
             }
             var rows = try await readCatalog()
-            if rows.count == 0, try await ExternalEditions.fetch([isbn], for: request).isEmpty {
+            if rows.count == 0 {
+                _ = try await ExternalEditions.fetch([isbn], for: request)
                 rows = try await readCatalog()
             }
             return page(rows, after == nil ? rows.count : 0, after)

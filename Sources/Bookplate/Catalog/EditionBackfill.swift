@@ -106,7 +106,8 @@ package struct EditionBackfill {
                         EditionFacts.save.statement.text, facts.parameters
                     ).decode(Bool.self)
                     guard isSaved.first == true else {
-                        // A request has locked it. It stays due.
+                        // A request has locked it for a moment. It stays due, and later ones are saved.
+                        try connection.execute("SELECT set_config('app.catalog_locked', '', true)")
                         progress.unavailable += 1
                         continue
                     }

@@ -39,8 +39,7 @@ extension ExternalEditions {
         found.sort { $0.isbn.description < $1.isbn.description }
         var locked: [EditionFacts] = []
         if !found.isEmpty {
-            // A reader waits, so the next search saves the editions that another transaction has locked.
-            locked = try await save(found.map(\.facts), within: .zero, for: request)
+            locked = try await save(found.map(\.facts), within: searchSavingTime, for: request)
         }
         if search.failures.isEmpty, locked.isEmpty {
             parameters.append(int32: searchSeconds)

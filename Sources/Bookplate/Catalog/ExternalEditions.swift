@@ -10,6 +10,8 @@ enum ExternalEditions {
     private static let savedMax = 10
     /// How long a request tries to save editions that other transactions have locked.
     private static let savingTime = Duration.seconds(8)
+    /// The same for a search, whose books are only suggestions.
+    static let searchSavingTime = Duration.seconds(1)
     private static let savingPause = Duration.milliseconds(200)
 
     /// Looks up ISBNs at the sources and saves the editions that they know in the catalog.
@@ -56,11 +58,11 @@ enum ExternalEditions {
 
     /// Saves editions in the catalog, a few in each transaction.
     ///
-    /// Another transaction, such as an import of the catalog, may have locked some of them. These, and others that were not saved
-    /// because of them, are tried again until the time is over: one at a time, so that none stops another.
+    /// Another transaction, such as an import of the catalog, may have locked some of them. A transaction that finds one saves no
+    /// later one, so these are saved by the next transaction. The locked ones are tried again until the time is over.
     ///
     /// - Parameters:
-    ///   - time: How long to try; zero for one attempt.
+    ///   - time: How long to try. Without a locked edition, all are saved, however long it takes.
     ///   - appendMore: Appends further statements to each transaction, given the editions that it saves.
     /// - Returns: The editions that were not saved.
     static func save(
@@ -68,25 +70,24 @@ enum ExternalEditions {
         _ appendMore: (_ editions: [EditionFacts], _ pipeline: inout Pipeline) -> Void = { _, _ in }
     ) async throws(BookplateError) -> [EditionFacts] {
         let end = ContinuousClock.now + time
-        var waiting = editions[...]
+        var waiting = editions
         var locked: [EditionFacts] = []
-        var countMax = savedMax
         repeat {
-            let batch = Array(waiting.prefix(countMax))
-            waiting = waiting.dropFirst(countMax)
+            let batch = Array(waiting.prefix(savedMax))
             let (results, keys) = try await request.write { pipeline, _ in
                 let keys = EditionFacts.append(batch, to: &pipeline)
                 appendMore(batch, &pipeline)
                 return keys
             }
-            for (edition, key) in zip(batch, keys) where results[key].first != true {
-                locked.append(edition)
-            }
-            if waiting.isEmpty, !locked.isEmpty, ContinuousClock.now < end {
+            let unsaved = zip(batch, keys).filter { results[$0.1].first != true }.map(\.0)
+            locked += unsaved.prefix(1)
+            waiting = Array(unsaved.dropFirst() + waiting.dropFirst(batch.count))
+            guard locked.isEmpty || ContinuousClock.now < end else { break }
+            if waiting.isEmpty, !locked.isEmpty {
                 try? await Task.sleep(for: savingPause)
-                (waiting, locked, countMax) = (locked[...], [], 1)
+                (waiting, locked) = (locked, [])
             }
-        } while !waiting.isEmpty && (countMax > 1 || ContinuousClock.now < end)
+        } while !waiting.isEmpty
         return locked + waiting
     }
 

@@ -112,7 +112,8 @@ struct EditionCovers: Sendable {
         coverSources.links(links.compactMap { CoverCandidate(link: $0) })
     }
 
-    /// Looks up an edition for the URLs of its images. Saves its other data in the catalog, too.
+    /// Looks up an edition for the URLs of its images. Saves its other data in the catalog, too, unless another transaction has locked
+    /// the edition: the data is only a by-product.
     private func lookUp(
         _ isbn: ISBN, in job: JobContext, _ failures: inout Failures
     ) async throws(JobError) -> [CoverLink] {
