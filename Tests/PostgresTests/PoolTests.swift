@@ -1,4 +1,5 @@
 import NIOCore
+import Synchronization
 import Testing
 
 @testable import Postgres
@@ -97,6 +98,105 @@ import Testing
             }
             try blocker.execute("SELECT pg_advisory_unlock(1)")
             _ = try await slow
+        }
+    }
+
+    private static let reader = UUID(high: 0, low: 1)
+    private static let other = UUID(high: 0, low: 2)
+
+    private func pipeline(_ statement: Statement, of owner: UUID?, isReadOnly: Bool) -> Pipeline {
+        var pipeline = Pipeline.one(statement, isReadOnly: isReadOnly)
+        pipeline.owner = owner
+        return pipeline
+    }
+
+    /// The pipelines that wait for the lock would fill all connections if they were not limited, and the others would time out.
+    @Test(arguments: [true, false])
+    func ownerWhoseStatementsAreBlockedDoesNotDelayOthers(areReads: Bool) async throws {
+        try await withPool(
+            database,
+            {
+                $0.connectionCount = 3
+                $0.statementTimeout = .zero
+            }
+        ) { pool async throws in
+            try await waitUntil("three connections are ready") {
+                await pool.metrics().readyConnectionCount == 3
+            }
+            let blocker = try database.admin()
+            try blocker.execute("SELECT pg_advisory_lock(1)")
+            let blocked = pipeline(
+                "SELECT pg_advisory_xact_lock(1)", of: Self.reader, isReadOnly: areReads)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<40 {
+                    group.addTask(executorPreference: pool.executor) {
+                        _ = try await pool.run(blocked)
+                    }
+                }
+                try await waitUntil("the others of them wait for their turn") {
+                    await pool.metrics().queuedCount == 40 - 16
+                }
+                for _ in 0..<20 {
+                    let quick = pipeline("SELECT 1", of: Self.other, isReadOnly: areReads)
+                    async let first = pool.run(quick)
+                    async let second = pool.run(quick)
+                    _ = try await (first, second)
+                }
+                let busyCount = await pool.executor.perform {
+                    pool.state.members.count { $0.inFlightCount > 0 }
+                }
+                #expect(busyCount == 1)
+                try blocker.execute("SELECT pg_advisory_unlock(1)")
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func queueOfOneOwnerIsLimited() async throws {
+        try await withPool(
+            database,
+            {
+                $0.connectionCount = 1
+                $0.pipelinesInFlightMax = 1
+                $0.pipelinesQueuedOfOwnerMax = 2
+            }
+        ) { pool async throws in
+            _ = try await pool.rows("SELECT 1")
+            let blocker = try database.admin()
+            try blocker.execute("SELECT pg_advisory_lock(1)")
+            let blocked = pipeline(
+                "SELECT pg_advisory_xact_lock(1)", of: Self.reader, isReadOnly: false)
+            try await withThrowingTaskGroup(of: PostgresError?.self) { group in
+                for _ in 0..<5 {
+                    group.addTask(executorPreference: pool.executor) {
+                        do throws(PostgresError) {
+                            _ = try await pool.run(blocked)
+                            return nil
+                        } catch {
+                            return error
+                        }
+                    }
+                }
+                for _ in 0..<2 { #expect(try await group.next() == .poolExhausted) }
+                async let other = pool.run(
+                    pipeline("SELECT 1", of: Self.other, isReadOnly: true))
+                try blocker.execute("SELECT pg_advisory_unlock(1)")
+                _ = try await other
+                while let error = try await group.next() { #expect(error == nil) }
+            }
+        }
+    }
+
+    @Test func timeOfPipelinesIsReported() async throws {
+        try await withPool(database) { pool async throws in
+            let nanoseconds = Atomic<Int64>(0)
+            let statistics = Statistics { nanoseconds.add($0, ordering: .relaxed) }
+            for _ in 0..<2 {
+                var pipeline = Pipeline(statistics: statistics)
+                pipeline.append("SELECT pg_sleep(0.02)")
+                _ = try await pool.run(pipeline)
+            }
+            #expect(nanoseconds.load(ordering: .relaxed) >= 40_000_000)
         }
     }
 

@@ -216,6 +216,91 @@ struct SplitMix: RandomNumberGenerator {
         #expect(state.memberForPipeline() == nil)
     }
 
+    // MARK: Fair shares
+
+    private let reader = UUID(high: 0, low: 1)
+    private let other = UUID(high: 0, low: 2)
+
+    /// Sends as many pipelines of an owner as it can have in flight, and returns their connections.
+    private func fill(
+        _ state: inout PoolState, of owner: UUID, isWrite: Bool = false
+    ) -> [Int] {
+        var indexes: [Int] = []
+        while let index = state.memberForPipeline(of: owner, isWrite: isWrite) {
+            _ = state.sent(on: index, of: owner, isWrite: isWrite)
+            indexes.append(index)
+        }
+        return indexes
+    }
+
+    @Test(arguments: [(1, 1), (2, 1), (3, 1), (5, 1), (6, 2), (16, 5)])
+    func ownerUsesAThirdOfTheConnections(memberCount: Int, share: Int) {
+        var state = state(Array(repeating: 0, count: memberCount))
+        let indexes = fill(&state, of: reader)
+        #expect(Set(indexes).count == share)
+        #expect(indexes.count == share * 4)
+        #expect((state.memberForPipeline(of: other) != nil) == (memberCount > 1))
+        // The share moves on when its connections have nothing of the owner any more.
+        for index in indexes {
+            state.removed(from: index, of: reader, isWrite: false, isCostly: false)
+        }
+        #expect(state.members.allSatisfy { $0.inFlightCount == 0 })
+        #expect(fill(&state, of: reader).count == share * 4)
+    }
+
+    @Test func writesOfAnOwnerFollowEachOtherOnOneConnection() {
+        var state = state(Array(repeating: 0, count: 6))
+        let writes = fill(&state, of: reader, isWrite: true)
+        #expect(Set(writes).count == 1)
+        #expect(writes.count == 4)
+        // Its reads may use the rest of its share.
+        #expect(state.memberForPipeline(of: reader) != nil)
+        for index in writes {
+            state.removed(from: index, of: reader, isWrite: true, isCostly: false)
+        }
+        state.members[writes[0]].inFlightCount = 3
+        #expect(state.memberForPipeline(of: reader, isWrite: true) != writes[0])
+    }
+
+    @Test func nothingIsSentBehindACostlyPipeline() {
+        var state = state([0, 0, 0])
+        state.took(PoolState.costlyNanoseconds, of: reader)
+        let index = state.memberForPipeline(of: reader) ?? -1
+        let isCostly = state.sent(on: index, of: reader, isWrite: false)
+        #expect(isCostly)
+        #expect(state.memberForPipeline(of: reader) == nil)
+        #expect(Set(fill(&state, of: other)).contains(index) == false)
+        #expect(!fill(&state, of: UUID(high: 0, low: 3)).contains(index))
+        state.removed(from: index, of: reader, isWrite: false, isCostly: isCostly)
+        #expect(state.memberForPipeline(of: UUID(high: 0, low: 4)) == index)
+    }
+
+    @Test func ownerIsCostlyWhileItsPipelinesTakeLongOnAverage() {
+        var state = state([0])
+        state.took(PoolState.costlyNanoseconds - 1, of: reader)
+        #expect(!state.isCostly(reader))
+        state.took(PoolState.costlyNanoseconds * 2, of: reader)
+        state.took(0, of: reader)
+        #expect(state.isCostly(reader))
+        for _ in 0..<3 { state.took(0, of: reader) }
+        #expect(!state.isCostly(reader))
+    }
+
+    @Test func numberOfCostlyOwnersIsLimited() {
+        var state = state([0])
+        for low in 0..<UInt64(PoolState.costlyOwnersMax) {
+            state.took(.max / 8, of: UUID(high: 1, low: low))
+        }
+        state.took(.max / 8, of: reader)
+        #expect(!state.isCostly(reader))
+    }
+
+    @Test func limitsTheQueueOfAnOwner() {
+        let state = PoolState(memberCount: 1, inFlightMax: 1, queuedMax: 10, queuedOfOwnerMax: 3)
+        #expect(state.mayQueue(queuedCount: 9, ownCount: 2))
+        #expect(!state.mayQueue(queuedCount: 9, ownCount: 3))
+    }
+
     @Test func limitsTheQueue() {
         #expect(state([0]).mayQueue(queuedCount: 1))
         #expect(!state([0]).mayQueue(queuedCount: 2))
@@ -304,5 +389,60 @@ struct SplitMix: RandomNumberGenerator {
         #expect(throws: Self.failure) {
             try modes.pooler(at: "b") { () throws(PostgresError) in throw Self.failure }
         }
+    }
+}
+
+@Suite struct FairQueueTests {
+    private func removeAll(
+        _ queue: inout FairQueue<String, Int>, where isReady: (Int) -> Bool = { _ in true }
+    ) -> [Int] {
+        var elements: [Int] = []
+        while let (element, _) = queue.removeFirst(where: { isReady($0) ? true : nil }) {
+            elements.append(element)
+        }
+        return elements
+    }
+
+    @Test func ownersTakeTurns() {
+        var queue = FairQueue<String, Int>()
+        for element in 1...4 { queue.append(element, of: "a") }
+        queue.append(10, of: "b")
+        queue.append(20, of: "c")
+        queue.append(21, of: "c")
+        #expect(queue.count == 7)
+        #expect(queue.count(of: "a") == 4)
+        #expect(removeAll(&queue) == [1, 10, 20, 2, 21, 3, 4])
+        #expect(queue.isEmpty)
+    }
+
+    @Test func ownerThatMustWaitKeepsItsOrderAndDoesNotHoldUpOthers() {
+        var queue = FairQueue<String, Int>()
+        for element in [1, 2] { queue.append(element, of: "a") }
+        for element in [10, 20] { queue.append(element, of: "b") }
+        #expect(removeAll(&queue) { $0 >= 10 } == [10, 20])
+        #expect(removeAll(&queue) == [1, 2])
+    }
+
+    @Test func elementThatIsPutBackIsNext() {
+        var queue = FairQueue<String, Int>()
+        for element in [1, 2] { queue.append(element, of: "a") }
+        queue.append(10, of: "b")
+        queue.prepend(9, of: "b")
+        queue.prepend(0, of: "c")
+        #expect(removeAll(&queue) == [0, 9, 1, 10, 2])
+    }
+
+    @Test func removedElementsAreNotCounted() {
+        var queue = FairQueue<String, Int>()
+        for element in 1...4 { queue.append(element, of: "a") }
+        queue.append(2, of: "b")
+        queue.removeAll { $0.isMultiple(of: 2) }
+        #expect(queue.count == 2)
+        #expect(queue.count(of: "b") == 0)
+        queue.append(4, of: "b")
+        #expect(removeAll(&queue) == [1, 4, 3])
+        queue.append(1, of: "a")
+        queue.removeAll()
+        #expect(queue.isEmpty && removeAll(&queue) == [])
     }
 }

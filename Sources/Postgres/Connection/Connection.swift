@@ -31,6 +31,9 @@ final class Connection: LinkOwner {
     /// The approximate size of the part of the next result that libpq has read, in bytes.
     private var incompleteBytes = 0
 
+    /// When the server could begin with the first unit in flight: when it was sent, or when the one before it finished.
+    private var firstStart = NIODeadline.now()
+
     /// Whether the server has ended the wait of a commit for a synchronous standby. It concerns the first pipeline in flight.
     private var hasGivenUpStandby = false
 
@@ -119,6 +122,7 @@ extension Connection {
             largeCount += 1
             link.setPatient(true)
         }
+        if inFlight.count == 0 { firstStart = .now() }
         var isSent = true
         names.removeAll(keepingCapacity: true)
         for step in steps {
@@ -290,7 +294,9 @@ extension Connection {
             // The cancel request was meant for the previous pipeline, which finished before it arrived.
             submission.isRetryable = true
         }
-        pool.memberFinished(index, submission)
+        let start = firstStart
+        firstStart = .now()
+        pool.memberFinished(index, submission, after: (firstStart - start).nanoseconds)
     }
 }
 

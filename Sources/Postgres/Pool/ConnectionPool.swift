@@ -6,16 +6,15 @@ import NIOCore
 /// **State.** A fixed number of connections, each in pipeline mode with at most `pipelinesInFlightMax`
 /// pipelines in flight, and one bounded queue of pipelines that no connection can take yet.
 ///
-/// **Invariant.** The queue is empty as long as a ready connection has capacity. Callers never reserve
-/// a connection: pipelines of many callers share each connection, so a caller waits for a free
-/// connection only when all of them are full.
+/// **Invariant.** A pipeline waits in the queue only while all ready connections are full, or its owner has its share of them
+/// (`PoolState`). Callers never reserve a connection: pipelines of many callers share each connection.
 ///
 /// **Steps.**
 /// 1. `run` sends the pipeline on the connection that `PoolState` selects: one that is not slow, then
-///    the one with the fewest pipelines in flight. If all are full it goes to the end of the queue, and
+///    the one with the fewest pipelines in flight. If there is none it goes to the end of its owner's queue, and
 ///    if the queue is full as well it fails with `.poolExhausted`.
 /// 2. When a pipeline finishes, its caller is resumed, and the connection takes the next pipeline from
-///    the queue.
+///    the queue, in which the owners take turns (`FairQueue`).
 /// 3. When a connection is lost, its read-only pipelines return to the front of the queue, once each.
 ///    The others fail with `.connectionLost`, because they may or may not have been committed.
 /// 4. While no connection is open, pipelines wait in the queue, for at most `outageGrace`.
@@ -36,7 +35,7 @@ package final class ConnectionPool: @unchecked Sendable {
     private let readiness: any Readiness
     private var connections: [Connection] = []
     private(set) var state: PoolState
-    private var queue = CircularBuffer<Submission>()
+    private var queue = FairQueue<UUID?, Submission>()
     private var notifications = NotificationQueue()
     private var notifier: Task<Void, Never>?
     /// When the last open connection was lost, or when the first attempt to connect failed; nil while one is open.
@@ -62,7 +61,8 @@ package final class ConnectionPool: @unchecked Sendable {
         state = PoolState(
             memberCount: configuration.connectionCount,
             inFlightMax: configuration.pipelinesInFlightMax,
-            queuedMax: configuration.pipelinesQueuedMax)
+            queuedMax: configuration.pipelinesQueuedMax,
+            queuedOfOwnerMax: configuration.pipelinesQueuedOfOwnerMax)
         for index in state.members.indices {
             connections.append(
                 Connection(configuration, index: index, pool: self, on: executor, readiness))
@@ -122,7 +122,7 @@ package final class ConnectionPool: @unchecked Sendable {
         await executor.perform {
             if self.isClosed { return }
             self.isClosed = true
-            for submission in self.queue { submission.resume(.failure(.closed)) }
+            for submission in self.queue.elements { submission.resume(.failure(.closed)) }
             for connection in self.connections { connection.close() }
             self.queue.removeAll()
             self.connections = []
@@ -161,12 +161,16 @@ extension ConnectionPool {
 
     private func sendOrQueue(_ submission: Submission) {
         if refuses(submission) { return }
-        if let index = state.memberForPipeline() {
+        let owner = submission.pipeline.owner
+        let ownCount = queue.count(of: owner)
+        if ownCount == 0, let index = state.memberForPipeline(submission.pipeline) {
             send(submission, on: index)
         } else if hasOutage(at: .now()) {
             submission.resume(.failure(queueTimeoutError))
-        } else if state.mayQueue(queuedCount: queue.count) {
-            queue.append(submission)
+        } else if state.mayQueue(
+            queuedCount: queue.count, ownCount: owner == nil ? 0 : ownCount)
+        {
+            queue.append(submission, of: owner)
             startTicking()
         } else {
             counters.refusedCount += 1
@@ -198,7 +202,8 @@ extension ConnectionPool {
     }
 
     private func send(_ submission: Submission, on index: Int) {
-        state.members[index].inFlightCount += 1
+        submission.isCostly = state.sent(
+            on: index, of: submission.pipeline.owner, isWrite: !submission.pipeline.isReadOnly)
         if submission.pipeline.mayWaitForStandby { writesInFlightCount += 1 }
         counters.pipelineCount += 1
         counters.statementCount += submission.pipeline.count
@@ -206,10 +211,21 @@ extension ConnectionPool {
         startTicking()
     }
 
+    /// Records that a connection no longer has a pipeline.
+    private func removed(_ submission: Submission, from index: Int) {
+        state.removed(
+            from: index, of: submission.pipeline.owner, isWrite: !submission.pipeline.isReadOnly,
+            isCostly: submission.isCostly)
+        if submission.pipeline.mayWaitForStandby { writesInFlightCount -= 1 }
+    }
+
     /// Sends queued pipelines while a connection has capacity.
     private func drainQueue() {
-        while !queue.isEmpty, let index = state.memberForPipeline() {
-            let submission = queue.removeFirst()
+        while !queue.isEmpty, state.hasCapacity,
+            let (submission, index) = queue.removeFirst(where: {
+                state.memberForPipeline($0.pipeline)
+            })
+        {
             // Writes may have been abandoned since it was queued.
             if submission.isAbandoned || refuses(submission) { continue }
             send(submission, on: index)
@@ -226,12 +242,14 @@ extension ConnectionPool {
         drainQueue()
     }
 
-    func memberFinished(_ index: Int, _ submission: Submission) {
-        state.members[index].inFlightCount -= 1
+    /// - Parameter nanoseconds: How long the server has executed the pipeline.
+    func memberFinished(_ index: Int, _ submission: Submission, after nanoseconds: Int64) {
+        removed(submission, from: index)
         state.members[index].isBlocked = false
-        if submission.pipeline.mayWaitForStandby {
-            writesInFlightCount -= 1
-            if submission.failure == nil { abandonedWriteCount = 0 }
+        if let owner = submission.pipeline.owner { state.took(nanoseconds, of: owner) }
+        submission.pipeline.statistics?.count(databaseNanoseconds: nanoseconds)
+        if submission.pipeline.mayWaitForStandby, submission.failure == nil {
+            abandonedWriteCount = 0
         }
         if submission.isRetryable, retry(submission) {
             // It is at the front of the queue and is sent below.
@@ -270,10 +288,9 @@ extension ConnectionPool {
         state.members[index].isReady = false
         state.members[index].isSlow = false
         state.members[index].isBlocked = false
-        state.members[index].inFlightCount = 0
+        for submission in submissions { removed(submission, from: index) }
         counters.lostConnectionCount += 1
         noteOutage(at: .now())
-        writesInFlightCount -= submissions.count { $0.pipeline.mayWaitForStandby }
         for submission in submissions.reversed() {
             if submission.pipeline.isReadOnly, retry(submission) { continue }
             submission.resume(.failure(.connectionLost(reason)))
@@ -290,7 +307,7 @@ extension ConnectionPool {
         guard !submission.isAbandoned, submission.retryCount == 0, !isClosed else { return false }
         submission.prepareToRetry()
         counters.retryCount += 1
-        queue.prepend(submission)
+        queue.prepend(submission, of: submission.pipeline.owner)
         startTicking()
         return true
     }
@@ -315,7 +332,7 @@ extension ConnectionPool {
         if connections.contains(where: { $0.failure != nil }) { noteOutage(at: now) }
         let failure = queueTimeoutError
         if hasOutage(at: now) {
-            for submission in queue { submission.resume(.failure(failure)) }
+            for submission in queue.elements { submission.resume(.failure(failure)) }
             queue.removeAll()
         } else {
             queue.removeAll { $0.expire(at: now, with: failure) }
@@ -351,5 +368,11 @@ extension ConnectionPool {
         if state.members.contains(where: \.isReady) { return .timeout }
         return .connectFailed(
             connections.lazy.compactMap(\.failure).first ?? "no connection was opened in time")
+    }
+}
+
+extension PoolState {
+    fileprivate func memberForPipeline(_ pipeline: Pipeline) -> Int? {
+        memberForPipeline(of: pipeline.owner, isWrite: !pipeline.isReadOnly)
     }
 }

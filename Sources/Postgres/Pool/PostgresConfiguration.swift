@@ -10,6 +10,8 @@ package struct PostgresConfiguration: Sendable {
     package var pipelinesInFlightMax = 16
     /// The maximum number of pipelines that wait for a connection of one pool; more are rejected.
     package var pipelinesQueuedMax = 1024
+    /// The maximum number of pipelines of one owner that wait for a connection of one pool; more are rejected.
+    package var pipelinesQueuedOfOwnerMax = 128
     /// The maximum number of statements kept prepared on one connection.
     package var preparedStatementsMax = 500
     /// The maximum time from `run` to the result, unless the pipeline has its own timeout.

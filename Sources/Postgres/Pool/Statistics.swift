@@ -1,11 +1,15 @@
 import Synchronization
 
-/// Counts the statements and round trips of the pipelines it is attached to.
+/// Counts the statements and round trips of the pipelines it is attached to, and the time that they take.
 package final class Statistics: Sendable {
     private let statements = Atomic<Int>(0)
     private let roundTrips = Atomic<Int>(0)
+    /// Called when a pipeline has finished, with the time in nanoseconds for which it has occupied the database server.
+    private let onDatabaseTime: (@Sendable (Int64) -> Void)?
 
-    package init() {}
+    package init(onDatabaseTime: (@Sendable (Int64) -> Void)? = nil) {
+        self.onDatabaseTime = onDatabaseTime
+    }
 
     /// The number of statements sent. The pool's own commands, such as preparing a statement, do not count.
     package var statementCount: Int { statements.load(ordering: .relaxed) }
@@ -17,4 +21,6 @@ package final class Statistics: Sendable {
         statements.add(count, ordering: .relaxed)
         roundTrips.add(1, ordering: .relaxed)
     }
+
+    func count(databaseNanoseconds: Int64) { onDatabaseTime?(databaseNanoseconds) }
 }

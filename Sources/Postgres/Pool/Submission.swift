@@ -13,6 +13,8 @@ final class Submission: @unchecked Sendable {
     private var continuation: UnsafeContinuation<Outcome, Never>?
     /// How many times it was sent again.
     private(set) var retryCount = 0
+    /// Whether its owner was costly when it was sent; see `PoolState`.
+    var isCostly = false
     /// Whether a cancel request was sent for it.
     var isCancelRequested = false
     /// Whether it failed without any effect and for a temporary reason, so that it may be sent again.
