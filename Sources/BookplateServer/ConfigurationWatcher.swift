@@ -56,6 +56,7 @@ extension RateLimits.Settings {
             refreshes: some(limits.refreshesPerMinuteMax),
             guests: some(limits.guestsPerMinuteMax),
             guestsOfTenant: some(limits.tenantGuestsPerMinuteMax),
-            signInsOfUserPerHour: some(limits.signInsPerMinuteMax).map { $0 * 4 })
+            signInsOfUserPerHour: some(limits.signInsPerMinuteMax).map { $0 * 4 },
+            nanosecondsPerUnit: RateLimits.nanosecondsPerUnit)
     }
 }

@@ -16,12 +16,17 @@ package final class RequestContext: RowContext {
     let address: RateKey?
     /// The caller; nil for an anonymous request. Signing in sets it.
     var viewer: Viewer? {
-        didSet { if let viewer { services.replica?.changed(viewer.userID) } }
+        didSet {
+            charges.become(viewer)
+            if let viewer { services.replica?.changed(viewer.userID) }
+        }
     }
     /// The files of a multipart request.
     var uploads: [[UInt8]] = []
-    /// Counts the statements and round trips of this request.
-    package let statistics = Statistics()
+    /// Charges the work of this request to the rate limits.
+    let charges: RequestCharges
+    /// Counts the statements and round trips of this request. Their time is charged.
+    package let statistics: Statistics
     /// Records the execution, if a developer requested an explanation.
     let explanation: Explanation?
     /// Whether the server cancelled the request because it took too long.
@@ -51,9 +56,11 @@ package final class RequestContext: RowContext {
     ///   - mayReadReplica: Whether reads may use the replica, as for queries.
     ///   - rowBytesMax: The maximum memory of the rows that its levels load; nil for no limit.
     ///   - mayLeave: Whether the request may go to another database, where the account of its caller is.
-    package init(
+    ///   - charges: What the request has been charged so far; nil for a request that was not charged.
+    init(
         viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
-        address: RateKey? = nil, isExplained: Bool = false, mayReadReplica: Bool = false,
+        address: RateKey? = nil, charges: RequestCharges? = nil, isExplained: Bool = false,
+        mayReadReplica: Bool = false,
         rowBytesMax: Int? = nil, mayLeave: Bool = true,
         hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) {
@@ -66,6 +73,9 @@ package final class RequestContext: RowContext {
         self.database = database
         self.requestID = requestID
         self.address = address
+        let charges = charges ?? RequestCharges(services, viewer, address)
+        self.charges = charges
+        statistics = Statistics { charges.spend(nanoseconds: $0) }
         explanation = isExplained ? Explanation() : nil
         readPool = mayReadReplica ? nil : database
         level = Level()
@@ -111,34 +121,12 @@ package final class RequestContext: RowContext {
     ///
     /// - Throws: `.rateLimited` if the caller does not have enough units. Nothing is charged then.
     func charge(_ units: Int) throws(BookplateError) {
-        let viewer = try caller()
-        let state = services.rates.take(
-            units, viewer: viewer, address: address,
-            tenantMax: services.accounts.tenants.requestsPerMinuteMax(of: viewer.tenantID))
-        guard let state, !state.isAllowed else { return }
-        throw .rateLimited(retryAfterSeconds: state.waitSeconds)
+        _ = try caller()
+        try charges.charge(units)
     }
 
-    /// Charges at most `units`, as many as the caller has left, and returns those that `work` did not use.
-    ///
-    /// - Parameter work: Gets the number of available units. Returns the number of used units and its result.
-    func charge<Value>(
-        upTo units: Int,
-        _ work: (Int) async throws(BookplateError) -> (used: Int, value: Value)
-    ) async throws(BookplateError) -> Value {
-        let viewer = try caller()
-        let tenantMax = services.accounts.tenants.requestsPerMinuteMax(of: viewer.tenantID)
-        let taken = services.rates.takeSome(
-            units, viewer: viewer, address: address, tenantMax: tenantMax)
-        var used = 0
-        defer {
-            services.rates.putBack(
-                taken - used, viewer: viewer, address: address, tenantMax: tenantMax)
-        }
-        let result = try await work(taken)
-        used = result.used
-        return result.value
-    }
+    /// The owner of pipelines without a caller.
+    private var owner: UUID? { viewer?.userID ?? address?.id }
 
     // MARK: - Queries
 
@@ -274,7 +262,7 @@ package final class RequestContext: RowContext {
     func anonymous<Keys>(
         _ fill: (inout Pipeline) -> Keys
     ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
-        var pipeline = Pipeline(statistics: statistics)
+        var pipeline = Pipeline(owner: owner, statistics: statistics)
         let keys = fill(&pipeline)
         pipeline.append(Self.waitForStandby)
         let rows = try await run(pipeline, asCaller: false)
@@ -290,7 +278,7 @@ package final class RequestContext: RowContext {
     func anonymous<Row>(
         isReadOnly: Bool = false, _ fill: (inout Pipeline) -> ResultKey<Row>
     ) async throws(BookplateError) -> [Row] {
-        var pipeline = Pipeline(isReadOnly: isReadOnly, statistics: statistics)
+        var pipeline = Pipeline(isReadOnly: isReadOnly, owner: owner, statistics: statistics)
         let key = fill(&pipeline)
         if !isReadOnly { pipeline.append(Self.waitForStandby) }
         return PipelineResults(try await run(pipeline, asCaller: false))[key]
@@ -347,7 +335,8 @@ package final class RequestContext: RowContext {
     /// request has done that yet. Several pipelines that run at the same time do it each, so none returns rows of an ended
     /// session.
     private func makePipeline(for viewer: Viewer, isReadOnly: Bool) -> Pipeline {
-        var pipeline = Pipeline(isReadOnly: isReadOnly, statistics: statistics)
+        var pipeline = Pipeline(
+            isReadOnly: isReadOnly, owner: viewer.userID, statistics: statistics)
         var parameters = Parameters.of(viewer.userID, viewer.tenantID)
         if isReadOnly, checkedViewer == viewer {
             pipeline.append(Self.continueReadOnly, parameters)

@@ -60,11 +60,6 @@ extension RequestRunner {
 
     /// Charges the authentication of a WebSocket to the user if the token is valid, and to the address otherwise.
     private func charge(_ viewer: Viewer?, _ address: RateKey?) throws(BookplateError) {
-        var gate = RateGate(services, viewer, address)
-        do throws(RequestErrors) {
-            try gate.charge(1)
-        } catch {
-            throw .rateLimited(retryAfterSeconds: gate.state?.waitSeconds ?? 1)
-        }
+        try RequestCharges(services, viewer, address).charge(1)
     }
 }

@@ -7,11 +7,12 @@ import NIOCore
 extension RequestRunner {
     /// Executes a subscription.
     func subscribe(
-        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
+        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?,
+        _ charges: RequestCharges
     ) async throws(DocumentTexts.Refusal) -> ResponseStream {
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
-            rowBytesMax: limits.rowBytesMax, hasTimedOut: request.hasTimedOut)
+            charges: charges, rowBytesMax: limits.rowBytesMax, hasTimedOut: request.hasTimedOut)
         countUsage(planned, request, viewer)
         do throws(BookplateError) {
             try await context.goToCallersDatabase()
@@ -46,9 +47,10 @@ extension RequestRunner {
 
     /// Executes an operation with `@defer` or `@stream`. It is measured when the last part of its response is complete.
     func runIncrementally(
-        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
+        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?,
+        _ charges: RequestCharges
     ) async -> (GraphQLResponse, rest: ResponseStream?) {
-        let context = makeContext(request, planned, viewer)
+        let context = makeContext(request, planned, viewer, charges)
         countUsage(planned, request, viewer)
         let executionStart = ContinuousClock.now
         let (first, rest) = await GraphQL.executeIncrementally(

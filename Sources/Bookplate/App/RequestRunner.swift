@@ -49,28 +49,29 @@ package final class RequestRunner: GraphQLService {
             }
         }
         let viewer = token?.viewer ?? self.viewer(of: request.bearerToken, request.requestID)
-        var gate = RateGate(services, viewer, address)
+        let charges = RequestCharges(services, viewer, address)
         var response: GraphQLResponse
         do throws(DocumentTexts.Refusal) {
-            let planned = try await plan(request, token, &gate)
+            let planned = try await plan(request, token, charges)
             if planned.plan.kind == .subscription {
                 guard !request.expectsSingleResponse else {
                     throw .request(RequestErrors([.subscriptionNeedsStream]))
                 }
-                return .responses(try await subscribe(request, planned, viewer))
+                return .responses(try await subscribe(request, planned, viewer, charges))
             }
             if planned.plan.isIncremental, !planned.isRefused(request) {
-                let (first, rest) = await runIncrementally(request, planned, viewer)
+                let (first, rest) = await runIncrementally(
+                    request, planned, viewer, charges)
                 response = first
-                response.rateLimit = gate.state.map { RateLimitStatus($0) }
+                response.rateLimit = charges.limit.map { RateLimitStatus($0) }
                 if let rest { return .incremental(response, rest: rest) }
                 return .response(response)
             }
-            response = await run(request, planned, viewer)
+            response = await run(request, planned, viewer, charges)
         } catch {
             response = refused(error, request)
         }
-        response.rateLimit = gate.state.map { RateLimitStatus($0) }
+        response.rateLimit = charges.limit.map { RateLimitStatus($0) }
         return .response(response)
     }
 
@@ -110,12 +111,12 @@ package final class RequestRunner: GraphQLService {
 
     /// Finds the document of a request, plans its operation, and charges its cost.
     private func plan(
-        _ request: GraphQLRequest, _ token: KnownToken?, _ gate: inout RateGate
+        _ request: GraphQLRequest, _ token: KnownToken?, _ charges: RequestCharges
     ) async throws(DocumentTexts.Refusal) -> Planned {
         // Charge one unit before the document is read, and the rest when the cost of the operation is known.
         let errorBehavior: ErrorBehavior
         do throws(RequestErrors) {
-            try gate.charge(1)
+            try charge(1, charges)
             errorBehavior = acceptsOnError ? try request.errorBehavior() : .propagate
         } catch {
             throw .request(error)
@@ -139,7 +140,7 @@ package final class RequestRunner: GraphQLService {
             (plan, variables, cost) = try document.plan(
                 operationName: request.operationName, variables: request.variables ?? .null,
                 isIncremental: request.incrementalFormat != nil)
-            try gate.charge(cost / RateLimits.objectsPerUnit)
+            try charge(cost / RateLimits.objectsPerUnit, charges)
         } catch {
             throw .request(error)
         }
@@ -157,10 +158,19 @@ package final class RequestRunner: GraphQLService {
                 ])
         }
         let isKnown = documents.missCount == missesBefore
+        if !isKnown { charges.spend(nanoseconds: Int64((.now - start) / .nanoseconds(1))) }
         telemetry.lookedUp(isKnown: isKnown)
         return Planned(
             text: text, document: document, plan: plan, variables: variables, isKnown: isKnown,
             errorBehavior: errorBehavior, start: start)
+    }
+
+    private func charge(_ units: Int, _ charges: RequestCharges) throws(RequestErrors) {
+        do throws(BookplateError) {
+            try charges.charge(units)
+        } catch {
+            throw error.requestErrors(requestID: "")
+        }
     }
 
     /// - Throws: `.request` if a text is not one of the trusted documents to which a token is bound.
@@ -184,14 +194,15 @@ package final class RequestRunner: GraphQLService {
     }
 
     private func run(
-        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
+        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?,
+        _ charges: RequestCharges
     ) async -> GraphQLResponse {
         if planned.isRefused(request) {
             var response = refused([.mutationNeedsPOST])
             response.refusal = .mutationInReadOnlyRequest
             return response
         }
-        let context = makeContext(request, planned, viewer)
+        let context = makeContext(request, planned, viewer, charges)
         countUsage(planned, request, viewer)
         let executionStart = ContinuousClock.now
         let result = await GraphQL.execute(
@@ -220,11 +231,12 @@ package final class RequestRunner: GraphQLService {
     }
 
     func makeContext(
-        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?
+        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?,
+        _ charges: RequestCharges
     ) -> RequestContext {
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: request.requestID,
-            address: request.client.map { RateKey($0) },
+            address: request.client.map { RateKey($0) }, charges: charges,
             isExplained: isDevelopment && request.extensions?["explain"]?.boolean == true,
             mayReadReplica: planned.plan.kind == .query, rowBytesMax: limits.rowBytesMax,
             hasTimedOut: request.hasTimedOut)

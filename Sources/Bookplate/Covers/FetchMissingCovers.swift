@@ -29,7 +29,7 @@ extension Cover {
         // The request itself has been charged one unit, which pays for the first searches.
         let perUnit = RateLimits.searchesPerUnit
         func units(_ count: Int) -> Int { max(0, (count - 1) / perUnit) }
-        let queued = try await request.charge(upTo: units(Int(count))) {
+        let queued = try await request.charges.charge(upTo: units(Int(count))) {
             left throws(BookplateError) in
             let queuedCounts = try await request.write { pipeline, viewer in
                 pipeline.append(

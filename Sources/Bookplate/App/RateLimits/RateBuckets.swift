@@ -79,6 +79,25 @@ struct RateBuckets<Key: Hashable & Sendable>: Sendable {
         if taken[key, default: 0] >= Self.reportedMin { due.insert(key) }
     }
 
+    /// Takes units that a bucket may not contain, for work that has been done.
+    ///
+    /// - Parameter debtMax: The maximum number of units that the bucket may owe afterwards.
+    /// - Returns: The outcome of taking nothing more.
+    mutating func spend(
+        _ units: Int, of key: Key, _ rate: Rate, debtMax: Int, now: Int64
+    ) -> Outcome {
+        let full = max(fullAt[key] ?? now, now)
+        let capacity = Int64(rate.unitsPerMinute) * rate.nanosecondsPerUnit
+        let debtMax = Int64(min(max(debtMax, 0), rate.unitsPerMinute)) * rate.nanosecondsPerUnit
+        let cost = Int64(min(max(units, 0), 2 * rate.unitsPerMinute)) * rate.nanosecondsPerUnit
+        let after = max(full, min(full + cost, now + capacity + debtMax))
+        commit(
+            Outcome(
+                isAllowed: true, remaining: 0, waitNanoseconds: 0, fullAt: after,
+                cost: after - full), of: key, now: now)
+        return outcome(0, of: key, rate, now: now)
+    }
+
     /// Returns at most `countMax` buckets to report, and forgets what was taken from them.
     mutating func takeShares(countMax: Int) -> [Share] {
         let keys = due.prefix(countMax)

@@ -16,10 +16,14 @@ extension RateLimits {
         /// The maximum number of sign-ins of each user per hour, on all servers together.
         package var signInsOfUserPerHour: Int?
 
+        /// The time of the database, or of a thread that works for a request, that one unit pays for, in nanoseconds; nil if time
+        /// costs nothing.
+        package var nanosecondsPerUnit: Int64?
+
         package init(
             perCaller: Int? = nil, perAddress: Int? = nil, signIns: Int? = nil,
             refreshes: Int? = nil, guests: Int? = nil, guestsOfTenant: Int? = nil,
-            signInsOfUserPerHour: Int? = nil
+            signInsOfUserPerHour: Int? = nil, nanosecondsPerUnit: Int64? = nil
         ) {
             self.perCaller = perCaller
             self.perAddress = perAddress
@@ -28,6 +32,7 @@ extension RateLimits {
             self.guests = guests
             self.guestsOfTenant = guestsOfTenant
             self.signInsOfUserPerHour = signInsOfUserPerHour
+            self.nanosecondsPerUnit = nanosecondsPerUnit
         }
     }
 }

@@ -25,6 +25,11 @@ package final class RateLimits: Sendable {
         }
     }
 
+    /// The time of the database, or of a thread that works for a request, that each unit pays for on a server, in nanoseconds. With
+    /// 600 units per minute, one caller can use a tenth of one core.
+    package static let nanosecondsPerUnit: Int64 = 10_000_000
+    /// The longest time of one round trip that is charged, in nanoseconds.
+    static let nanosecondsMax: Int64 = 1_000_000_000
     /// The number of objects per unit. Each request costs one unit, and one more for each `objectsPerUnit` objects of its cost.
     package static let objectsPerUnit = 100
     /// The number of entries of a batch per additional unit.
@@ -77,6 +82,8 @@ package final class RateLimits: Sendable {
     private let guestsOfTenant: Rate?
     /// nil for no limit.
     let signInsPerHourMax: Int32?
+    /// See `Settings`.
+    let nanosecondsPerUnit: Int64?
     private let buckets = Mutex(Buckets())
     private let clock: @Sendable () -> Int64
 
@@ -92,6 +99,7 @@ package final class RateLimits: Sendable {
         guests = settings.guests.map(Rate.init(unitsPerMinute:))
         guestsOfTenant = settings.guestsOfTenant.map(Rate.init(unitsPerMinute:))
         signInsPerHourMax = settings.signInsOfUserPerHour.map(Int32.init(clamping:))
+        nanosecondsPerUnit = settings.nanosecondsPerUnit.map { max(1, $0) }
         self.clock = clock
     }
 
@@ -137,6 +145,35 @@ package final class RateLimits: Sendable {
             }
             if let addressOutcome, let address {
                 buckets.addresses.commit(addressOutcome, of: address, now: now)
+            }
+            return state
+        }
+    }
+
+    /// Takes units for work that has been done. The caller's bucket owes at most its size afterwards. The buckets of the address and
+    /// the tenant, which others share, owe nothing.
+    ///
+    /// - Returns: The state of the caller's bucket; nil if nothing is limited.
+    func spend(_ units: Int, viewer: Viewer?, address: RateKey?, tenantMax: Int?) -> State? {
+        guard perCaller != nil || perAddress != nil || tenantMax != nil else { return nil }
+        let now = clock()
+        return buckets.withLock { buckets in
+            var state: State?
+            if let perCaller, let caller = viewer.map({ RateKey($0.userID) }) ?? address {
+                let outcome = buckets.callers.spend(
+                    units, of: caller, perCaller, debtMax: perCaller.unitsPerMinute, now: now)
+                state = State(viewer == nil ? "address" : "user", perCaller, outcome)
+            }
+            if let perAddress, let address {
+                let outcome = buckets.addresses.spend(
+                    units, of: address, perAddress, debtMax: 0, now: now)
+                if state == nil { state = State("address", perAddress, outcome) }
+            }
+            if let tenantMax, let viewer {
+                let rate = Rate(unitsPerMinute: tenantMax)
+                let outcome = buckets.tenants.spend(
+                    units, of: RateKey(viewer.tenantID), rate, debtMax: 0, now: now)
+                if state == nil { state = State("tenant", rate, outcome) }
             }
             return state
         }

@@ -40,6 +40,20 @@ import Testing
         #expect(take(1_000_000, &buckets, at: 61).isAllowed)
     }
 
+    @Test(arguments: [(0, 60), (30, 90), (1000, 120)])
+    func workThatIsDoneLeavesADebtWithAMaximum(debtMax: Int, seconds: Int64) {
+        var buckets = RateBuckets<Int>()
+        let now = 1000 * Self.second
+        let outcome = buckets.spend(45, of: 1, rate, debtMax: debtMax, now: now)
+        #expect(outcome.isAllowed && outcome.remaining == 15)
+        for _ in 0..<3 {
+            let outcome = buckets.spend(45, of: 1, rate, debtMax: debtMax, now: now)
+            #expect(outcome.remaining == 0)
+        }
+        #expect(!take(1, &buckets, at: 1000 + seconds - 60).isAllowed)
+        #expect(take(1, &buckets, at: 1000 + seconds - 59).isAllowed)
+    }
+
     @Test func keysHaveSeparateBuckets() {
         var buckets = RateBuckets<Int>()
         #expect(take(60, &buckets, key: 1, at: 1).isAllowed)

@@ -139,6 +139,69 @@ import Testing
         #expect(try await app.database.count("SELECT count(*) FROM imports") == 0)
     }
 
+    /// A unit pays for so little time here that each request costs more than its price.
+    @Test(arguments: [
+        "{ me { id } }", #"mutation { updateProfile(input: {displayName: "R"}) { id } }"#,
+    ])
+    func timeOfTheDatabaseIsChargedAfterwards(document: String) async throws {
+        let app = try await start(.init(perCaller: 1_000_000_000, nanosecondsPerUnit: 100))
+        let reader = try await app.makeReader()
+        func left(_ document: String) async throws -> Int {
+            let response = try await reader.execute(document)
+            #expect(response.errors.isEmpty)
+            return try #require(response.rate?.remainingUnits)
+        }
+        // The first time, planning the document costs time, too.
+        _ = try await (left("{ __typename }"), left(document))
+        let before = try await left("{ __typename }")
+        let after = try await left(document)
+        #expect(after < before - 100)
+        // Without a statement, a request costs only its price.
+        #expect(try await left("{ __typename }") == after - 1)
+    }
+
+    /// The request itself succeeds, because its cost is not known before. The next ones wait until the debt is refilled.
+    @Test func timeBeyondTheLimitLeavesADebt() async throws {
+        let app = try await start(.init(perCaller: 60, nanosecondsPerUnit: 1))
+        let (reader, other) = (try await app.makeReader(), try await app.makeReader())
+        clock.advance(seconds: 200)  // until the sign-ins are paid for
+        let first = try await reader.execute("{ me { id } }")
+        #expect(first.errors.isEmpty)
+        #expect(first.rate?.remainingUnits == 0)
+        let refused = try await reader.execute("{ me { id } }")
+        #expect(refused.code == "RATE_LIMITED")
+        #expect(refused.retryAfterSeconds == 61)
+        #expect(try await other.execute("{ me { id } }").errors.isEmpty)
+        clock.advance(seconds: 61)
+        #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
+    }
+
+    /// The statement waits for a lock until it is cancelled because its request was. That takes at least 100 ms.
+    @Test func timeOfAnAbandonedRequestIsCharged() async throws {
+        let app = try await start(.init(perCaller: 60, nanosecondsPerUnit: 1_000_000))
+        let reader = try await app.makeReader()
+        _ = try await reader.execute("{ __typename }")
+        clock.advance(seconds: 200)
+        #expect(try await reader.execute("{ __typename }").rate?.remainingUnits == 59)
+        let database = app.database
+        try await database.withConnection { connection in
+            func waits() throws -> Bool {
+                try connection.query(
+                    "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'books'::regclass"
+                ).int64(0, 0) == 1
+            }
+            try connection.execute("BEGIN; LOCK TABLE books")
+            let request = Task { try await reader.execute("{ me { books { totalCount } } }") }
+            try waitUntilBlocking("the statement waits") { try waits() }
+            request.cancel()
+            try waitUntilBlocking("the statement is cancelled") { try !waits() }
+            try connection.execute("ROLLBACK")
+        }
+        try await waitUntil("the time is charged") {
+            try await reader.execute("{ __typename }").code == "RATE_LIMITED"
+        }
+    }
+
     private func startSearching(
         _ settings: RateLimits.Settings, bookCount: Int
     ) async throws -> (TestApp, TestReader) {

@@ -1,0 +1,111 @@
+import Synchronization
+
+/// Charges one request to its caller, its address, and its tenant, in units of the rate limits.
+///
+/// - **Prices** are charged before the work, and refuse it if a bucket does not have enough units: one unit for the request, one for each
+///   `RateLimits.objectsPerUnit` objects that it may return, and the prices of fields, such as `RateLimits.unitsPerImage`.
+/// - **Time** of the database, and of threads that unpack or parse files, is charged when it has been spent. Each unit pays for
+///   `Settings.nanosecondsPerUnit`; only the time beyond that costs more. The caller's bucket may be left with a debt, which
+///   refuses the next requests until it is refilled.
+///
+/// Example: a search that may return 300 objects costs 1 + 3 units, which pay for 40 ms. If PostgreSQL works 75 ms for it, it costs 3 more.
+final class RequestCharges: Sendable {
+    private struct State {
+        var viewer: Viewer?
+        var unitCount = 0
+        var nanoseconds: Int64 = 0
+        var limit: RateLimits.State?
+    }
+
+    private let rates: RateLimits
+    private let tenants: Tenants
+    private let address: RateKey?
+    private let state: Mutex<State>
+
+    init(_ services: Services, _ viewer: Viewer?, _ address: RateKey?) {
+        rates = services.rates
+        tenants = services.accounts.tenants
+        self.address = address
+        state = Mutex(State(viewer: viewer))
+    }
+
+    /// The state of the limit after the last charge; nil if nothing is limited.
+    var limit: RateLimits.State? { state.withLock { $0.limit } }
+
+    /// Charges a user who signs in during the request from now on.
+    func become(_ viewer: Viewer?) { state.withLock { $0.viewer = viewer } }
+
+    /// Charges a price.
+    ///
+    /// - Throws: `.rateLimited`, and charges nothing, if there are not enough units.
+    func charge(_ units: Int) throws(BookplateError) {
+        guard units > 0 else { return }
+        let viewer = state.withLock { $0.viewer }
+        let limit = rates.take(
+            units, viewer: viewer, address: address, tenantMax: tenantMax(viewer))
+        state.withLock {
+            $0.limit = limit
+            if limit?.isAllowed != false { $0.unitCount += units }
+        }
+        guard let limit, !limit.isAllowed else { return }
+        throw .rateLimited(retryAfterSeconds: limit.waitSeconds)
+    }
+
+    /// Charges at most `units`, as many as the caller has left, and returns those that `work` did not use.
+    ///
+    /// - Parameter work: Gets the number of available units. Returns the number of used units and its result.
+    func charge<Value>(
+        upTo units: Int,
+        _ work: (Int) async throws(BookplateError) -> (used: Int, value: Value)
+    ) async throws(BookplateError) -> Value {
+        guard let viewer = state.withLock({ $0.viewer }) else { throw .unauthenticated }
+        let tenantMax = tenantMax(viewer)
+        let taken = rates.takeSome(units, viewer: viewer, address: address, tenantMax: tenantMax)
+        var used = 0
+        defer {
+            rates.putBack(taken - used, viewer: viewer, address: address, tenantMax: tenantMax)
+            state.withLock { $0.unitCount += used }
+        }
+        let result = try await work(taken)
+        used = result.used
+        return result.value
+    }
+
+    /// Charges work that has been done, even if there are not enough units.
+    func spend(_ units: Int) {
+        guard units > 0 else { return }
+        let viewer = state.withLock {
+            $0.unitCount += units
+            return $0.viewer
+        }
+        let limit = rates.spend(
+            units, viewer: viewer, address: address, tenantMax: tenantMax(viewer))
+        state.withLock { $0.limit = limit }
+    }
+
+    /// Charges time that the database or a thread has spent, unless the units so far pay for it.
+    ///
+    /// One call counts as at most `RateLimits.nanosecondsMax`, because a statement may wait for a lock or a standby for long.
+    func spend(nanoseconds: Int64) {
+        guard let nanosecondsPerUnit = rates.nanosecondsPerUnit else { return }
+        spend(
+            state.withLock {
+                $0.nanoseconds += min(max(nanoseconds, 0), RateLimits.nanosecondsMax)
+                return Int($0.nanoseconds / nanosecondsPerUnit) - $0.unitCount
+            })
+    }
+
+    private func tenantMax(_ viewer: Viewer?) -> Int? {
+        viewer.flatMap { tenants.requestsPerMinuteMax(of: $0.tenantID) }
+    }
+}
+
+extension Services {
+    /// Charges a request that is not a GraphQL request to an address.
+    ///
+    /// - Returns: The number of seconds after which the request can be repeated; nil if it is allowed.
+    package func secondsToWait(from address: RateKey, units: Int = 1) -> Int? {
+        let state = rates.take(units, viewer: nil, address: address, tenantMax: nil)
+        return state.flatMap { $0.isAllowed ? nil : $0.waitSeconds }
+    }
+}
