@@ -30,6 +30,9 @@ extension Metrics {
         let refused = counter(
             "bookplate_database_refused_total", "Round trips refused because too many were waiting."
         )
+        let refusedOfOwner = counter(
+            "bookplate_database_refused_of_owner_total",
+            "Round trips refused because too many of the same reader, address, or job were waiting.")
         let lost = counter(
             "bookplate_database_connections_lost_total", "Connections that were lost.")
         beforeReading {
@@ -43,6 +46,7 @@ extension Metrics {
                 sum.statementCount += metrics.statementCount
                 sum.retryCount += metrics.retryCount
                 sum.refusedCount += metrics.refusedCount
+                sum.refusedOfOwnerCount += metrics.refusedOfOwnerCount
                 sum.lostConnectionCount += metrics.lostConnectionCount
             }
             connections.set(sum.readyConnectionCount)
@@ -52,6 +56,7 @@ extension Metrics {
             statements.set(sum.statementCount)
             retries.set(sum.retryCount)
             refused.set(sum.refusedCount)
+            refusedOfOwner.set(sum.refusedOfOwnerCount)
             lost.set(sum.lostConnectionCount)
         }
     }

@@ -1,3 +1,5 @@
+import Glibc
+
 extension Configuration {
     /// The databases. Each address is a PostgreSQL connection string.
     package struct Database: Sendable, Equatable {
@@ -13,6 +15,9 @@ extension Configuration {
         package var targetURL: String?
         /// The maximum number of connections for requests and jobs.
         package var connectionsMax: Int
+        /// Four for each core. The server has an event loop for each core, and a quarter of the connections is for jobs, so that each
+        /// loop has three: one reader uses a third of them. At most 64, because PostgreSQL accepts 100 by default.
+        static let connectionsMaxDefault = min(max(8, 4 * sysconf(Int32(_SC_NPROCESSORS_ONLN))), 64)
         /// The maximum number of connections of the whole process: three more are for the notifications of changes, the
         /// notifications of jobs, and the leases of jobs.
         package var allConnectionsMax: Int { connectionsMax + 3 }
@@ -28,7 +33,7 @@ extension Configuration {
             targetURL = try input.optional("BOOKPLATE_TARGET_DATABASE_URL", read: Read.database)
             connectionsMax =
                 try input.optional("BOOKPLATE_DATABASE_CONNECTIONS", read: Read.integer(1...1000))
-                ?? 8
+                ?? Self.connectionsMaxDefault
         }
 
         /// The address of the server's database.

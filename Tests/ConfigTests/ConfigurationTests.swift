@@ -9,7 +9,7 @@ import Testing
         #expect(configuration.host == "127.0.0.1")
         #expect(configuration.port == 8080)
         #expect(configuration.publicURL == "http://localhost:8080")
-        #expect(configuration.database.connectionsMax == 8)
+        #expect((8...64).contains(configuration.database.connectionsMax))
         #expect(configuration.storage == .folder(".bookplate/objects"))
         #expect(configuration.introspection && configuration.explorer)
         #expect(!configuration.incremental && !configuration.onError)

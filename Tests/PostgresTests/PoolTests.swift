@@ -184,6 +184,9 @@ import Testing
                 _ = try await other
                 while let error = try await group.next() { #expect(error == nil) }
             }
+            let metrics = await pool.metrics()
+            #expect(metrics.refusedOfOwnerCount == 2)
+            #expect(metrics.refusedCount == 0)
         }
     }
 

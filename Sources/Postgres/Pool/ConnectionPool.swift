@@ -173,8 +173,12 @@ extension ConnectionPool {
             queue.append(submission, of: owner)
             startTicking()
         } else {
-            counters.refusedCount += 1
-            configuration.onEvent(.poolExhausted(queuedCount: queue.count))
+            if state.mayQueue(queuedCount: queue.count) {
+                counters.refusedOfOwnerCount += 1
+            } else {
+                counters.refusedCount += 1
+                configuration.onEvent(.poolExhausted(queuedCount: queue.count))
+            }
             submission.resume(.failure(.poolExhausted))
         }
     }

@@ -13,6 +13,8 @@ package struct PoolMetrics: Sendable, Equatable {
     package var retryCount = 0
     /// The number of pipelines rejected because the queue was full.
     package var refusedCount = 0
+    /// The number of pipelines rejected because too many of their owner were waiting.
+    package var refusedOfOwnerCount = 0
     package var lostConnectionCount = 0
 
     package init() {}
