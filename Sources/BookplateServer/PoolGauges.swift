@@ -32,7 +32,8 @@ extension Metrics {
         )
         let refusedOfOwner = counter(
             "bookplate_database_refused_of_owner_total",
-            "Round trips refused because too many of the same reader, address, or job were waiting.")
+            "Round trips refused because too many of the same reader, address, or job were waiting."
+        )
         let lost = counter(
             "bookplate_database_connections_lost_total", "Connections that were lost.")
         beforeReading {
