@@ -11,7 +11,7 @@ package enum PostgresError: Error, Equatable, Sendable {
     case timeout
     /// The task was cancelled. The pipeline may or may not have been committed.
     case cancelled
-    /// The queue of waiting pipelines is full; nothing was sent.
+    /// The queue of waiting pipelines is full, or the pipeline has waited in it until its deadline; nothing was sent.
     case poolExhausted
     /// The pool or listener is closed; nothing was sent.
     case closed

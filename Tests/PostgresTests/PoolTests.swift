@@ -190,6 +190,29 @@ import Testing
         }
     }
 
+    /// The caller knows that nothing has happened, unlike after a timeout of a pipeline that was sent.
+    @Test func pipelineThatWasNotSentInTimeHadNoEffect() async throws {
+        try await withPool(
+            database,
+            {
+                $0.connectionCount = 1
+                $0.pipelinesInFlightMax = 1
+            }
+        ) { pool async throws in
+            _ = try await pool.rows("SELECT 1")
+            let blocker = try database.admin()
+            try blocker.execute("SELECT pg_advisory_lock(1)")
+            async let blocked = pool.rows("SELECT pg_advisory_xact_lock(1)")
+            try await waitUntil("it is sent") { await pool.metrics().inFlightCount == 1 }
+            var pipeline = pipeline("SELECT 1", of: Self.reader, isReadOnly: false)
+            pipeline.timeout = .milliseconds(100)
+            let waiting = pipeline
+            await #expect(throws: PostgresError.poolExhausted) { _ = try await pool.run(waiting) }
+            try blocker.execute("SELECT pg_advisory_unlock(1)")
+            _ = try await blocked
+        }
+    }
+
     @Test func timeOfPipelinesIsReported() async throws {
         try await withPool(database) { pool async throws in
             let nanoseconds = Atomic<Int64>(0)

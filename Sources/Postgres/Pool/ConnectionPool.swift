@@ -173,13 +173,20 @@ extension ConnectionPool {
             queue.append(submission, of: owner)
             startTicking()
         } else {
-            if state.mayQueue(queuedCount: queue.count) {
-                counters.refusedOfOwnerCount += 1
-            } else {
-                counters.refusedCount += 1
-                configuration.onEvent(.poolExhausted(queuedCount: queue.count))
-            }
+            countRefusals(1, ofOwner: state.mayQueue(queuedCount: queue.count))
             submission.resume(.failure(.poolExhausted))
+        }
+    }
+
+    /// Counts pipelines that were not sent.
+    ///
+    /// - Parameter ofOwner: Whether the limits of their owners are the reason, and not the load of the pool.
+    private func countRefusals(_ count: Int, ofOwner: Bool) {
+        if ofOwner {
+            counters.refusedOfOwnerCount += count
+        } else if count > 0 {
+            counters.refusedCount += count
+            configuration.onEvent(.poolExhausted(queuedCount: queue.count))
         }
     }
 
@@ -339,7 +346,16 @@ extension ConnectionPool {
             for submission in queue.elements { submission.resume(.failure(failure)) }
             queue.removeAll()
         } else {
-            queue.removeAll { $0.expire(at: now, with: failure) }
+            var expiredCount = 0
+            queue.removeAll { submission in
+                if submission.isAbandoned { return true }
+                guard submission.expire(at: now, with: failure) else { return false }
+                expiredCount += 1
+                return true
+            }
+            if failure == .poolExhausted {
+                countRefusals(expiredCount, ofOwner: state.hasCapacity)
+            }
         }
         for (index, connection) in connections.enumerated() {
             for submission in connection.submissions {
@@ -366,10 +382,9 @@ extension ConnectionPool {
         return now - outageStart >= TimeAmount(grace)
     }
 
-    /// The error of a pipeline that timed out in the queue: a timeout if the connections were busy, or
-    /// the reason why there was no connection.
+    /// The error of a pipeline that timed out in the queue. It was not sent, unlike one that fails with `.timeout`.
     private var queueTimeoutError: PostgresError {
-        if state.members.contains(where: \.isReady) { return .timeout }
+        if state.members.contains(where: \.isReady) { return .poolExhausted }
         return .connectFailed(
             connections.lazy.compactMap(\.failure).first ?? "no connection was opened in time")
     }

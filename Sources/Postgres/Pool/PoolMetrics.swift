@@ -11,9 +11,9 @@ package struct PoolMetrics: Sendable, Equatable {
     package var statementCount = 0
     /// The number of pipelines sent a second time.
     package var retryCount = 0
-    /// The number of pipelines rejected because the queue was full.
+    /// The number of pipelines that were not sent because the queue was full, or all connections were busy until their deadline.
     package var refusedCount = 0
-    /// The number of pipelines rejected because too many of their owner were waiting.
+    /// The number of pipelines that were not sent because their owner had too many, or one that took too long.
     package var refusedOfOwnerCount = 0
     package var lostConnectionCount = 0
 
