@@ -8831,7 +8831,7 @@ CREATE FUNCTION public.record_source_search(query text, seconds integer) RETURNS
     SET search_path TO 'public', 'pg_temp'
     AS $$
     INSERT INTO source_searches (query, expires_at)
-    VALUES (search_fold(record_source_search.query), now() + least(seconds, 2592000) * interval '1 second')
+    VALUES (left(search_fold(record_source_search.query), 400), now() + least(seconds, 2592000) * interval '1 second')
     ON CONFLICT (query) DO UPDATE
     SET expires_at = excluded.expires_at
 $$;
@@ -10045,16 +10045,16 @@ BEGIN
     FOR part IN
         SELECT *
         FROM unnest(parts, counts) AS p (spelling, count)
-        ORDER BY count
+        ORDER BY count NULLS FIRST
     LOOP
-        IF rare_parts IS NULL OR expected_of_rare > 500 THEN
+        IF rare_parts IS NULL OR expected_of_rare > 500 AND part.count < total THEN
             rare_parts := CASE
                 WHEN rare_parts IS NULL THEN part.spelling::tsquery
                 ELSE rare_parts && part.spelling::tsquery
             END;
-            expected_of_rare := expected_of_rare * least(1, part.count / total);
+            expected_of_rare := expected_of_rare * least(1, coalesce(part.count, 0) / total);
         END IF;
-        expected := expected * least(1, part.count / total);
+        expected := expected * least(1, coalesce(part.count, 0) / total);
     END LOOP;
     IF expected > 8000 THEN
         RETURN ARRAY(
@@ -10063,7 +10063,7 @@ BEGIN
                 SELECT id, search_vector, popularity
                 FROM editions
                 ORDER BY popularity DESC, id
-                LIMIT 100000
+                LIMIT 10000
             ) e
             -- The function instead of the operator @@, so that the index is not used.
             WHERE ts_match_vq(e.search_vector, all_parts)
@@ -10077,7 +10077,7 @@ BEGIN
             SELECT id, popularity
             FROM editions
             WHERE search_vector @@ rare_parts AND ts_match_vq(search_vector, all_parts)
-            OFFSET 0
+            LIMIT 10000
         ) e
         ORDER BY e.popularity DESC, e.id
         LIMIT 200
@@ -10090,17 +10090,28 @@ $$;
 CREATE FUNCTION public.search_editions(folded text, rows_max integer, after_score double precision, after_id uuid) RETURNS TABLE(id uuid, score double precision, is_match boolean)
     LANGUAGE plpgsql STABLE ROWS 50
     SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
     AS $$
 DECLARE
     enough CONSTANT int := 10;
+    -- Characters such as ligatures fold to several letters.
+    query CONSTANT text := left(folded, 400);
+    compared CONSTANT text := left(folded, 100);
+    trigram_letters int := 48;
     total float8 := (
         SELECT greatest(reltuples, 1000)
         FROM pg_class
         WHERE oid = 'editions'::regclass
     );
-    words text[] := (string_to_array(folded, ' '))[1:12];
+    -- Without repeated words. The last word stays the last one.
+    words text[] := ARRAY(
+        SELECT w.word
+        FROM unnest((string_to_array(query, ' '))[1:12]) WITH ORDINALITY w (word, position)
+        GROUP BY w.word
+        ORDER BY max(w.position)
+    );
     n int := coalesce(cardinality(words), 0);
-    -- The parts of the query, one per word, and how many editions match each.
+    -- The parts of the query, one per word, and how many editions match each; null if the catalog does not have the word.
     parts text[] := '{}';
     counts float8[] := '{}';
     spelling text;
@@ -10121,18 +10132,28 @@ BEGIN
         IF i = n THEN
             spelling := spelling || ':*';
             count := (
-                SELECT sum(w.editions)
-                FROM search_words w
-                WHERE w.word ^@ words[i]
+                SELECT CASE
+                    WHEN count(*) = 1000 OR sum(w.editions) > greatest(total / 10, 10000) THEN total
+                    ELSE sum(w.editions)
+                END
+                FROM (
+                    SELECT w.editions
+                    FROM search_words w
+                    WHERE w.word ^@ words[i]
+                    LIMIT 1000
+                ) w
             );
         END IF;
         IF count IS NULL AND length(words[i]) > 1 THEN
-            similar_words := search_similar_words(words[i]);
+            SELECT s.trigram_letters, s.similar_words
+            INTO trigram_letters, similar_words
+            FROM search_similar_words(words[i], trigram_letters) s;
             split := (
                 SELECT format('%L & %L', a.word, b.word)
                 FROM generate_series(2, length(words[i]) - 2) k
-                JOIN search_words a ON a.word = left(words[i], k)
-                JOIN search_words b ON b.word = substr(words[i], k + 1)
+                CROSS JOIN LATERAL (SELECT * FROM search_words WHERE word = left(words[i], k) OFFSET 0) a
+                CROSS JOIN LATERAL (SELECT * FROM search_words WHERE word = substr(words[i], k + 1) OFFSET 0) b
+                WHERE length(words[i]) <= 40
                 ORDER BY least(a.editions, b.editions) DESC
                 LIMIT 1
             );
@@ -10152,8 +10173,8 @@ BEGIN
             END IF;
         END IF;
         parts := parts || ('(' || spelling || ')');
-        -- An unknown word gets a high count, so it is the first to be left out.
-        counts := counts || coalesce(count, CASE WHEN length(words[i]) = 1 THEN total / 20 ELSE total END);
+        -- The catalog's words have at least two letters.
+        counts := counts || coalesce(count, CASE WHEN length(words[i]) = 1 THEN total / 20 END);
     END LOOP;
     IF n = 0 THEN
         RETURN;
@@ -10164,10 +10185,11 @@ BEGIN
             FROM search_words w
             WHERE w.word = words[i] || words[i + 1]
         );
-        IF count IS NOT NULL THEN
+        -- Reading the index entries of all words that begin with "a" takes longer than all the rest.
+        IF count IS NOT NULL AND (counts[i + 1] < total) IS NOT FALSE THEN
             parts[i] := format('(%s & %s | %L)', parts[i], parts[i + 1], words[i] || words[i + 1]);
             parts[i + 1] := parts[i];
-            counts[i] := count + least(counts[i], counts[i + 1]);
+            counts[i] := count + least(coalesce(counts[i], 0), coalesce(counts[i + 1], 0));
             counts[i + 1] := counts[i];
         END IF;
     END LOOP;
@@ -10179,7 +10201,7 @@ BEGIN
         FROM (
             SELECT t.id, t.popularity
             FROM editions t
-            WHERE t.search_title = folded
+            WHERE t.search_title = query
             OFFSET 0
         ) e
         ORDER BY e.popularity DESC, e.id
@@ -10189,7 +10211,9 @@ BEGIN
         -- A rare word may be a misspelling that the catalog also has.
         FOR i IN 1..n LOOP
             IF length(words[i]) > 3 AND counts[i] < greatest(100, total / 1000) THEN
-                similar_words := search_similar_words(words[i]);
+                SELECT s.trigram_letters, s.similar_words
+                INTO trigram_letters, similar_words
+                FROM search_similar_words(words[i], trigram_letters) s;
                 IF similar_words <> '{}' THEN
                     parts[i] := format(
                         '(%s | %s)',
@@ -10209,7 +10233,7 @@ BEGIN
             dropped := (
                 SELECT position
                 FROM unnest(counts) WITH ORDINALITY c (count, position)
-                ORDER BY c.count DESC, position
+                ORDER BY c.count DESC NULLS FIRST, position
                 LIMIT 1
             );
             parts := parts[:dropped - 1] || parts[dropped + 1:];
@@ -10226,12 +10250,12 @@ BEGIN
                     e.id,
                     coalesce(w.founder_id, e.id) AS founder_id,
                     e.search_vector @@ exact AS is_match,
-                    similarity(e.search_title, folded)
-                        + word_similarity(folded, e.search_text)
-                        + 0.5 * (e.search_title = folded)::int
-                        + 0.2 * (e.search_title ^@ (folded || ' '))::int
+                    similarity(e.search_title, compared)
+                        + word_similarity(compared, e.search_text)
+                        + 0.5 * (e.search_title = query)::int
+                        + 0.2 * (e.search_title ^@ (query || ' '))::int
                         + 0.5 * (e.search_vector @@ exact)::int
-                        + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0)::int
+                        + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || query || ' ') > 0)::int
                         + 0.05 * ln(1 + e.popularity) AS score
                 FROM (SELECT DISTINCT unnest(candidates) AS id) c
                 CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e
@@ -10279,41 +10303,6 @@ CREATE FUNCTION public.search_forms(word text) RETURNS text[]
     FROM generate_series(1, length(word)) n
 $$;
 
--- Name: search_matches(text, text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.search_matches(folded_text text, folded_query text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    AS $$
-DECLARE
-    words text[] := string_to_array(folded_text, ' ');
-    query_word text;
-    word text;
-    is_similar boolean;
-BEGIN
-    FOREACH query_word IN ARRAY string_to_array(folded_query, ' ') LOOP
-        CONTINUE WHEN strpos(' ' || folded_text, ' ' || query_word) > 0;
-        IF length(query_word) < 4 THEN
-            RETURN false;
-        END IF;
-        is_similar := false;
-        FOREACH word IN ARRAY words LOOP
-            IF abs(length(word) - length(query_word)) < 3 THEN
-                is_similar := CASE levenshtein_less_equal(left(word, 100), left(query_word, 100), 2)
-                    WHEN 1 THEN true
-                    WHEN 2 THEN length(query_word) > 6 OR search_forms(word) && search_forms(query_word)
-                    ELSE false
-                END;
-                EXIT WHEN is_similar;
-            END IF;
-        END LOOP;
-        IF NOT is_similar THEN
-            RETURN false;
-        END IF;
-    END LOOP;
-    RETURN true;
-END
-$$;
-
 -- Name: search_notes(text, public.note_color); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.search_notes(search text, of_color public.note_color) RETURNS TABLE(id uuid, created_at timestamp with time zone)
@@ -10337,6 +10326,10 @@ DECLARE
     -- The part of a text-search query for each word.
     parts text[];
     word text;
+    similar_words text[];
+    trigram_letters int := 48;
+    -- For each word, a regular expression of the titles that match it (search_patterns).
+    patterns text[];
     -- A group of books: the parts that their notes must match, and the books. The last group is all other books.
     needed text[];
     book_ids uuid[];
@@ -10359,15 +10352,34 @@ BEGIN
         parts := '{}';
         titled_ids := '{}';
         FOREACH word IN ARRAY words LOOP
+            similar_words := '{}';
+            IF is_lenient = 1 AND length(word) > 3 THEN
+                SELECT s.trigram_letters, s.similar_words
+                INTO trigram_letters, similar_words
+                FROM search_similar_words(word, trigram_letters) s;
+            END IF;
             parts := parts || concat_ws(
                 ' | ',
                 quote_literal(prefix || word) || ':*',
-                CASE
-                    WHEN is_lenient = 1 AND length(word) > 3
-                    THEN (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(search_similar_words(word)) s)
-                END
+                (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(similar_words) s)
             );
         END LOOP;
+        IF is_lenient = 1 THEN
+            patterns := search_patterns(
+                words,
+                ARRAY(
+                    SELECT DISTINCT k.word
+                    FROM (
+                        SELECT string_to_table(left(b.search_text, 2000), ' ') AS word
+                        FROM books b
+                        WHERE b.user_id = owner
+                        LIMIT 200000
+                    ) k
+                    WHERE length(k.word) BETWEEN 2 AND 42
+                    LIMIT 20000
+                )
+            );
+        END IF;
         FOR needed, book_ids IN
             SELECT g.needed, array_agg(g.id)
             FROM (
@@ -10378,15 +10390,21 @@ BEGIN
                         FROM generate_subscripts(words, 1) i
                         WHERE NOT CASE is_lenient
                             -- Short words of Latin letters are in so many titles that there would be a group for each combination.
-                            WHEN 0 THEN octet_length(words[i]) > 2 AND ' ' || b.search_text LIKE '% ' || words[i] || '%'
-                            ELSE octet_length(words[i]) > 2 AND search_matches(b.search_text, words[i])
+                            WHEN 0 THEN octet_length(words[i]) > 2 AND b.text LIKE '% ' || words[i] || '%'
+                            ELSE octet_length(words[i]) > 2 AND b.text ~ patterns[i]
                         END
                     ) AS needed
-                FROM books b
-                WHERE b.user_id = owner
+                FROM (
+                    SELECT b.id, ' ' || left(b.search_text, 2000) || ' ' AS text
+                    FROM books b
+                    WHERE b.user_id = owner
+                    OFFSET 0
+                ) b
             ) g
             WHERE cardinality(g.needed) < cardinality(words)
             GROUP BY g.needed
+            ORDER BY cardinality(g.needed)
+            LIMIT 16
         LOOP
             titled_ids := titled_ids || book_ids;
             IF needed = '{}' THEN
@@ -10424,15 +10442,49 @@ BEGIN
 END
 $$;
 
--- Name: search_similar_words(text); Type: FUNCTION; Schema: public; Owner: -
+-- Name: search_patterns(text[], text[]); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.search_similar_words(misspelled text) RETURNS text[]
+CREATE FUNCTION public.search_patterns(words text[], known text[]) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT array_agg(' (?:' || q.word || coalesce(s.alternatives, '') || ')' ORDER BY q.position)
+    FROM (
+        SELECT w.word, w.position, length(w.word) AS letters, ARRAY(
+            SELECT left(w.word, n - 1) || substr(w.word, n + 1, 1) || substr(w.word, n, 1) || substr(w.word, n + 2)
+            FROM generate_series(1, length(w.word) - 1) n
+        ) AS swapped
+        FROM unnest(words) WITH ORDINALITY w (word, position)
+    ) q
+    LEFT JOIN LATERAL (
+        SELECT string_agg('|' || k.word || ' ', '' ORDER BY k.distance, k.word) AS alternatives
+        FROM (
+            SELECT w.word, levenshtein_less_equal(w.word, q.word, 2) AS distance
+            FROM unnest(known) w (word)
+            WHERE q.letters BETWEEN 4 AND 40
+                AND CASE
+                    WHEN abs(length(w.word) - q.letters) > 2 THEN false
+                    WHEN q.letters > 6 THEN levenshtein_less_equal(w.word, q.word, 2) <= 2
+                    ELSE levenshtein_less_equal(w.word, q.word, 1) <= 1 OR w.word = ANY(q.swapped)
+                END
+            ORDER BY distance, w.word
+            LIMIT 16
+        ) k
+    ) s ON true
+$$;
+
+-- Name: search_similar_words(text, integer); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.search_similar_words(misspelled text, INOUT trigram_letters integer, OUT similar_words text[]) RETURNS record
     LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET "pg_trgm.similarity_threshold" TO '0.35'
     AS $$
-DECLARE
-    similar_words text[];
 BEGIN
+    similar_words := '{}';
+    IF length(misspelled) > 40 THEN
+        RETURN;
+    END IF;
     similar_words := ARRAY(
         SELECT w.word
         FROM search_words w
@@ -10440,7 +10492,8 @@ BEGIN
         ORDER BY w.editions DESC, w.word
         LIMIT CASE WHEN length(misspelled) < 6 THEN 16 ELSE 8 END
     );
-    IF similar_words = '{}' AND length(misspelled) >= 6 THEN
+    IF similar_words = '{}' AND length(misspelled) BETWEEN 6 AND trigram_letters THEN
+        trigram_letters := trigram_letters - length(misspelled);
         similar_words := ARRAY(
             SELECT w.word
             FROM search_words w
@@ -10449,7 +10502,6 @@ BEGIN
             LIMIT 4
         );
     END IF;
-    RETURN similar_words;
 END
 $$;
 

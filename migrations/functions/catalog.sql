@@ -287,7 +287,7 @@ CREATE OR REPLACE FUNCTION record_source_search(query text, seconds int) RETURNS
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     INSERT INTO source_searches (query, expires_at)
-    VALUES (search_fold(record_source_search.query), now() + least(seconds, 2592000) * interval '1 second')
+    VALUES (left(search_fold(record_source_search.query), 400), now() + least(seconds, 2592000) * interval '1 second')
     ON CONFLICT (query) DO UPDATE
     SET expires_at = excluded.expires_at
 $$;

@@ -185,11 +185,12 @@ $$;
 -- word of the search is the beginning of a word of the text, the comment, or the chapter, or of the title, the series, or an
 -- author of the book. Words of one or two Latin letters or digits are not looked for in titles, series, and authors. If there are
 -- no such notes, a word of at least four letters also matches words of the catalog that are spelled similarly
--- (search_similar_words), and words of titles with a slight misspelling (search_matches). Only the first six words count. A search
+-- (search_similar_words), and words of titles with a slight misspelling (search_patterns). Only the first six words count. A search
 -- without letters and digits is searched as it is.
 --
 -- First the books are grouped by the words that they do not have. Each group then needs one search for the notes with
--- these words.
+-- these words. At most 16 groups, those with the fewest words, are searched this way. The notes of all other books must have
+-- all words.
 --
 -- Relies on this plan: a bitmap scan of notes_search. PostgreSQL compares text-search queries after row-level security, and so
 -- not with an index, unless the function has the owner's privileges. OFFSET 0 keeps the planner from reading all notes of the reader
@@ -215,6 +216,10 @@ DECLARE
     -- The part of a text-search query for each word.
     parts text[];
     word text;
+    similar_words text[];
+    trigram_letters int := 48;
+    -- For each word, a regular expression of the titles that match it (search_patterns).
+    patterns text[];
     -- A group of books: the parts that their notes must match, and the books. The last group is all other books.
     needed text[];
     book_ids uuid[];
@@ -237,15 +242,34 @@ BEGIN
         parts := '{}';
         titled_ids := '{}';
         FOREACH word IN ARRAY words LOOP
+            similar_words := '{}';
+            IF is_lenient = 1 AND length(word) > 3 THEN
+                SELECT s.trigram_letters, s.similar_words
+                INTO trigram_letters, similar_words
+                FROM search_similar_words(word, trigram_letters) s;
+            END IF;
             parts := parts || concat_ws(
                 ' | ',
                 quote_literal(prefix || word) || ':*',
-                CASE
-                    WHEN is_lenient = 1 AND length(word) > 3
-                    THEN (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(search_similar_words(word)) s)
-                END
+                (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(similar_words) s)
             );
         END LOOP;
+        IF is_lenient = 1 THEN
+            patterns := search_patterns(
+                words,
+                ARRAY(
+                    SELECT DISTINCT k.word
+                    FROM (
+                        SELECT string_to_table(left(b.search_text, 2000), ' ') AS word
+                        FROM books b
+                        WHERE b.user_id = owner
+                        LIMIT 200000
+                    ) k
+                    WHERE length(k.word) BETWEEN 2 AND 42
+                    LIMIT 20000
+                )
+            );
+        END IF;
         FOR needed, book_ids IN
             SELECT g.needed, array_agg(g.id)
             FROM (
@@ -256,15 +280,21 @@ BEGIN
                         FROM generate_subscripts(words, 1) i
                         WHERE NOT CASE is_lenient
                             -- Short words of Latin letters are in so many titles that there would be a group for each combination.
-                            WHEN 0 THEN octet_length(words[i]) > 2 AND ' ' || b.search_text LIKE '% ' || words[i] || '%'
-                            ELSE octet_length(words[i]) > 2 AND search_matches(b.search_text, words[i])
+                            WHEN 0 THEN octet_length(words[i]) > 2 AND b.text LIKE '% ' || words[i] || '%'
+                            ELSE octet_length(words[i]) > 2 AND b.text ~ patterns[i]
                         END
                     ) AS needed
-                FROM books b
-                WHERE b.user_id = owner
+                FROM (
+                    SELECT b.id, ' ' || left(b.search_text, 2000) || ' ' AS text
+                    FROM books b
+                    WHERE b.user_id = owner
+                    OFFSET 0
+                ) b
             ) g
             WHERE cardinality(g.needed) < cardinality(words)
             GROUP BY g.needed
+            ORDER BY cardinality(g.needed)
+            LIMIT 16
         LOOP
             titled_ids := titled_ids || book_ids;
             IF needed = '{}' THEN

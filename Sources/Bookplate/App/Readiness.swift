@@ -1,11 +1,11 @@
 import Postgres
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_128_114_800
+package let schemaVersion: Int64 = 20_261_128_120_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "d144510f589e64c506a81422b4b5120b18156e393ff70509309503d5d3b2398d"
+    "3e0d2455eff1f3ad33778fd365cc6ced6db74f53b7ca0a7fcd2058d564343bf1"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

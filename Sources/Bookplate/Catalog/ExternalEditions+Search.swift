@@ -56,7 +56,7 @@ extension ExternalEditions {
         SELECT search_fold($1) = '' OR EXISTS (
             SELECT
             FROM source_searches
-            WHERE query = search_fold($1) AND expires_at > now()
+            WHERE query = left(search_fold($1), 400) AND expires_at > now()
         )
         """)
     private static let rememberSearch = Statement("SELECT record_source_search($1, $2)")

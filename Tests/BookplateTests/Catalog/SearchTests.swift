@@ -20,6 +20,8 @@ import Testing
         #"{"title":"Преступление и наказание","authors":["Фёдор Достоевский"],"ratingsCount":5000}"#,
         #"{"title":"The Dog Stars","authors":["Peter Heller"],"ratingsCount":40000}"#,
         #"{"title":"Straße der Ölsardinen","authors":["Jon Søren"],"ratingsCount":10}"#,
+        #"{"title":"Donaudampfschifffahrtselektrizitäten","authors":["Jon Søren"],"ratingsCount":10}"#,
+        #"{"title":"กขคงจฉชซฌญฎฏฐฑฒณดตถทธนบปผฝพฟภมยรลวศษสหฬอฮ กขค","authors":["Jon Søren"],"ratingsCount":10}"#,
     ]
 
     static let app = Shared { try await TestApp.start(catalog: books + TestCatalog.lines(60)) }
@@ -58,6 +60,16 @@ import Testing
         ("harry potter", "Harry Potter and the Philosopher's Stone"),
         ("преступление", "Преступление и наказание"),
         ("Федор Достоевский", "Преступление и наказание"),
+        ("donaudampfschiffahrtselektrizitaten", "Donaudampfschifffahrtselektrizitäten"),
+        ("donaudampfshiffahrtzelektrizitaten", "Donaudampfschifffahrtselektrizitäten"),
+        (
+            "xqxqxq xqxqxqxq donaudampfshiffahrtzelektrizitaten",
+            "Donaudampfschifffahrtselektrizitäten"
+        ),
+        (
+            "กขคงจฉชซฌญฎฏฐฑฒณดตถทธนบปผฝพฟภมยรลวศษสหฬอ",
+            "กขคงจฉชซฌญฎฏฐฑฒณดตถทธนบปผฝพฟภมยรลวศษสหฬอฮ กขค"
+        ),
         ("strasse", "Straße der Ölsardinen"), ("olsardinen soren", "Straße der Ölsardinen"),
         ("the the hobbit book", "The Hobbit"), ("heller dog", "The Dog Stars"),
         ("978-0-7475-3849-3", "Harry Potter and the Chamber of Secrets"),
@@ -101,7 +113,10 @@ import Testing
 
     @Test func acceptsLongQueries() async throws {
         _ = try await titles(Array(repeating: "the of", count: 28).joined(separator: " "))
-        _ = try await titles(String(repeating: "村", count: 200))
+        // Some characters fold to several letters.
+        for character in ["村", "ﷺ", "ⅷ", "ﬃ", "😀"] {
+            _ = try await titles(String(repeating: character, count: 200))
+        }
         _ = try await titles("' OR 1=1; DROP TABLE editions --")
     }
 
@@ -160,6 +175,19 @@ import Testing
         #expect(source.requests.count == 1)
     }
 
+    /// This query folds to more letters than `source_searches` may contain.
+    @Test func aLongQueryIsSearchedOnceAtTheSources() async throws {
+        let source = TestSource()
+        let app = try await TestApp.start(sources: SourceChain([source.source(.openLibrary)]))
+        let reader = try await app.makeReader()
+        for _ in 0..<2 {
+            let response = try await reader.execute(
+                Self.search, ["query": .string(String(repeating: "ﷺ", count: 200))])
+            #expect(response.errors.isEmpty, "\(response.json)")
+        }
+        #expect(source.requests.count == 1)
+    }
+
     @Test func failedSourcesDoNotAffectTheCatalogsMatches() async throws {
         let source = TestSource()
         source.fail(with: .busy)
@@ -210,6 +238,25 @@ import Testing
             #expect(
                 response["me", "books", "nodes"]?.values(of: "title") == titles, "\(response.json)")
             #expect(response["me", "books", "totalCount"] == .int(titles.count))
+        }
+    }
+
+    /// The first twelve words of a search count, and words in any order.
+    @Test(arguments: [
+        ("a b c d e f g h i j k l", 1), ("l k j i h g f e d c b a", 1),
+        ("a b c d e f g h i j k l zzz", 1), ("zzz a b c d e f g h i j k l", 0),
+        (String(repeating: "a ", count: 99), 1), (String(repeating: "ﷺ", count: 200), 0),
+        (String(repeating: "x", count: 200), 0), ("lphabet", 1), ("aplhabet", 1), ("alphaxxt", 1),
+        ("alpha", 1), ("lphax", 0),
+        ("alphabet " + String(repeating: "ⅷ", count: 190), 0),
+    ])
+    func longSearchesOfTheLibrary(search: String, count: Int) async throws {
+        let reader = try await Self.app().makeReader()
+        _ = try await reader.makeBook(["title": "Alphabet: a b c d e f g h i j k l m"])
+        for order in ["ADDED_DESC", "RELEVANCE"] {
+            let response = try await reader.execute(
+                Self.library, ["search": .string(search), "order": .string(order)])
+            #expect(response["me", "books", "totalCount"] == .int(count), "\(response.json)")
         }
     }
 

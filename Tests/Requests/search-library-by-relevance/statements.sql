@@ -14,15 +14,15 @@ FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT b.*
   FROM (
-    SELECT b.*, ( similarity(b.search_text, (
-      SELECT search_fold($5)
+    SELECT b.*, ( similarity(left(b.search_text, 200), (
+      SELECT left(search_fold($5), 100)
     )) + word_similarity((
-      SELECT search_fold($5)
-    ), b.search_text) )::float8 AS score
+      SELECT left(search_fold($5), 100)
+    ), left(b.search_text, 200)) )::float8 AS score
     FROM books b
     WHERE b.user_id = $1 AND b.id = ANY (ARRAY(
       WITH searched AS MATERIALIZED (
-        SELECT o.id, o.title, concat_ws(' ', o.search_text, e.search_text) AS text
+        SELECT o.id, o.title, concat_ws(' ', '', left(o.search_text, 2000), left(e.search_text, 2000), '') AS text
         FROM books o
         LEFT JOIN editions e ON e.id = o.edition_id
         WHERE o.user_id = $1
@@ -30,10 +30,12 @@ CROSS JOIN LATERAL (
         SELECT s.id
         FROM searched s
         WHERE CASE (
-          SELECT search_fold($5)
-        ) WHEN '' THEN strpos(s.title, $5) > 0 ELSE ' ' || s.text LIKE ALL ((
+          SELECT left(search_fold($5), 400)
+        ) WHEN '' THEN strpos(s.title, $5) > 0 ELSE s.text LIKE ALL ((
           SELECT array_agg('% ' || word || '%')
-          FROM unnest(string_to_array(search_fold($5), ' ')) word
+          FROM unnest((string_to_array((
+            SELECT left(search_fold($5), 400)
+          ), ' '))[1:12]) word
         )::text[]) END
       )
       SELECT id
@@ -45,10 +47,21 @@ CROSS JOIN LATERAL (
         SELECT
         FROM exact
       ) AND (
-        SELECT search_fold($5)
-      ) <> '' AND search_matches(s.text, (
-        SELECT search_fold($5)
-      ))
+        SELECT left(search_fold($5), 400)
+      ) <> '' AND s.text ~ ALL ((
+        SELECT search_patterns( (string_to_array((
+          SELECT left(search_fold($5), 400)
+        ), ' '))[1:12], ARRAY(
+          SELECT DISTINCT k.word
+          FROM (
+            SELECT string_to_table(text, ' ') AS word
+            FROM searched
+            LIMIT 200000
+          ) k
+          WHERE length(k.word) BETWEEN 2 AND 42
+          LIMIT 20000
+        ))
+      )::text[])
     ))
     OFFSET 0
   ) b

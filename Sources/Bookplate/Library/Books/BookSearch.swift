@@ -24,14 +24,18 @@ struct BookSearch {
     /// the library has all words as typed, misspelled words match as well. A text without letters and digits, such as
     /// "%", folds to an empty text; it is then searched in the titles as it is. Folded words contain no LIKE wildcards.
     ///
+    /// The first 12 words count, and the first 2,000 letters of a book. Misspelled words are compared once, and not for each
+    /// book, with at most 20,000 different words of the first 200,000 words of the library.
+    ///
     /// Relies on this plan: the subquery runs once and reads each book of the reader, and its record, once.
     func condition(_ parameter: String) -> String {
         if isISBN { return "b.isbn13 = \(parameter)" }
         let folded = Self.folded(parameter)
+        let words = "(string_to_array(\(folded), ' '))[1:12]"
         return """
             b.id = ANY (ARRAY(
               WITH searched AS MATERIALIZED (
-                SELECT o.id, o.title, concat_ws(' ', o.search_text, e.search_text) AS text
+                SELECT o.id, o.title, concat_ws(' ', '', left(o.search_text, 2000), left(e.search_text, 2000), '') AS text
                 FROM books o
                 LEFT JOIN editions e ON e.id = o.edition_id
                 WHERE o.user_id = $1
@@ -41,9 +45,9 @@ struct BookSearch {
                 FROM searched s
                 WHERE CASE \(folded)
                   WHEN '' THEN strpos(s.title, \(parameter)) > 0
-                  ELSE ' ' || s.text LIKE ALL ((
+                  ELSE s.text LIKE ALL ((
                     SELECT array_agg('% ' || word || '%')
-                    FROM unnest(string_to_array(search_fold(\(parameter)), ' ')) word
+                    FROM unnest(\(words)) word
                   )::text[])
                 END
               )
@@ -53,24 +57,34 @@ struct BookSearch {
               FROM searched s
               WHERE NOT EXISTS (SELECT FROM exact)
                 AND \(folded) <> ''
-                AND search_matches(s.text, \(folded))
+                AND s.text ~ ALL ((
+                  SELECT search_patterns(
+                    \(words),
+                    ARRAY(
+                      SELECT DISTINCT k.word
+                      FROM (SELECT string_to_table(text, ' ') AS word FROM searched LIMIT 200000) k
+                      WHERE length(k.word) BETWEEN 2 AND 42
+                      LIMIT 20000
+                    ))
+                )::text[])
             ))
             """
     }
 
-    /// Returns the SQL expression of a book's relevance.
+    /// Returns the SQL expression of a book's relevance, from the first 100 letters of the query and the first 200 of the book.
     func score(_ parameter: String) -> String {
         if isISBN { return "1::float8" }
+        let folded = Self.folded(parameter, lettersMax: 100)
         return """
             (
-              similarity(b.search_text, \(Self.folded(parameter)))
-              + word_similarity(\(Self.folded(parameter)), b.search_text)
+              similarity(left(b.search_text, 200), \(folded))
+              + word_similarity(\(folded), left(b.search_text, 200))
             )::float8
             """
     }
 
-    /// Returns the folded text as a subquery, which runs once and not for each row.
-    private static func folded(_ parameter: String) -> String {
-        "(SELECT search_fold(\(parameter)))"
+    /// Returns the folded text as a subquery, which runs once and not for each row. Some characters fold to several letters.
+    private static func folded(_ parameter: String, lettersMax: Int = 400) -> String {
+        "(SELECT left(search_fold(\(parameter)), \(lettersMax)))"
     }
 }
