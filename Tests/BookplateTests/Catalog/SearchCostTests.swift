@@ -6,7 +6,7 @@ import Testing
 
 /// Searches do a bounded amount of work, whatever is typed.
 @Suite struct SearchCostTests {
-    /// 4,000 editions with 6,000 different words of 4 to 11 letters, besides the words "the", "of", and "and".
+    /// 10,000 editions with as many different words of 4 to 11 letters, besides the words "the", "of", and "and".
     private static let app = Shared {
         let app = try await TestApp.start(catalog: [])
         try await app.database.execute(
@@ -18,7 +18,7 @@ import Testing
             SELECT md5('e' || n)::uuid,
                 format('The %s of %s and %s', pg_temp.word(n), pg_temp.word(n * 7 % 6000), pg_temp.word(n * 13 % 6000)),
                 ARRAY[pg_temp.word(n % 1000) || ' ' || pg_temp.word(n * 17 % 6000)], n, n
-            FROM generate_series(1, 4000) n;
+            FROM generate_series(1, 10000) n;
             """)
         try await app.database.execute("SELECT refresh_search_words()")
         try await app.database.execute("VACUUM ANALYZE editions, search_words")
