@@ -36,8 +36,20 @@ extension ResponseCompletion {
     }
 
     mutating func report(_ error: FieldError, _ field: PlannedField) {
-        guard errors.count < errorsMax, !isHalted else { return }
+        if isHalted { return }
+        guard errors.count < errorsLeft else {
+            omittedErrorCount += 1
+            // A client that requested `null` recognizes a value that has failed only by its error.
+            if errorBehavior == .null { refuse(.tooManyErrors(max: errorsMax)) }
+            return
+        }
         errors.append(plan.error(error, of: field, at: path))
         halt()
+    }
+
+    /// Returns the error that says how many errors were left out, in a list; an empty list if there is none.
+    func omitted(_ count: Int) -> [GraphQLError] {
+        if count == 0 { return [] }
+        return [GraphQLError.omittedErrors(count, max: errorsMax).coded(by: plan.errorCodes)]
     }
 }

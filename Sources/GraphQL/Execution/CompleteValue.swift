@@ -56,16 +56,20 @@
 struct ResponseCompletion {
     let plan: OperationPlan
     let context: any ExecutionContext
-    /// The maximum number of errors. Further ones are dropped.
-    var errorsMax: Int
+    /// The maximum number of errors of all responses together.
+    let errorsMax: Int
+    /// The maximum number of errors here. Further ones are counted.
+    var errorsLeft: Int
     private let responseBytesMax: Int
-    private let errorBehavior: ErrorBehavior
-    /// Whether the response has exceeded `responseBytesMax`, or defers too much.
-    private(set) var isTooLarge = false
-    /// Whether nothing more is written, because of the size or because of an error with `ErrorBehavior.halt`.
+    let errorBehavior: ErrorBehavior
+    /// The error that replaces the response, because it exceeds `responseBytesMax`, or `errorsMax` with `ErrorBehavior.null`.
+    private(set) var refusal: GraphQLError?
+    /// Whether nothing more is written, because of `refusal` or because of an error with `ErrorBehavior.halt`.
     private var isStopped = false
     var path: [GraphQLError.PathElement] = []
     var errors: [GraphQLError] = []
+    /// The number of errors after the first `errorsLeft`.
+    var omittedErrorCount = 0
     private var stack: [OpenContainer] = []
     /// Collects the values that are delivered after those written here. Nil for a response in one part.
     var deferral: DeferralRecorder?
@@ -119,6 +123,7 @@ struct ResponseCompletion {
         self.context = context
         self.errorBehavior = errorBehavior
         self.errorsMax = errorsMax
+        errorsLeft = errorsMax
         self.responseBytesMax = responseBytesMax
     }
 
@@ -152,9 +157,8 @@ struct ResponseCompletion {
             writer.writeNull()
         }
         writer.append(UInt8(ascii: "}"))
-        if exceedsLimit(writer.count) {
-            return .tooLarge(bytesMax: responseBytesMax, plan.errorCodes)
-        }
+        if let refusal = refusal(at: writer.count) { return .failed(refusal) }
+        errors += omitted(omittedErrorCount)
         guard !errors.isEmpty else { return ExecutionResult(body: writer.bytes, errors: []) }
 
         // Put errors first, so that people reading the response see them.
@@ -164,8 +168,8 @@ struct ResponseCompletion {
             if index > 0 { response.append(UInt8(ascii: ",")) }
             response.write(error)
             // `],` follows, and the data without its first byte.
-            if exceedsLimit(response.count + 2 + writer.count - 1) {
-                return .tooLarge(bytesMax: responseBytesMax, plan.errorCodes)
+            if let refusal = refusal(at: response.count + 2 + writer.count - 1) {
+                return .failed(refusal)
             }
         }
         response.append("],")
@@ -187,20 +191,21 @@ struct ResponseCompletion {
         return min(byteCount, responseBytesMax, 1 << 20)
     }
 
-    /// Returns whether the response is larger than the limit, now or before a part of it was discarded.
-    private mutating func exceedsLimit(_ byteCount: Int) -> Bool {
+    /// Returns the error that replaces the response if it exceeds a limit, now or before a part of it was discarded.
+    private mutating func refusal(at byteCount: Int) -> GraphQLError? {
         _ = mustStop(at: byteCount)
-        return isTooLarge
+        return refusal
     }
 
     /// Returns whether nothing more is written.
     private mutating func mustStop(at byteCount: Int) -> Bool {
-        if byteCount > responseBytesMax { stopBecauseTooLarge() }
+        if byteCount > responseBytesMax { refuse(.responseTooLarge(bytesMax: responseBytesMax)) }
         return isStopped
     }
 
-    private mutating func stopBecauseTooLarge() {
-        isTooLarge = true
+    /// Replaces the response by an error.
+    mutating func refuse(_ error: GraphQLError) {
+        if refusal == nil { refusal = error.coded(by: plan.errorCodes) }
         isStopped = true
     }
 
@@ -319,9 +324,13 @@ struct ResponseCompletion {
     private mutating func open(
         _ object: Int, of frame: Frame, to writer: inout ResponseWriter
     ) -> Outcome {
-        if frame.selection.hasDeferral, let deferral {
-            deferral.record(object, of: frame, at: path, writer.count, depth: stack.count)
-            if deferral.exceedsLimit { stopBecauseTooLarge() }
+        if frame.selection.hasDeferral, let deferral,
+            !deferral.record(object, of: frame, at: path, writer.count, depth: stack.count),
+            !frame.selection.whole.outputs.isEmpty
+        {
+            stack.append(
+                OpenContainer(content: .part(frame, object, frame.selection.whole)))
+            return .opened
         }
         if frame.selection.outputs.isEmpty {
             writer.append("{}")
@@ -441,13 +450,9 @@ struct ResponseCompletion {
         case .list(let start, let count):
             var initialCount = Int(count)
             if depth == 0, let listed = loaded.initialCount, let deferral, listed < Int(count) {
-                deferral.record(
-                    ListStream(
-                        field, loaded, start: Int(start), count: Int(count), from: listed,
-                        at: path),
-                    writer.count)
-                if deferral.exceedsLimit { stopBecauseTooLarge() }
-                initialCount = listed
+                let stream = ListStream(
+                    field, loaded, start: Int(start), count: Int(count), from: listed, at: path)
+                if deferral.record(stream, writer.count) { initialCount = listed }
             }
             writer.append(UInt8(ascii: "["))
             stack.append(

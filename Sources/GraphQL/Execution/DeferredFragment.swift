@@ -153,9 +153,13 @@ final class DeferralRecorder {
     /// other objects.
     private var scopes: [(depth: Int, scope: DeferScope)] = []
     private let base: DeferScope?
-    /// The number of recorded fragments, parts of objects, and lists, including those that were discarded.
+    /// The number of fragments, parts of objects, and lists that were found, including those that were discarded or are not
+    /// deferred.
     private(set) var count = 0
     private let countMax: Int
+    /// The frames with objects whose deferred parts, or that themselves as items of a list, are not delivered later.
+    private var undeferred: [Frame] = []
+    private var undeferredIDs: Set<ObjectIdentifier> = []
 
     /// The maximum number of fragments, parts of objects, and lists that one operation defers. A fragment is counted for each
     /// object.
@@ -163,25 +167,50 @@ final class DeferralRecorder {
 
     /// - Parameters:
     ///   - base: The scope of the object to which the written values belong.
-    ///   - countMax: The maximum of `count`. Nothing is recorded beyond it.
+    ///   - countMax: The maximum of `count`. `@defer` and `@stream` are ignored beyond it, so nothing is recorded.
     init(in base: DeferScope? = nil, countMax: Int = DeferralRecorder.operationCountMax) {
         self.base = base
         self.countMax = countMax
     }
 
-    var exceedsLimit: Bool { count > countMax }
-
     var entries: [Entry] { found.map(\.entry) }
+
+    /// Returns the fields that must be loaded because `@defer` and `@stream` are ignored beyond the limit, except those whose
+    /// loads have been started. The caller starts them.
+    func takeFieldsToLoad() -> [(frame: Frame, field: Int)] {
+        var fields: [(frame: Frame, field: Int)] = []
+        for frame in undeferred {
+            if frame.isPostponed {
+                frame.isPostponed = false
+                fields += frame.selection.loaded.map { (frame, $0) }
+            }
+            for field in frame.selection.whole.loaded
+            where frame.startedFields.insert(field).inserted {
+                fields.append((frame, field))
+            }
+        }
+        undeferred = []
+        undeferredIDs = []
+        return fields
+    }
+
+    private func ignoreDeferral(in frame: Frame) {
+        if undeferredIDs.insert(ObjectIdentifier(frame)).inserted { undeferred.append(frame) }
+    }
 
     /// Records the deferred parts of an object.
     ///
     /// - Parameter depth: The number of containers around the object.
+    /// - Returns: false if there are too many, so that the parts must be written with the object.
     func record(
         _ object: Int, of frame: Frame, at path: [GraphQLError.PathElement], _ offset: Int,
         depth: Int
-    ) {
+    ) -> Bool {
         count += frame.selection.newDeferUsages.count + frame.selection.deferredParts.count
-        if exceedsLimit { return }
+        if count > countMax {
+            ignoreDeferral(in: frame)
+            return false
+        }
         while let last = scopes.last, last.depth >= depth { scopes.removeLast() }
         var scope = scopes.last?.scope ?? base
         let usages = frame.selection.newDeferUsages
@@ -194,12 +223,22 @@ final class DeferralRecorder {
             let part = DeferredObjectPart(part, of: object, frame, at: path, scope: scope)
             found.append((offset, .part(part)))
         }
+        return true
     }
 
-    func record(_ list: ListStream, _ offset: Int) {
+    /// Records the rest of a list.
+    ///
+    /// - Returns: false if there are too many, so that the whole list must be written.
+    func record(_ list: ListStream, _ offset: Int) -> Bool {
         count += 1
-        if exceedsLimit { return }
+        if count > countMax {
+            for case .objects(let frame) in list.loaded.groups where frame.isPostponed {
+                ignoreDeferral(in: frame)
+            }
+            return false
+        }
         found.append((offset, .list(list)))
+        return true
     }
 
     /// Forgets what was found in values that were discarded: those that start at or after an offset.

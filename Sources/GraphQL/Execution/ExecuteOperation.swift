@@ -17,8 +17,10 @@
 ///   - root: the parent of the root fields: `RootBatch`, or the event of a subscription. If it is not one object, the response
 ///     is an error.
 ///   - errorBehavior: what an execution error does to the rest of the response.
-///   - errorsMax: the maximum number of execution errors in the response. Further errors are
-///     dropped, and their values are still null.
+///   - errorsMax: the maximum number of execution errors in the response. If there are more, one
+///     more error, of the kind `responseTooLarge` and without a path, says how many are left out.
+///     With the behavior `null`, that error replaces the response, because its clients find the
+///     values that have failed only by the paths of the errors.
 ///   - responseBytesMax: the maximum size of the response. An error of the kind `responseTooLarge`
 ///     replaces a larger response, as soon as it is known to be larger, and also the response of a
 ///     context that has loaded too much.

@@ -13,14 +13,17 @@
 final class IncrementalDelivery {
     private let execution: Execution
     private let format: IncrementalFormat
+    private let errorsMax: Int
     private let responseBytesMax: Int
     private var errorsLeft: Int
     private var bytesLeft: Int
     /// The number of fragments, parts, and lists that can still be found.
     private var deferralsLeft = DeferralRecorder.operationCountMax
-    /// Whether the responses together are too large.
-    private var isTooLarge = false
+    /// The error with which everything that is pending fails, because the responses together exceed a limit.
+    private var refusal: GraphQLError?
     private let forest = DeliveryForest()
+    /// The fields to load because their `@defer` or `@stream` is ignored beyond the limit.
+    private var undeferredFields: [(frame: Frame, field: Int)] = []
 
     /// The number of bytes that were written since other tasks had their turn.
     private var sliceByteCount = 0
@@ -33,6 +36,7 @@ final class IncrementalDelivery {
     ) {
         self.execution = execution
         self.format = format
+        self.errorsMax = errorsMax
         self.responseBytesMax = responseBytesMax
         bytesLeft = responseBytesMax
         errorsLeft = errorsMax
@@ -48,7 +52,7 @@ final class IncrementalDelivery {
         if members.count > bytesMax { return nil }
         bytesLeft = bytesMax - members.count
         deferralsLeft -= recorder.count
-        errorsLeft -= result.errors.count
+        errorsLeft = max(0, errorsLeft - result.errors.count)
         return ExecutionResult(result, appending: members)
     }
 
@@ -62,12 +66,12 @@ final class IncrementalDelivery {
                 return response(payload, announcedCount: announcedCount)
             }
             if execution.context.hasLoadedTooMuch {
-                isTooLarge = true
+                refusal = tooLarge
             } else {
                 await writeParts(&payload)
                 await writeItems(&payload)
             }
-            if isTooLarge { return refusal(of: payload, announcedCount: announcedCount) }
+            if let refusal { return refuse(payload, with: refusal, announcedCount: announcedCount) }
             if execution.errorBehavior == .halt, let error = payload.errors.first {
                 forest.failAll(with: error, &payload)
             }
@@ -102,16 +106,23 @@ final class IncrementalDelivery {
         // The contents were subtracted from `bytesLeft` when they were written.
         let bytesMax = bytesLeft + payload.contentByteCount
         let body = payload.response(in: format, bytesMax: bytesMax)
-        if body.count > bytesMax { return refusal(of: payload, announcedCount: announcedCount) }
+        if body.count > bytesMax {
+            return refuse(payload, with: tooLarge, announcedCount: announcedCount)
+        }
         bytesLeft = bytesMax - body.count
         return ExecutionResult(update: body, errors: payload.errors)
     }
 
-    /// Returns the last response in place of one that is too large: everything that the client waits for fails.
+    private var tooLarge: GraphQLError {
+        GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
+            .coded(by: execution.plan.errorCodes)
+    }
+
+    /// Returns the last response in place of one that exceeds a limit: everything that the client waits for fails.
     ///
     /// - Parameter announcedCount: the number of fragments and lists that the client knows of.
-    private func refusal(
-        of payload: IncrementalPayload, announcedCount: Int
+    private func refuse(
+        _ payload: IncrementalPayload, with error: GraphQLError, announcedCount: Int
     ) -> ExecutionResult {
         var payload = payload
         // The client never gets the items of `payload`.
@@ -120,8 +131,6 @@ final class IncrementalDelivery {
                 (entry.owner as? ListStream)?.next = first
             }
         }
-        let error = GraphQLError.responseTooLarge(bytesMax: responseBytesMax)
-            .coded(by: execution.plan.errorCodes)
         forest.failAll(with: error, &payload)
         var refusal = IncrementalPayload()
         refusal.completed = payload.completed.map(\.delivery)
@@ -135,7 +144,8 @@ final class IncrementalDelivery {
 
     /// Returns the fields of pending parts and lists whose loads have not been started.
     private func fieldsToLoad() -> [(frame: Frame, field: Int)] {
-        var fields: [(frame: Frame, field: Int)] = []
+        var fields = undeferredFields
+        undeferredFields = []
         for part in forest.pendingParts() {
             for field in part.part.loaded where part.frame.startedFields.insert(field).inserted {
                 fields.append((part.frame, field))
@@ -158,12 +168,19 @@ final class IncrementalDelivery {
     ) -> ResponseCompletion {
         var completion = ResponseCompletion(
             plan: execution.plan, context: execution.context, onError: execution.errorBehavior,
-            // A part that fails needs an error.
-            errorsMax: max(1, errorsLeft), responseBytesMax: max(0, bytesLeft))
+            errorsMax: errorsMax, responseBytesMax: max(0, bytesLeft))
+        completion.errorsLeft = errorsLeft(after: 0)
         completion.path = path
         completion.deferral = recorder
         completion.stopsAtMissingField = true
         return completion
+    }
+
+    /// The maximum number of errors of a part or an item: it needs one to fail. Nothing fails with `ErrorBehavior.null`.
+    ///
+    /// - Parameter count: the number of errors before it in the same response.
+    private func errorsLeft(after count: Int) -> Int {
+        execution.errorBehavior == .null ? errorsLeft : max(errorsLeft, count + 1)
     }
 
     /// Writes the pending parts that are loaded, and those that become pending by that.
@@ -173,7 +190,9 @@ final class IncrementalDelivery {
             hasProgress = false
             for part in forest.pendingParts() {
                 // Another part can have ended its fragments.
-                if part.isPending, !isTooLarge, await write(part, &payload) { hasProgress = true }
+                if part.isPending, refusal == nil, await write(part, &payload) {
+                    hasProgress = true
+                }
             }
         }
     }
@@ -194,16 +213,23 @@ final class IncrementalDelivery {
         let isObject = await completion.write(
             part.part, of: part.object, part.frame, to: &writer)
         await yield(after: writer.count)
-        if completion.isTooLarge { isTooLarge = true }
+        refusal = completion.refusal
+        undeferredFields += recorder.takeFieldsToLoad()
         part.missing = completion.missing
-        if isTooLarge || part.missing != nil { return false }
+        if refusal != nil || part.missing != nil { return false }
         guard isObject, !completion.isHalted else {
             errorsLeft = max(0, errorsLeft - completion.errors.count)
-            forest.fail(part, with: completion.errors, &payload)
+            forest.fail(
+                part,
+                with: completion.errors + completion.omitted(completion.omittedErrorCount),
+                &payload)
             return true
         }
-        let errors = Array(completion.errors.prefix(errorsLeft))
-        errorsLeft -= errors.count
+        let shown = Array(completion.errors.prefix(errorsLeft))
+        let omittedCount =
+            completion.omittedErrorCount + completion.errors.count - shown.count
+        errorsLeft -= shown.count
+        let errors = shown + completion.omitted(omittedCount)
         bytesLeft -= writer.count
         deferralsLeft -= recorder.count
         forest.finish(part, writer.bytes, errors, found: recorder.entries, &payload)
@@ -213,7 +239,7 @@ final class IncrementalDelivery {
     /// Writes items of the pending lists up to the limit of one response.
     private func writeItems(_ payload: inout IncrementalPayload) async {
         var byteCount = 0
-        for list in forest.pendingLists() where byteCount < Self.itemBytesMax && !isTooLarge {
+        for list in forest.pendingLists() where byteCount < Self.itemBytesMax && refusal == nil {
             byteCount += await writeItems(
                 of: list, bytesMax: Self.itemBytesMax - byteCount, &payload)
         }
@@ -241,22 +267,29 @@ final class IncrementalDelivery {
         let first = list.next
         var next = first
         var failure: [GraphQLError]?
-        var itemErrorCount = 0
+        var (itemErrorCount, itemOmittedCount) = (0, 0)
         while next < list.count, failure == nil, writer.count < bytesMax {
             let start = writer.count
             if next > first { writer.append(UInt8(ascii: ",")) }
             // An item that must not be null, but is, ends the list with its errors, even if there are too many already.
-            completion.errorsMax = max(errorsLeft, completion.errors.count + 1)
+            completion.errorsLeft = errorsLeft(after: completion.errors.count)
             let isValid = await completion.writeItem(next, of: list, to: &writer)
-            if completion.isTooLarge { isTooLarge = true }
+            refusal = completion.refusal
+            undeferredFields += recorder.takeFieldsToLoad()
             list.missing = completion.missing
-            if isTooLarge || list.missing != nil { return 0 }
+            if refusal != nil || list.missing != nil { return 0 }
             if isValid {
                 next += 1
-                if completion.errors.count > errorsLeft { completion.errors.removeLast() }
+                if completion.errors.count > errorsLeft {
+                    completion.errors.removeLast()
+                    completion.omittedErrorCount += 1
+                }
                 itemErrorCount = completion.errors.count
+                itemOmittedCount = completion.omittedErrorCount
             } else {
-                failure = Array(completion.errors.dropFirst(itemErrorCount))
+                failure =
+                    completion.errors.dropFirst(itemErrorCount)
+                    + completion.omitted(completion.omittedErrorCount - itemOmittedCount)
                 writer.rewind(to: start)
                 recorder.rewind(to: start)
             }
@@ -270,7 +303,8 @@ final class IncrementalDelivery {
             payload.incremental.append(
                 .init(
                     owner: list, subPath: [], content: .items(writer.bytes, first: first),
-                    errors: Array(completion.errors.prefix(itemErrorCount))))
+                    errors: completion.errors.prefix(itemErrorCount)
+                        + completion.omitted(itemOmittedCount)))
         }
         if let failure {
             forest.end(list, failedWith: failure, &payload)

@@ -91,11 +91,14 @@ public final class PlannedSelection: Sendable {
     let loaded: [Int]
     /// How the fields that are delivered together with the object are written.
     let outputs: [FieldOutput]
-    /// The JSON of all keys, concatenated: `{"title":,"author":`. The keys of each deferred part
+    /// The JSON of all keys, concatenated: `{"title":,"author":`. The keys of each deferred part, and then those of `whole`,
     /// follow.
     let keys: [UInt8]
     /// The fields that are delivered later than the object. Empty without `@defer`.
     let deferredParts: [DeferredPart]
+    /// All fields, for an object whose deferred parts are delivered with it. It has no `loaded` fields besides those of the
+    /// deferred parts. Empty without deferred parts.
+    let whole: DeferredPart
     /// The usages of `@defer` on fragments of this selection.
     let newDeferUsages: [DeferUsage]
     /// Whether each object of the selection has something that is delivered later.
@@ -135,6 +138,9 @@ public final class PlannedSelection: Sendable {
                     loaded: positions.filter { fields[$0].load != nil }))
         }
         deferredParts = parts
+        whole = DeferredPart(
+            owners: [], outputs: parts.isEmpty ? [] : makeOutputs(Array(fields.indices)),
+            loaded: parts.flatMap(\.loaded))
         self.keys = keys
         self.newDeferUsages = newDeferUsages
         hasDeferral = !newDeferUsages.isEmpty || !deferredParts.isEmpty

@@ -24,6 +24,23 @@ extension GraphQLError {
             kind: .responseTooLarge,
             extensions: ExceededLimit(name: "responseBytesMax", max: bytesMax).extensions)
     }
+
+    /// The error that replaces a response with too many execution errors.
+    static func tooManyErrors(max: Int) -> GraphQLError {
+        GraphQLError(
+            "More than \(max) fields have failed. Select fewer fields or request smaller pages.",
+            kind: .responseTooLarge,
+            extensions: ExceededLimit(name: "errorsMax", max: max).extensions)
+    }
+
+    /// The last error of a response that lacks further ones. It has no path.
+    static func omittedErrors(_ count: Int, max: Int) -> GraphQLError {
+        GraphQLError(
+            "\(count) more \(count == 1 ? "error is" : "errors are") left out, so a null without an error may have failed.",
+            kind: .responseTooLarge,
+            extensions: ExceededLimit(name: "errorsMax", max: max).extensions
+                + [.init("omitted", .int(count))])
+    }
 }
 
 extension RequestErrors {

@@ -165,6 +165,7 @@ import Testing
         try await test.check(against: schema)
     }
 
+    /// The last error says how many are left out.
     @Test(arguments: JSONDataSource.Loading.allCases)
     func numberOfErrorsIsLimited(loading: JSONDataSource.Loading) async throws {
         let items = Array(repeating: #"{"name": {"$error": "No."}}"#, count: 4).joined(
@@ -179,9 +180,37 @@ import Testing
                         """
                         {"errors": [
                             {"message": "No.", "locations": [{"line": 1, "column": 11}], "path": ["books", 0, "name"]},
-                            {"message": "No.", "locations": [{"line": 1, "column": 11}], "path": ["books", 1, "name"]}
+                            {"message": "No.", "locations": [{"line": 1, "column": 11}], "path": ["books", 1, "name"]},
+                            {"message": "2 more errors are left out, so a null without an error may have failed.",
+                             "extensions": {"code": "RESPONSE_TOO_LARGE", "limit": "errorsMax", "max": 2, "omitted": 2}}
                          ],
                          "data": {"books": [{"name": null}, {"name": null}, {"name": null}, {"name": null}]}}
                         """)))
+    }
+
+    @Test(arguments: [ErrorBehavior.propagate, .null, .halt], [1, 2, 3])
+    func everyNullOfAnErrorIsExplained(onError: ErrorBehavior, errorCount: Int) async throws {
+        let items = Array(repeating: #"{"name": {"$error": "No."}}"#, count: errorCount)
+            .joined(separator: ",")
+        let response = try json(
+            try await respond(
+                to: "{ books { name } }", root: #"{"books": [\#(items)]}"#, schema: schema,
+                onError: onError, errorsMax: 2))
+        let errors = response["errors"]?.list ?? []
+        let last = errors.last?["extensions"]
+        switch (onError, errorCount) {
+        case (.halt, _):
+            #expect(errors.count == 1 && response["data"] == .null)
+        case (_, ...2):
+            #expect(errors.count == errorCount && response["data"] != .null)
+        case (.propagate, _):
+            #expect(errors.count == 3 && last?["omitted"] == .int(1))
+            #expect(response["data"]?["books"]?.list?.count == 3)
+        case (.null, _):
+            // A client finds the values that have failed only by the paths of the errors.
+            #expect(errors.count == 1 && response["data"] == .null)
+            #expect(last?["code"]?.string == "RESPONSE_TOO_LARGE")
+            #expect(last?["limit"]?.string == "errorsMax")
+        }
     }
 }

@@ -103,21 +103,44 @@ import Testing
         #expect(found[1].utf8.count < 1_000)
     }
 
-    /// Each of them takes memory until it is delivered, even if a fragment has no data.
-    @Test(arguments: [
-        "{ books { ... @defer { title } } }",
-        "{ books { similar @stream { title } } }",
-        "{ books { title } ... @defer { books { id } } }",
-    ])
-    func numberOfDeferredPartsIsLimited(source: String) async throws {
-        let book = #"{"title": "T", "id": 1, "similar": [{}]}"#
-        let small = try await incrementalResponses(
-            to: source, root: books(2_000, book), schema: schema)
-        #expect(try MergedResponse(small).errors.isEmpty)
-        let large = try await incrementalResponses(
-            to: source, root: books(6_000, book), schema: schema)
-        #expect(large.count == 1)
-        #expect(code(try json(large[0])["errors"]?.list?.first) == "RESPONSE_TOO_LARGE")
+    /// Each deferred part takes memory until it is delivered, even if a fragment has no data. Beyond the limit, `@defer` and `@stream`
+    /// are ignored, in the first response and in later ones.
+    ///
+    /// The number of books is just above the limit: a fragment counts, and so does its part of each object.
+    @Test(
+        arguments: [
+            ("{ books { ... @defer { title } } }", 2_550),
+            ("{ books { ... @defer { similar { title ... @defer { id } } } id } }", 2_550),
+            ("{ books { similar @stream { title } } }", 5_050),
+            (
+                "{ books { similar @stream(initialCount: 1) { title ... @defer { similar { id } } } } }",
+                2_550
+            ),
+            ("{ books { title } ... @defer { books { id } } }", 5_050),
+            ("{ ... @defer { books { title ... @defer { id similar { id } } } } }", 2_550),
+            (
+                "{ books @stream(initialCount: 1) { id similar @stream { title ... @defer { id } } } }",
+                2_550
+            ),
+        ], [JSONDataSource.Loading.afterFlush, .call])
+    func numberOfDeferredPartsIsLimited(
+        example: (source: String, bookCount: Int), loading: JSONDataSource.Loading
+    ) async throws {
+        let source = example.source
+        let book =
+            #"{"title": "T", "id": 1, "similar": [{"title": "S", "id": 2, "similar": [{"id": 3}]}]}"#
+        let root = books(example.bookCount, book)
+        let found = try await incrementalResponses(
+            to: source, root: root, schema: schema, loading: loading)
+        let pendingCount = try found.reduce(0) {
+            $0 + (try json($1)["pending"]?.list?.count ?? 0)
+        }
+        #expect(found.count > 1 && pendingCount <= 5_000)
+        let merged = try MergedResponse(found)
+        #expect(merged.errors.isEmpty)
+        let whole = try json(
+            try await respond(to: source, root: root, schema: schema, loading: loading))
+        #expect(merged.data.sorted == whole["data"]?.sorted)
     }
 
     @Test func listThatFailsAfterTooManyErrorsIsNotComplete() async throws {
@@ -129,9 +152,8 @@ import Testing
         let merged = try MergedResponse(found)
         #expect(merged.data["sure"]?.list?.count == 4)
         #expect(
-            merged.errors.map { jsonText($0["path"] ?? .null) } == [
-                #"["sure",1,"summary"]"#, #"["sure",2,"summary"]"#, #"["sure",4]"#,
-            ])
+            merged.errors.map { jsonText($0["path"] ?? $0["extensions"]?["omitted"] ?? .null) }
+                == [#"["sure",1,"summary"]"#, #"["sure",2,"summary"]"#, "1", #"["sure",4]"#])
         let last = try json(try #require(found.last))
         #expect(last["completed"]?.list?.first?["errors"]?.list?.count == 1)
     }
@@ -141,6 +163,23 @@ import Testing
             to: "{ books { ... @defer { summary } } }",
             root: books(10, #"{"summary": {"$error": "no summary"}}"#), schema: schema,
             errorsMax: 3)
-        #expect(try MergedResponse(found).errors.count == 3)
+        let errors = try MergedResponse(found).errors
+        #expect(errors.count { $0["path"] != nil } == 3)
+        #expect(errors.reduce(0) { $0 + ($1["extensions"]?["omitted"]?.int ?? 0) } == 7)
+    }
+
+    /// A client that requests `NULL` finds the values that have failed only by the paths of the errors.
+    @Test(arguments: [
+        "{ books { ... @defer { summary } } }", "{ books @stream(initialCount: 1) { summary } }",
+    ])
+    func everythingPendingFailsAfterTooManyErrorsOfNull(source: String) async throws {
+        for (errorsMax, isComplete) in [(10, true), (9, false)] {
+            let found = try await incrementalResponses(
+                to: source, root: books(10, #"{"summary": {"$error": "no summary"}}"#),
+                schema: schema, onError: .null, errorsMax: errorsMax)
+            let errors = try MergedResponse(found).errors
+            #expect(errors.contains { code($0) == "RESPONSE_TOO_LARGE" } != isComplete)
+            #expect(errors.count { $0["path"] != nil } <= errorsMax)
+        }
     }
 }
