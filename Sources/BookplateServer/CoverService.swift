@@ -112,7 +112,7 @@ extension HTTPProblem {
         case .accountMoved: status = .gone
         case .forbidden: status = .forbidden
         case .notFound: status = .notFound
-        case .badUserInput: status = .badRequest
+        case .badUserInput, .operationTooComplex: status = .badRequest
         case .conflict, .resetRequired: status = .conflict
         case .rateLimited(let seconds):
             status = .tooManyRequests

@@ -80,7 +80,8 @@ struct RouteFactory: Sendable {
             responseBytesMax: limits.responseBytesMax, unread: unread, metrics: metrics,
             shutdown: shutdown
         ) {
-            await Bookplate.readiness(of: pool).map { .notReady($0) } ?? .ready
+            await Bookplate.readiness(of: pool, after: services.timeouts).map { .notReady($0) }
+                ?? .ready
         }
         let mcp = MCPEndpoint(
             service: Tools(runner, tools, database: pool, services: services),

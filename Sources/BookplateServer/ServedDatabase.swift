@@ -73,7 +73,8 @@ struct ServedDatabaseFactory {
         let store: any ObjectStore
         do throws(ObjectError) {
             store = try storage.open(
-                leases: DatabaseLeases(connections.firstPool), metrics: metrics)
+                leases: DatabaseLeases(connections.firstPool), metrics: metrics,
+                timeout: Self.storeTimeout)
         } catch {
             throw StartError(
                 message:
@@ -96,6 +97,9 @@ struct ServedDatabaseFactory {
         databases?.add(.init(services, pools: connections.pools))
         return ServedDatabase(connections: connections, services: services)
     }
+
+    /// The time limit for a cover in a bucket, so that a client gets its response within five seconds. Jobs try again later.
+    private static let storeTimeout = Duration.seconds(4)
 
     /// Returns a fetcher for URLs that others supply.
     private static func fetcher(_ configuration: Configuration) throws -> Fetcher {

@@ -15,8 +15,8 @@ package enum PostgresError: Error, Equatable, Sendable {
     case poolExhausted
     /// The pool or listener is closed; nothing was sent.
     case closed
-    /// The pipeline exceeds one of the limits of `Pipeline`; nothing was sent.
-    case tooLarge(String)
+    /// The pipeline exceeds a limit; nothing was sent. `count` is the number that the limit counts.
+    case tooLarge(Pipeline.Limit, count: Int)
     /// The rows of a read-only pipeline exceed its `rowBytesMax`.
     case rowsTooLarge(bytesMax: Int)
     /// A result does not have the shape that the caller expects.
@@ -41,6 +41,15 @@ package enum PostgresError: Error, Equatable, Sendable {
         }
     }
 
+    /// Whether the caller has waited in vain, for example for a lock that another transaction holds.
+    package var isTimeout: Bool {
+        switch self {
+        case .timeout: true
+        case .server(let error): [.queryCanceled, .lockNotAvailable].contains(error.sqlState)
+        default: false
+        }
+    }
+
     /// The SQLSTATE of a server error; nil for any other error.
     package var sqlState: SQLState? {
         if case .server(let error) = self { error.sqlState } else { nil }
@@ -57,7 +66,8 @@ extension PostgresError: CustomStringConvertible {
         case .cancelled: "cancelled"
         case .poolExhausted: "too many requests are waiting for the database"
         case .closed: "the database connections have been closed"
-        case .tooLarge(let what): "a database request exceeds a limit: \(what)"
+        case .tooLarge(let limit, let count):
+            "a database request exceeds a limit: \(count) \(limit.unit), at most \(limit.max)"
         case .rowsTooLarge(let max): "the rows of a database request exceed \(max) bytes"
         case .unexpectedResult(let what): "the database returned an unexpected result: \(what)"
         }
@@ -98,11 +108,11 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
     package var description: String { rawValue }
 
     /// Whether the state of the server or a concurrent transaction is the cause: a server that is a standby or stops, missing
-    /// resources, or a conflict of transactions.
+    /// resources, a conflict of transactions, or a statement that has waited too long.
     var isTemporary: Bool {
         let states: [SQLState] = [
             .readOnlyTransaction, .serializationFailure, .deadlockDetected, .adminShutdown,
-            .crashShutdown, .cannotConnectNow,
+            .crashShutdown, .cannotConnectNow, .lockNotAvailable, .queryCanceled,
         ]
         return states.contains(self) || rawValue.hasPrefix("53")
     }

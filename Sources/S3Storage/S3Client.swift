@@ -18,20 +18,28 @@ struct S3Client: Sendable {
 
     /// The maximum number of attempts of a request, including the first one.
     static let attemptsMax = 4
-    static let deadlineSeconds = 30
+    /// The time limit of one attempt.
+    static let attemptTimeout = Duration.seconds(30)
+    /// The maximum time to list objects or to remove many, with all attempts.
+    static let bulkTimeout = Duration.seconds(120)
     /// The maximum size of a response. Images and pages of a listing are smaller.
     private static let bodyBytesMax = 64 << 20
     /// The SHA-256 of an empty body.
     private static let emptyHash = lowercaseHex(sha256([]))
 
     let settings: Configuration.S3
+    /// The maximum time of an operation with one version, with all attempts.
+    let timeout: Duration
     private let fetcher: Fetcher
     private let base: String
     private let metrics: S3Metrics?
 
     /// - Throws: `.unavailable` if the endpoint is not a URL.
-    init(_ settings: Configuration.S3, metrics: Metrics? = nil) throws(ObjectError) {
+    init(
+        _ settings: Configuration.S3, metrics: Metrics? = nil, timeout: Duration = bulkTimeout
+    ) throws(ObjectError) {
         self.settings = settings
+        self.timeout = timeout
         self.metrics = metrics.map { S3Metrics($0) }
         base = settings.baseURL
         do {
@@ -45,22 +53,28 @@ struct S3Client: Sendable {
         }
     }
 
+    /// The end of an operation with one version that begins now.
+    var end: ContinuousClock.Instant { .now + timeout }
+
     /// Sends a request.
     ///
     /// - Parameters:
     ///   - what: The operation, for the error.
+    ///   - end: When the last attempt must have ended; nil for `end` of this client.
     ///   - accepted: Statuses that are not errors, besides 200 to 299.
     /// - Throws: `.full` or `.unavailable`.
     func send(
-        _ request: Request, _ what: String, accepting accepted: Set<Int> = []
+        _ request: Request, _ what: String, by end: ContinuousClock.Instant? = nil,
+        accepting accepted: Set<Int> = []
     ) async throws(ObjectError) -> FetchResponse {
+        let end = end ?? self.end
         var delay = Duration.milliseconds(100)
         var attemptCount = 1
         while true {
             let failure: ObjectError
             let mayPass: Bool
             do throws(FetchError) {
-                let response = try await attempt(request)
+                let response = try await attempt(request, within: end - .now)
                 if (200...299).contains(response.status) || accepted.contains(response.status) {
                     return response
                 }
@@ -72,8 +86,9 @@ struct S3Client: Sendable {
             }
             // The request of a client that has disconnected is cancelled, which is not an error of the bucket.
             if !Task.isCancelled { metrics?.countError() }
-            guard mayPass, attemptCount < Self.attemptsMax,
-                (try? await Task.sleep(for: delay * Double.random(in: 0.5...1))) != nil
+            let pause = delay * Double.random(in: 0.5...1)
+            guard mayPass, attemptCount < Self.attemptsMax, .now + pause < end,
+                (try? await Task.sleep(for: pause)) != nil
             else { throw failure }
             attemptCount += 1
             delay *= 4
@@ -81,13 +96,17 @@ struct S3Client: Sendable {
     }
 
     /// Sends a request once.
-    private func attempt(_ request: Request) async throws(FetchError) -> FetchResponse {
+    private func attempt(
+        _ request: Request, within timeLeft: Duration
+    ) async throws(FetchError) -> FetchResponse {
+        guard timeLeft > .zero else { throw .timedOut }
         let start = ContinuousClock.now
         defer { metrics?.observe(request.method, ContinuousClock.now - start) }
-        return try await fetcher.fetch(fetchRequest(request))
+        return try await fetcher.fetch(
+            fetchRequest(request, deadline: min(timeLeft, Self.attemptTimeout)))
     }
 
-    private func fetchRequest(_ request: Request) -> FetchRequest {
+    private func fetchRequest(_ request: Request, deadline: Duration) -> FetchRequest {
         var headers = request.headers
         switch request.method {
         case .put(let body, _), .post(let body, _):
@@ -106,7 +125,7 @@ struct S3Client: Sendable {
             url: "\(base)/\(request.name.percentEncoded(keeping: [UInt8(ascii: "/")]))"
                 + (query.isEmpty ? "" : "?\(query)"),
             method: request.method, headers: headers,
-            deadline: .seconds(Self.deadlineSeconds), bodyBytesMax: Self.bodyBytesMax,
+            deadline: deadline, bodyBytesMax: Self.bodyBytesMax,
             redirectsMax: 0)
         fetch.signature = AWSSignature(
             region: settings.region, service: "s3", accessKeyID: settings.accessKeyID,

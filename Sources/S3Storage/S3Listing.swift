@@ -25,7 +25,7 @@ extension S3Client {
         var request = Request(method: .get)
         request.query = [("list-type", "2"), ("max-keys", "1000"), ("prefix", prefix)]
         if let name { request.query.append(("start-after", name)) }
-        let response = try await send(request, what)
+        let response = try await send(request, what, by: .now + Self.bulkTimeout)
         guard let document = S3Document(response.body), document.root == "ListBucketResult" else {
             throw .unavailable("\(what): the response is not a listing")
         }
@@ -55,7 +55,9 @@ extension S3Client {
     private static let sizes = 0...(1 << 40)
 
     /// Deletes at most 1000 objects (DeleteObjects). A missing object is not an error.
-    func delete(_ names: [String]) async throws(ObjectError) {
+    func delete(
+        _ names: [String], by end: ContinuousClock.Instant = .now + bulkTimeout
+    ) async throws(ObjectError) {
         guard !names.isEmpty else { return }
         let what = "removing objects"
         let objects = names.map { "<Object><Key>\(S3Document.escaped($0))</Key></Object>" }
@@ -65,7 +67,7 @@ extension S3Client {
         let response = try await send(
             Request(
                 method: .post(body: body, contentType: "application/xml"),
-                query: [("delete", "")], headers: checksumHeaders(body)), what)
+                query: [("delete", "")], headers: checksumHeaders(body)), what, by: end)
         guard let document = S3Document(response.body), document.root == "DeleteResult" else {
             throw .unavailable("\(what): the response is not a result")
         }

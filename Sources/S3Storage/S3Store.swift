@@ -30,9 +30,10 @@ package struct S3Store: ObjectStore {
 
     /// - Throws: `.unavailable` if the endpoint is not a URL. No request is sent.
     package init(
-        _ settings: Configuration.S3, leases: any WriteLeases, metrics: Metrics? = nil
+        _ settings: Configuration.S3, leases: any WriteLeases, metrics: Metrics? = nil,
+        timeout: Duration
     ) throws(ObjectError) {
-        client = try S3Client(settings, metrics: metrics)
+        client = try S3Client(settings, metrics: metrics, timeout: timeout)
         self.leases = leases
     }
 
@@ -58,10 +59,12 @@ package struct S3Store: ObjectStore {
         let write = PendingWrite(key: key, version: version)
         let files = try files(key, version, variants)
         try await leases.begin(leaseName(key, version), seconds: Self.leaseSeconds)
+        let end = client.end
         do throws(ObjectError) {
-            try await put(files)
+            try await put(files, by: end)
         } catch {
-            await abandon(write)
+            // Not if the time is over: a sweep removes the objects when the lease has expired.
+            await abandon(write, by: end)
             throw error
         }
         return write
@@ -71,7 +74,7 @@ package struct S3Store: ObjectStore {
         _ key: ObjectKey, version: String, _ variants: [ObjectVariant: [UInt8]]
     ) async throws(ObjectError) {
         // The version has its row, so sweeps keep its objects without a lease.
-        try await put(try files(key, version, variants))
+        try await put(try files(key, version, variants), by: client.end)
     }
 
     private func files(
@@ -87,14 +90,16 @@ package struct S3Store: ObjectStore {
         return files
     }
 
-    private func put(_ files: [(name: String, bytes: [UInt8])]) async throws(ObjectError) {
+    private func put(
+        _ files: [(name: String, bytes: [UInt8])], by end: ContinuousClock.Instant
+    ) async throws(ObjectError) {
         let failures = await withTaskGroup(of: ObjectError?.self) { group in
             for file in files {
                 group.addTask {
                     do throws(ObjectError) {
                         try await put(
                             file.name, file.bytes,
-                            [(name: "Cache-Control", value: Self.cacheControl)])
+                            [(name: "Cache-Control", value: Self.cacheControl)], by: end)
                         return nil
                     } catch {
                         return error
@@ -109,12 +114,13 @@ package struct S3Store: ObjectStore {
     }
 
     private func put(
-        _ name: String, _ bytes: [UInt8], _ headers: [(name: String, value: String)]
+        _ name: String, _ bytes: [UInt8], _ headers: [(name: String, value: String)],
+        by end: ContinuousClock.Instant
     ) async throws(ObjectError) {
         _ = try await client.send(
             .init(
                 method: .put(body: bytes, contentType: Self.contentType), name: name,
-                headers: client.checksumHeaders(bytes) + headers), "storing an object")
+                headers: client.checksumHeaders(bytes) + headers), "storing an object", by: end)
     }
 
     package func settle(_ write: PendingWrite) async {
@@ -124,16 +130,26 @@ package struct S3Store: ObjectStore {
     }
 
     package func abandon(_ write: PendingWrite) async {
+        await abandon(write, by: client.end)
+    }
+
+    private func abandon(_ write: PendingWrite, by end: ContinuousClock.Instant) async {
         // A sweep removes objects that cannot be removed now.
-        guard (try? await remove(write.key, version: write.version)) != nil else { return }
+        guard (try? await remove(write.key, version: write.version, by: end)) != nil else { return }
         try? await leases.end(leaseName(write.key, write.version))
     }
 
     package func remove(_ key: ObjectKey, version: String) async throws(ObjectError) {
+        try await remove(key, version: version, by: client.end)
+    }
+
+    private func remove(
+        _ key: ObjectKey, version: String, by end: ContinuousClock.Instant
+    ) async throws(ObjectError) {
         try await client.delete(
             ObjectVariant.allCases.compactMap { variant in
                 ObjectPath(key, version: version, variant).map { name(of: $0) }
-            })
+            }, by: end)
     }
 
     package func removeFolder(
@@ -207,7 +223,7 @@ package struct S3Store: ObjectStore {
             "recording the owner of the store", accepting: [412, 501])
         if response.status == 501 {
             // The server does not support conditional requests.
-            try await put(ownerName, bytes, [])
+            try await put(ownerName, bytes, [], by: client.end)
         }
         return try await isClaimed(by: owner) ?? false
     }

@@ -75,6 +75,33 @@ import Testing
         }
     }
 
+    /// The first attempt still waits for the standby and holds its locks, so the repetition waits for them in vain.
+    @Test func repetitionWithoutTheStandbyIsUnavailable() async throws {
+        let standby = try await Standby.start()
+        let installation = try await Installation.ready(catalog: [], on: standby.primary)
+        let server = try await installation.startServer()
+        let fixture = Fixture(standby: standby, installation: installation, server: server)
+        let token = try #require(try await server.signIn("patient")["accessToken"]?.string)
+        try await standby.crashReplica()
+        try await fixture.requireStandby(true)
+        try await fixture.waitUntilCommitsWait()
+        let id = "2f1d9a52-6a1c-4a38-9f0c-0d7e7b1f3a12"
+        for outcome in ["UNKNOWN", "NOT_DONE"] {
+            let response = try await fixture.create(id, token)
+            let extensions = response["errors", 0, "extensions"]
+            #expect(extensions?["code"] == "SERVICE_UNAVAILABLE", "\(response)")
+            #expect(extensions?["outcome"] == .string(outcome), "\(response)")
+        }
+        // Only writes wait.
+        let me = try await server.client.execute("{ me { id } }", token: token)
+        #expect(me["errors"] == nil, "\(me)")
+        #expect(try await server.client.send("GET", "/health/ready").status == 200)
+        try await fixture.requireStandby(false)
+        try await waitUntil("the shelf is created") {
+            try await fixture.create(id, token)["errors"] == nil
+        }
+    }
+
     /// A call that is sent again because its response did not arrive.
     enum Call: CaseIterable {
         case createShelf, refresh, deleteAccount

@@ -1,5 +1,6 @@
 import Basics
 import GraphQL
+import Postgres
 
 /// An error that is sent to clients. The codes are stable and are not reused for other errors.
 package enum BookplateError: Error, Equatable {
@@ -23,8 +24,10 @@ package enum BookplateError: Error, Equatable {
     /// The change log no longer contains the client's cursor. `cursor` is where to continue after fetching everything.
     case resetRequired(cursor: String)
     case upstreamUnavailable(String)
+    /// The operation needs more of the database at once than a limit allows.
+    case operationTooComplex(Pipeline.Limit, count: Int)
     /// The database cannot be reached, did not respond, too many requests wait for it, or the account is being moved to another
-    /// database.
+    /// database; or the store of covers did not respond.
     case serviceUnavailable(retryAfterSeconds: Int, outcome: Outcome = .notDone)
     /// The request's task was cancelled: its client closed the connection, or cancelled the operation. See
     /// `RequestContext.fieldError` for a task that was cancelled because it took too long.
@@ -54,6 +57,7 @@ package enum BookplateError: Error, Equatable {
         case .unsupportedImage: "UNSUPPORTED_IMAGE"
         case .resetRequired: "RESET_REQUIRED"
         case .upstreamUnavailable: "UPSTREAM_UNAVAILABLE"
+        case .operationTooComplex: "OPERATION_TOO_COMPLEX"
         case .serviceUnavailable: Self.serviceUnavailableCode
         case .cancelled: Self.cancelledCode
         case .internalError: "INTERNAL_SERVER_ERROR"
@@ -82,7 +86,9 @@ package enum BookplateError: Error, Equatable {
         case .serviceUnavailable(let seconds, .notDone):
             "The server cannot reach the data now. Nothing was changed. Try again in \(seconds) s."
         case .serviceUnavailable(let seconds, .unknown):
-            "The database connection was lost. The change may have been made. Send it again in \(seconds) s, with the same id."
+            "The database did not respond. The change may have been made. Send it again in \(seconds) s, with the same id."
+        case .operationTooComplex(let limit, let count):
+            "The operation needs \(count) \(limit.unit) of the database at once, at most \(limit.max) are allowed. Select fewer fields or split the operation."
         case .cancelled: "The request was cancelled before its response was complete."
         case .internalError:
             "An internal error occurred. Try again. If the error persists, report the request ID."
@@ -124,6 +130,9 @@ package enum BookplateError: Error, Equatable {
         case .serviceUnavailable(let seconds, let outcome):
             extensions.append(.init("retryAfter", .int(seconds)))
             extensions.append(.init("outcome", .string(outcome.rawValue)))
+        case .operationTooComplex(let limit, _):
+            extensions.append(.init("limit", .string(limit.rawValue)))
+            extensions.append(.init("max", .int(limit.max)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
         case .unauthenticated, .notFound, .upstreamUnavailable, .payloadTooLarge,

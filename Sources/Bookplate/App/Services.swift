@@ -22,6 +22,8 @@ package final class Services: Sendable {
     let replica: Replica?
     /// All databases that the process serves; nil if there is only one.
     package let databases: UserDatabases?
+    /// When a request last waited in vain for the database.
+    package let timeouts = RequestTimeouts()
     let logger: Logger
     package let metrics: Metrics
     /// nil if traces are not exported.
@@ -78,8 +80,11 @@ package final class Services: Sendable {
             return .serviceUnavailable(
                 retryAfterSeconds: 2, outcome: hasWritten ? .unknown : .notDone)
         }
+        if error.isTimeout { timeouts.record() }
         switch error {
         case .cancelled: return .cancelled
+        // The input is the cause.
+        case .tooLarge(let limit, let count): return .operationTooComplex(limit, count: count)
         // The pool logs these errors once, not for each request.
         case .connectFailed, .poolExhausted, .closed:
             return .serviceUnavailable(

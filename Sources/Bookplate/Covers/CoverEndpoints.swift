@@ -49,7 +49,8 @@ package final class CoverEndpoints {
 
     /// Returns the content of a file in the store; nil if it does not exist.
     ///
-    /// - Throws: `.rateLimited` if too many are read for this client or in total, or `.internalError`.
+    /// - Throws: `.rateLimited` if too many are read for this client or in total, `.serviceUnavailable` if the store does not
+    ///   respond, or `.internalError`.
     package func open(
         _ path: ObjectPath, for client: ClientAddress?, requestID: String
     ) async throws(BookplateError) -> ObjectContent? {
@@ -65,22 +66,22 @@ package final class CoverEndpoints {
         do throws(ObjectError) {
             return try await store.open(path)
         } catch {
-            services.logger.error(
-                "an image cannot be read",
-                metadata: ["request_id": "\(requestID)", "reason": "\(error.description)"])
-            throw .internalError
+            throw services.covers.bookplateError(
+                error, "an image cannot be read", requestID: requestID)
         }
     }
 
     /// Draws the title card unless it is in the store.
     private func draw(_ card: PublicTitleCard, _ key: ObjectKey) async throws(BookplateError) {
-        do throws(ImageError) {
+        do throws(TitleCards.Failure) {
             try await services.covers.titleCards.draw(
                 card.card, version: card.version, as: key)
-        } catch .overloaded {
+        } catch .image(.overloaded) {
             throw .rateLimited(retryAfterSeconds: 2)
-        } catch .cancelled {
+        } catch .image(.cancelled) {
             throw .cancelled
+        } catch .store(let error) {
+            throw services.covers.bookplateError(error, "a title card cannot be stored")
         } catch {
             services.logger.error(
                 "a title card cannot be drawn", metadata: ["reason": "\(error)"])

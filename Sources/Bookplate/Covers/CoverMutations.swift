@@ -80,8 +80,13 @@ extension RequestContext {
         _ append: (inout Pipeline, Viewer) -> RowsKey
     ) async throws(BookplateError) -> Rows {
         let covers = services.covers
-        let staged = try await covers.stage(
-            images, user: try caller().userID, book: book, source: source)
+        let user = try caller().userID
+        let staged: StagedCover
+        do throws(BookplateError) {
+            staged = try await covers.stage(images, user: user, book: book, source: source)
+        } catch .serviceUnavailable(let seconds, .notDone) where hasWritten {
+            throw .serviceUnavailable(retryAfterSeconds: seconds, outcome: .unknown)
+        }
         do throws(BookplateError) {
             let (results, keys) = try await write { pipeline, viewer in
                 (

@@ -77,12 +77,27 @@ package final class Covers: Sendable {
                 user: user, book: book, source: source, images: images, hashes: hashes,
                 pending: pending)
         } catch {
-            logger.error("a cover cannot be stored", metadata: ["reason": "\(error.description)"])
-            throw error == .full
-                ? .quotaExceeded("The server's storage is full. Try again later.")
-                : .internalError
+            throw bookplateError(error, "a cover cannot be stored")
         }
     }
+
+    /// Logs an error of the store, and converts it to the error that the client gets.
+    ///
+    /// - Parameter what: What failed, for the log.
+    func bookplateError(
+        _ error: ObjectError, _ what: Logger.Message, requestID: String? = nil
+    ) -> BookplateError {
+        var metadata: Logger.Metadata = ["reason": "\(error.description)"]
+        if let requestID { metadata["request_id"] = "\(requestID)" }
+        logger.error(what, metadata: metadata)
+        if error == .full {
+            return .quotaExceeded("The server's storage is full. Try again later.")
+        }
+        return error.isOfOneFile
+            ? .internalError : .serviceUnavailable(retryAfterSeconds: Self.storeRetrySeconds)
+    }
+
+    private static let storeRetrySeconds = 5
 
     /// Returns a version: eight bytes of the hash of the variants' hashes and eight random bytes, in hexadecimal.
     static func newVersion(of hashes: [[UInt8]]) -> String {
@@ -111,7 +126,7 @@ package final class Covers: Sendable {
         case .unauthenticated, .accountMoved, .forbidden, .notFound, .badUserInput, .conflict,
             .resetRequired,
             .rateLimited, .payloadTooLarge, .quotaExceeded, .unsupportedImage,
-            .serviceUnavailable(_, .notDone):
+            .operationTooComplex, .serviceUnavailable(_, .notDone):
             await store.abandon(cover.pending)
         }
     }

@@ -8,7 +8,12 @@ actor TitleCards {
     private let store: any ObjectStore
     private let images: ImagerPool
     /// The cards that are being drawn.
-    private var drawing: [ObjectPath: Task<Result<Void, ImageError>, Never>] = [:]
+    private var drawing: [ObjectPath: Task<Result<Void, Failure>, Never>] = [:]
+
+    enum Failure: Error {
+        case image(ImageError)
+        case store(ObjectError)
+    }
 
     init(store: any ObjectStore, images: ImagerPool) {
         self.store = store
@@ -18,18 +23,22 @@ actor TitleCards {
     /// Draws a card unless it is in the store. Concurrent requests for the same card share one drawing.
     func draw(
         _ card: TitleCard, version: String, as key: ObjectKey
-    ) async throws(ImageError) {
+    ) async throws(Failure) {
         guard let path = ObjectPath(key, version: version, .full) else {
             // Impossible: a version consists of 32 hexadecimal digits.
-            throw .unavailable("The version of the title card is invalid.")
+            throw .image(.unavailable("The version of the title card is invalid."))
         }
-        if (try? await store.byteCount(path)) != nil { return }
+        let byteCount = try await mappingError(Failure.store) { () async throws(ObjectError) in
+            try await store.byteCount(path)
+        }
+        if byteCount != nil { return }
         if let drawing = drawing[path] { return try await drawing.value.get() }
         let task = Task { [store, images] in
-            await Result { () async throws(ImageError) in
-                let drawn = try await images.titleCard(card)
-                try await mappingError({ ImageError.unavailable($0.description) }) {
-                    () async throws(ObjectError) in
+            await Result { () async throws(Failure) in
+                let drawn = try await mappingError(Failure.image) { () async throws(ImageError) in
+                    try await images.titleCard(card)
+                }
+                try await mappingError(Failure.store) { () async throws(ObjectError) in
                     // The version follows from the book's row, which exists. Another server may draw the same card, so a
                     // failure must not remove its files.
                     try await store.restore(

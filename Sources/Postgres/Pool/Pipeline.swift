@@ -26,6 +26,28 @@ package struct Pipeline: Sendable {
     /// The maximum number of statements.
     package static let statementsMax = 1000
 
+    /// A limit of a pipeline. The raw value is its name.
+    package enum Limit: String, Sendable {
+        case statementsMax, parametersMax, parameterBytesMax
+
+        package var max: Int {
+            switch self {
+            case .statementsMax: Pipeline.statementsMax
+            case .parametersMax: Pipeline.parametersMax
+            case .parameterBytesMax: Pipeline.parameterBytesMax
+            }
+        }
+
+        /// What is counted, in the plural.
+        package var unit: String {
+            switch self {
+            case .statementsMax: "statements"
+            case .parametersMax: "parameters"
+            case .parameterBytesMax: "bytes of parameters"
+            }
+        }
+    }
+
     private(set) var steps: [Step] = []
     /// The notifications to send after the commit.
     private(set) var notifications: Set<Notification> = []
@@ -124,19 +146,17 @@ package struct Pipeline: Sendable {
     /// - Throws: `.tooLarge`.
     func check() throws(PostgresError) {
         guard steps.count <= Pipeline.statementsMax else {
-            throw .tooLarge("\(steps.count) statements, at most \(Pipeline.statementsMax)")
+            throw .tooLarge(.statementsMax, count: steps.count)
         }
         var byteCount = 0
         for step in steps {
             guard step.parameters.count <= Pipeline.parametersMax else {
-                throw .tooLarge(
-                    "\(step.parameters.count) parameters, at most \(Pipeline.parametersMax)")
+                throw .tooLarge(.parametersMax, count: step.parameters.count)
             }
             byteCount += step.parameters.bytes.count
         }
         guard byteCount <= Pipeline.parameterBytesMax else {
-            throw .tooLarge(
-                "\(byteCount) bytes of parameters, at most \(Pipeline.parameterBytesMax)")
+            throw .tooLarge(.parameterBytesMax, count: byteCount)
         }
     }
 }

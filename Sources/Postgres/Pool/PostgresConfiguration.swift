@@ -19,8 +19,9 @@ package struct PostgresConfiguration: Sendable {
     /// How long pipelines wait for a connection when all are lost. After this time they fail at once, with `.connectFailed`,
     /// until a connection is open. nil to wait until their timeout.
     package var outageGrace: Duration?
-    /// The server's `statement_timeout`; zero disables it.
-    package var statementTimeout: Duration = .seconds(10)
+    /// The server's `statement_timeout`; zero disables it. It is shorter than `pipelineTimeout`, so that a pipeline that waits for a
+    /// lock fails, with no effect, before its caller gives up without knowing the effect.
+    package var statementTimeout: Duration = .seconds(9)
     /// The server's `idle_in_transaction_session_timeout`; zero disables it.
     package var idleInTransactionTimeout: Duration = .seconds(10)
     /// The time limit for connecting to each host; at least two seconds, libpq's minimum.

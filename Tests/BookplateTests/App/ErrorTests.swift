@@ -25,6 +25,10 @@ import Testing
                 ["code": "SERVICE_UNAVAILABLE", "retryAfter": 2, "outcome": "UNKNOWN"]
             ),
             (.upstreamUnavailable("M"), ["code": "UPSTREAM_UNAVAILABLE"]),
+            (
+                .operationTooComplex(.statementsMax, count: 1_001),
+                ["code": "OPERATION_TOO_COMPLEX", "limit": "statementsMax", "max": 1_000]
+            ),
             (.internalError, ["code": "INTERNAL_SERVER_ERROR", "requestId": "r"]),
         ] as [(BookplateError, Value)])
     func errorsHaveTheirCodesAndExtensions(error: BookplateError, extensions: Value) {

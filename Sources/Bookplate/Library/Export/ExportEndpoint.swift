@@ -75,7 +75,8 @@ package final class ExportEndpoint {
                     of: book, version: version, user: user, in: request.services.covers.store)
                 return .cover(bytes)
             } catch {
-                throw internalError(error.description, request.requestID)
+                throw services.covers.bookplateError(
+                    error, "cannot write an export", requestID: request.requestID)
             }
         }
     }

@@ -30,16 +30,17 @@ import Testing
     }
 
     /// Opens a store whose endpoint is a server of the test.
-    private func store(_ server: LoopbackServer, options: String = "") async throws
-        -> any ObjectStore
-    {
+    private func store(
+        _ server: LoopbackServer, options: String = "", timeout: Duration = .seconds(120)
+    ) async throws -> any ObjectStore {
         let variables = [
             "BOOKPLATE_STORAGE":
                 "s3://covers?region=eu-central-1&endpoint=http://127.0.0.1:\(server.port)\(options)",
             "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
             "AWS_SESSION_TOKEN": "token",
         ]
-        return try Configuration(variables).storage.open(leases: try await leases())
+        return try Configuration(variables).storage.open(
+            leases: try await leases(), timeout: timeout)
     }
 
     private static func error(_ code: String) -> String {
@@ -112,6 +113,24 @@ import Testing
         for header in ["host", "x-amz-content-sha256", "x-amz-date", "x-amz-security-token"] {
             #expect(authorization.contains(header), "\(authorization)")
         }
+    }
+
+    /// All attempts together have the time limit of the operation. A write does not remove its objects then, because that would take
+    /// as long again: a sweep does when the lease has expired.
+    @Test func hangingServiceIsGivenUp() async throws {
+        let server = try LoopbackServer { _ in [.pause(milliseconds: 20_000)] }
+        let store = try await store(server, timeout: .milliseconds(300))
+        let path = try path()
+        let error = await #expect(throws: ObjectError.self) { try await store.read(path) }
+        #expect(error?.description == "reading an object: no response in time")
+        let version = String(repeating: "f", count: 32)
+        await #expect(throws: ObjectError.self) {
+            try await store.write(key(), version: version, Self.variants)
+        }
+        #expect(Set(server.requests.map(\.method)) == ["GET", "PUT"])
+        #expect(
+            try await Self.app().database.count(
+                "SELECT count(*) FROM object_writes WHERE version LIKE '%\(version)'") == 1)
     }
 
     @Test(arguments: [403, 400])
