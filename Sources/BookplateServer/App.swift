@@ -87,8 +87,13 @@ enum App {
                 notifier.report(.ready)
             },
             onStopping: { notifier.report(.stopping) })
-        let backgroundServices = try await makeBackgroundServices(
+        var backgroundServices = try await makeBackgroundServices(
             configuration, databases, tracer, logger)
+        if let reserve = MemoryReserve(
+            percentMax: configuration.limits.memoryPercentMax, unread: unread, logger: logger)
+        {
+            backgroundServices.append(reserve)
+        }
         if developmentSignIn != nil {
             logger.notice("development sign-in is open, on loopback only")
         }

@@ -1,5 +1,4 @@
 import CMalloc
-import Glibc
 import Logging
 import ServiceLifecycle
 
@@ -22,11 +21,11 @@ struct FreeMemory: Service {
         await cancelWhenGracefulShutdown {
             var smallest = Int.max
             while !Task.isCancelled {
-                if let bytes = residentBytes() {
+                if let bytes = ProcessMemory()?.residentBytes {
                     smallest = min(smallest, bytes)
                     if bytes - smallest >= Self.growthBytesMin {
                         malloc_trim(0)
-                        smallest = residentBytes() ?? bytes
+                        smallest = ProcessMemory()?.residentBytes ?? bytes
                         logger.debug(
                             "returned free memory to the system",
                             metadata: ["bytes": .stringConvertible(bytes - smallest)])
@@ -36,18 +35,4 @@ struct FreeMemory: Service {
             }
         }
     }
-}
-
-/// The bytes of the process that are in memory; nil if the system does not say.
-func residentBytes() -> Int? {
-    // Sizes in pages: in total, in memory, and others.
-    guard let file = fopen("/proc/self/statm", "r") else { return nil }
-    defer { fclose(file) }
-    var text = [CChar](repeating: 0, count: 128)
-    guard fgets(&text, CInt(text.count), file) != nil else { return nil }
-    let line = String(
-        decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let fields = line.split(separator: " ")
-    guard fields.count > 1 else { return nil }
-    return Int(fields[1]).map { $0 * sysconf(Int32(_SC_PAGESIZE)) }
 }

@@ -26,10 +26,12 @@ extension Metrics {
         func refused(_ limit: String) -> Counter {
             counter(
                 "bookplate_unread_refused_total",
-                "Requests and responses refused because too many response bytes were unread.",
+                "Requests and responses refused because too many response bytes were unread, or memory was short.",
                 ["limit": limit])
         }
-        let (ofAddress, ofProcess) = (refused("address"), refused("process"))
+        let (ofAddress, ofProcess, ofMemory) = (
+            refused("address"), refused("process"), refused("memory")
+        )
         let closed = counter(
             "bookplate_slow_readers_closed_total",
             "Connections closed because their clients read slowly while memory for responses was short."
@@ -38,6 +40,7 @@ extension Metrics {
             bytes.set(unread.total)
             ofAddress.set(unread.addressRefusalCount)
             ofProcess.set(unread.processRefusalCount)
+            ofMemory.set(unread.memoryRefusalCount)
             closed.set(unread.closedReaderCount)
         }
     }

@@ -12,7 +12,7 @@ extension Metrics {
         let descriptors = gauge("process_open_fds", "Open file descriptors.")
         let descriptorsMax = gauge("process_max_fds", "The maximum number of file descriptors.")
         beforeReading {
-            if let bytes = residentBytes() { memory.set(bytes) }
+            if let bytes = ProcessMemory()?.residentBytes { memory.set(bytes) }
             cpu.set(cpuSeconds())
             if let count = openDescriptorCount() { descriptors.set(count) }
             var limit = rlimit()

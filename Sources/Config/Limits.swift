@@ -29,6 +29,9 @@ extension Configuration {
         /// The limit for new guests per tenant. 0 means no limit.
         package var tenantGuestsPerMinuteMax = 300
 
+        /// The share of the memory that the process may use, in percent, above which new requests are refused.
+        package var memoryPercentMax = 80
+
         /// The maximum number of requests in a batch. 0 allows only single requests.
         package var batchRequestsMax = 0
 
@@ -43,7 +46,7 @@ extension Configuration {
                     throw Malformed(
                         "has '\(name)', which is not one of "
                             + "depth, fields, aliases, cost, tokens, body, batch, response, unread, unread-total, "
-                            + "rate, address, signin, refresh, guest, tenant-guest"
+                            + "memory, rate, address, signin, refresh, guest, tenant-guest"
                     )
                 }
                 guard pair.count == 2 else {
@@ -119,7 +122,7 @@ extension Configuration {
             "cost": \.costMax, "tokens": \.documentTokensMax, "body": \.bodyBytesMax,
             "batch": \.batchRequestsMax, "response": \.responseBytesMax,
             "unread": \.unreadBytesPerAddressMax, "unread-total": \.unreadBytesMax,
-            "rate": \.requestsPerMinuteMax,
+            "memory": \.memoryPercentMax, "rate": \.requestsPerMinuteMax,
             "address": \.addressRequestsPerMinuteMax,
             "signin": \.signInsPerMinuteMax, "refresh": \.refreshesPerMinuteMax,
             "guest": \.guestsPerMinuteMax, "tenant-guest": \.tenantGuestsPerMinuteMax,

@@ -210,6 +210,12 @@ import Testing
             ] == rates)
     }
 
+    @Test func readsTheShareOfMemory() throws {
+        #expect(try Configuration([:]).limits.memoryPercentMax == 80)
+        let changed = try Configuration(["BOOKPLATE_LIMITS": "memory=90"])
+        #expect(changed.limits.memoryPercentMax == 90)
+    }
+
     /// `bytes` are the limits of a response, of an address, and of the process. nil means that the setting is invalid.
     @Test(
         arguments: [

@@ -105,6 +105,9 @@ package final class HTTPChannels: Sendable {
         }
     }
 
+    /// Returns a handler for a listening socket.
+    func acceptPause() -> AcceptPause { AcceptPause(metrics, logger) }
+
     /// Makes the next response of each connection its last one.
     func endConnectionsAfterResponse() {
         for bound in contexts {

@@ -22,6 +22,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     /// A version of HTTP other than 1.0 and 1.1.
     case unsupportedVersion
     case overloaded
+    /// The process has too little memory for a large request.
+    case memoryShort
     /// The access token is missing or invalid.
     case unauthenticated
     case forbidden(String)
@@ -44,7 +46,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .uriTooLong: .uriTooLong
         case .headersTooLarge: .requestHeaderFieldsTooLarge
         case .unsupportedVersion: .httpVersionNotSupported
-        case .overloaded: .serviceUnavailable
+        case .overloaded, .memoryShort: .serviceUnavailable
         case .unauthenticated: .unauthorized
         case .forbidden: .forbidden
         case .applicationError(let status, _, _, _): status
@@ -65,7 +67,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .uriTooLong: "URI_TOO_LONG"
         case .headersTooLarge: "HEADERS_TOO_LARGE"
         case .unsupportedVersion: "HTTP_VERSION_NOT_SUPPORTED"
-        case .overloaded: "SERVICE_UNAVAILABLE"
+        case .overloaded, .memoryShort: "SERVICE_UNAVAILABLE"
         case .unauthenticated: "UNAUTHENTICATED"
         case .forbidden: "FORBIDDEN"
         case .applicationError(_, let code, _, _): code
@@ -94,6 +96,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .headersTooLarge: "The request's headers are too large."
         case .unsupportedVersion: "The HTTP version is not supported. Use HTTP/1.1."
         case .overloaded: "The server has too many connections. Try again soon."
+        case .memoryShort:
+            "The server has too little memory for more requests at the moment. Try again soon."
         case .unauthenticated: "Sign in and try again."
         case .forbidden(let message): message
         case .applicationError(_, _, let message, _): message
@@ -104,6 +108,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     private var retryAfterSeconds: Int? {
         switch self {
         case .overloaded: 1
+        case .memoryShort: 5
         case .applicationError(_, _, _, let seconds): seconds
         default: nil
         }

@@ -1,7 +1,8 @@
 import GraphQLServing
 import Synchronization
 
-/// Counts the response bytes that the clients of this process have not read yet, and limits them.
+/// Counts the response bytes that the clients of this process have not read yet, and limits them. Also refuses new requests while
+/// memory is short for another reason.
 ///
 /// A byte counts from the moment its response is complete until the kernel accepts it. Each connection reports its
 /// bytes through an `UnreadCounter`. A connection with less than 64 KiB to send counts as 0: the kernel accepts most
@@ -37,6 +38,8 @@ package final class UnreadBytes: Sendable {
     private let state = Mutex(State())
     /// A copy of `state.total` that can be read without the lock.
     private let currentTotal = Atomic(0)
+    private let memoryShortage = Atomic(false)
+    private let memoryRefusals = Atomic(0)
     private let addressRefusals = Atomic(0)
     private let processRefusals = Atomic(0)
     private let closings = Atomic(0)
@@ -50,11 +53,24 @@ package final class UnreadBytes: Sendable {
     package var addressRefusalCount: Int { addressRefusals.load(ordering: .relaxed) }
     /// The number of requests and responses refused because of the limit of the process.
     package var processRefusalCount: Int { processRefusals.load(ordering: .relaxed) }
+    /// Whether the process has too little memory for new requests.
+    package var isMemoryShort: Bool { memoryShortage.load(ordering: .relaxed) }
+    /// The number of requests refused because memory was short.
+    package var memoryRefusalCount: Int { memoryRefusals.load(ordering: .relaxed) }
     /// The number of connections closed because their clients read slowly while memory was short.
     package var closedReaderCount: Int { closings.load(ordering: .relaxed) }
 
+    /// Sets whether the process has too little memory for new requests.
+    package func set(isMemoryShort: Bool) {
+        memoryShortage.store(isMemoryShort, ordering: .relaxed)
+    }
+
     /// Returns the reason to refuse a new request of this client; nil if it may run.
     package func refusal(for client: ClientAddress?) -> UnreadRefusal? {
+        if isMemoryShort {
+            memoryRefusals.add(1, ordering: .relaxed)
+            return UnreadRefusal(limit: .memory, bytesMax: 0)
+        }
         if total == 0 { return nil }
         return state.withLock { refusal(of: limits.responseMax, for: client, $0) }
     }

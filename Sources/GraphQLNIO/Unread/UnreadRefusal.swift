@@ -5,6 +5,8 @@ import NIOCore
 package struct UnreadRefusal: Sendable, Equatable, Error {
     enum Limit: Sendable {
         case address, process
+        /// The process has too little memory for a new request.
+        case memory
     }
 
     let limit: Limit
@@ -25,6 +27,13 @@ package struct UnreadRefusal: Sendable, Equatable, Error {
                     .init("code", .string("RATE_LIMITED")),
                     .init("limit", .string("unreadBytesPerAddressMax")),
                     .init("max", .int(bytesMax)), retryAfter,
+                ])
+        case .memory:
+            GraphQLError(
+                "The server has too little memory for more requests at the moment. \(retry)",
+                extensions: [
+                    .init("code", .string("SERVICE_UNAVAILABLE")), retryAfter,
+                    .init("outcome", .string("NOT_DONE")),
                 ])
         case .process:
             GraphQLError(

@@ -98,9 +98,9 @@ struct Installation: Sendable {
 
     /// Starts a server and waits until `/health/ready` returns the expected status, for at least 30 seconds.
     func startServer(
-        _ changes: [String: String?] = [:], readiness status: Int = 200
+        _ changes: [String: String?] = [:], readiness status: Int = 200, by starter: [String] = []
     ) async throws -> RunningServer {
-        let program = try await server(changes).startServing([])
+        let program = try await server(changes).startServing([], by: starter)
         for _ in 0..<600 where !program.hasEnded {
             if let port = listeningPort(program.errors + program.output) {
                 let host = (changes["BOOKPLATE_HOST"] ?? nil) ?? "127.0.0.1"

@@ -37,14 +37,16 @@ struct Program {
     }
 
     /// Starts a program that runs until the test releases it. The kernel kills it if the test process dies.
-    func startServing(_ arguments: [String], outputFolder: String? = nil) async throws
-        -> RunningProgram
-    {
+    ///
+    /// - Parameter starter: a command that replaces itself with the program, such as `prlimit`.
+    func startServing(
+        _ arguments: [String], outputFolder: String? = nil, by starter: [String] = []
+    ) async throws -> RunningProgram {
         // `pdeathsig` applies to the thread that starts the program, so that thread must live as long as the process.
         try await blocking {
             try start(
                 arguments, outputFolder: outputFolder,
-                by: ["setpriv", "--pdeathsig=KILL", "--"])
+                by: ["setpriv", "--pdeathsig=KILL", "--"] + starter)
         }
     }
 

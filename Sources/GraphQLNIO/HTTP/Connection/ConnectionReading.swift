@@ -85,7 +85,10 @@ extension ConnectionHandler {
     private func countBody(of reader: RequestReader) throws(HTTPProblem) {
         let count = reader.request.body.readableBytes
         guard count > BodyBytes.freeBytesMax else { return }
-        if bodyBytes.count == 0 { bodyBytes.client = client(of: reader.request) }
+        if bodyBytes.count == 0 {
+            if loopContext.unread.isMemoryShort { throw .memoryShort }
+            bodyBytes.client = client(of: reader.request)
+        }
         if let problem = loopContext.bodies.add(count - bodyBytes.count, for: bodyBytes.client) {
             throw problem
         }

@@ -1,0 +1,178 @@
+import Glibc
+import GraphQL
+import LoopbackHTTP
+import SocketClient
+import Synchronization
+import TestSupport
+import Testing
+
+/// A server that lacks descriptors or memory, whose bucket fails, or whose limits were raised too far.
+@Suite struct OverloadedServerTests {
+    // MARK: - Descriptors and memory
+
+    private static func metric(_ name: String, _ text: String) -> Int? {
+        text.split(separator: "\n").first { $0.hasPrefix(name + " ") }?
+            .split(separator: " ").last.flatMap { Int($0) }
+    }
+
+    /// A connection that cannot be accepted stays in the queue of the socket, so accepting again at once would fail again at once.
+    @Test func acceptingPausesWithoutDescriptors() async throws {
+        let server = try await Installation.ready(catalog: [])
+            .startServer(by: ["prlimit", "--nofile=256:256"])
+        let port = server.client.port
+        let failures = "bookplate_http_accept_failures_total"
+        let metrics = "GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n"
+        let text = try await blocking {
+            // It keeps its descriptor.
+            let observer = try RawClient(port: port)
+            try observer.send(metrics)
+            #expect(try Self.metric(failures, observer.response().body) == 0)
+            var clients: [RawClient] = []
+            for _ in 0..<400 { clients.append(try RawClient(port: port)) }
+            try waitUntilBlocking("accepting fails") {
+                try observer.send(metrics)
+                return try Self.metric(failures, observer.response().body) != 0
+            }
+            // Long enough for some ten attempts, or for a hundred thousand without pauses.
+            usleep(1_000_000)
+            try observer.send(metrics)
+            let text = try observer.response().body
+            withExtendedLifetime(clients) {}
+            return text
+        }
+        let count = try #require(Self.metric(failures, text), "\(text)")
+        #expect(count > 0 && count < 1_000)
+        #expect(server.program.errors.contains("connections cannot be accepted"))
+        try await waitUntil("connections are accepted again") {
+            try await server.client.send("GET", "/health/ready").status == 200
+        }
+    }
+
+    /// The share is so small that the idle process exceeds it, or so large that it does not.
+    @Test(arguments: [(percent: 1, isShort: true), (100, false)])
+    func requestsAreRefusedWhileMemoryIsShort(percent: Int, isShort: Bool) async throws {
+        let limit = 32 << 30
+        let server = try await Installation.ready(catalog: []).startServer(
+            ["BOOKPLATE_LIMITS": "memory=\(percent)"], by: ["prlimit", "--as=\(limit)"])
+        if isShort {
+            try await waitUntil("memory is short") {
+                server.program.errors.contains("memory is short")
+            }
+        }
+        let response = try await server.client.post("{ __typename }")
+        #expect(response.status == (isShort ? 503 : 200), "\(response.body)")
+        #expect(response.headers["retry-after"] == (isShort ? "5" : nil))
+        #expect(
+            response.json["errors", 0, "extensions"]
+                == (isShort
+                    ? ["code": "SERVICE_UNAVAILABLE", "retryAfter": 5, "outcome": "NOT_DONE"] : nil)
+        )
+        let upload = try await server.client.post(
+            "{ __typename }",
+            .object([.init("text", .string(String(repeating: "x", count: 200_000)))]))
+        #expect(upload.status == (isShort ? 503 : 200), "\(upload.body)")
+        #expect(try await server.client.send("GET", "/health/live").status == 200)
+        let metrics = try await server.client.send("GET", "/metrics").body
+        #expect(
+            Self.metric(#"bookplate_unread_refused_total{limit="memory"}"#, metrics)
+                == (isShort ? 1 : 0))
+    }
+
+    // MARK: - Buckets
+
+    /// A bucket that keeps its objects in memory, and can fail.
+    private final class FaultyBucket: Sendable {
+        enum Fault: String, CaseIterable, Sendable {
+            case reset, unavailable, hanging
+        }
+
+        let fault = Mutex<Fault?>(nil)
+        private let objects = Mutex<[String: String]>([:])
+
+        func steps(_ request: ReceivedRequest) -> [Step] {
+            switch fault.withLock({ $0 }) {
+            case .reset?: return []
+            case .unavailable?:
+                return [.response(503, "<Error><Code>SlowDown</Code></Error>")]
+            case .hanging?: return [.pause(milliseconds: 60_000)]
+            case nil: break
+            }
+            let name = String(request.target.prefix { $0 != "?" })
+            return objects.withLock { objects in
+                switch request.method {
+                case "PUT":
+                    objects[name] = request.body
+                    return [.response(200)]
+                case "POST": return [.response(200, "<DeleteResult/>")]
+                default: return [objects[name].map { .response(200, $0) } ?? .response(404)]
+                }
+            }
+        }
+    }
+
+    /// A hanging bucket is given up before the time for the whole response is over, which would be an internal error.
+    @Test(arguments: FaultyBucket.Fault.allCases)
+    private func failingBucketMakesCoversUnavailable(fault: FaultyBucket.Fault) async throws {
+        let bucket = FaultyBucket()
+        let endpoint = try LoopbackServer { bucket.steps($0) }
+        let server = try await Installation.ready(catalog: []).startServer([
+            "BOOKPLATE_STORAGE":
+                "s3://covers?region=eu-central-1&endpoint=\(endpoint.url(""))",
+            "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
+        ])
+        let client = server.client
+        let token = try #require(try await server.signIn("patient")["accessToken"]?.string)
+        let created = try await client.execute(
+            #"mutation { createBook(input: {title: "Dune"}) { id coverUrl } }"#, token: token)
+        let book = try #require(created["data", "createBook", "id"])
+        func setCover() async throws -> HTTPClient.Response {
+            try await client.upload(
+                TestImage.png(),
+                operations: HTTPClient.operations(
+                    "mutation($id: ID!, $image: Upload!) { setCover(id: $id, input: {image: $image}) { coverUrl } }",
+                    ["id": book, "image": .null]),
+                map: #"{"0":["variables.image"]}"#, token: token)
+        }
+        func target(_ url: Value?) throws -> String {
+            let url = try #require(url?.string)
+            let start = try #require(url.firstRange(of: "://")?.upperBound)
+            return String(url[start...].drop { $0 != "/" })
+        }
+        let card = try target(created["data", "createBook", "coverUrl"])
+        let stored = try await setCover()
+        let cover = try target(stored.json["data", "setCover", "coverUrl"])
+        #expect(try await client.send("GET", cover).status == 200)
+
+        bucket.fault.withLock { $0 = fault }
+        let refused = try await setCover()
+        #expect(refused.status == 503 && refused.headers["retry-after"] == "5", "\(refused.body)")
+        let extensions = refused.json["errors", 0, "extensions"]
+        #expect(
+            extensions == ["code": "SERVICE_UNAVAILABLE", "retryAfter": 5, "outcome": "NOT_DONE"])
+        for path in [cover, String(cover.prefix { $0 != "?" }), card] {
+            let image = try await client.send("GET", path)
+            #expect(image.status == 503 && image.headers["retry-after"] == "5", "\(image.body)")
+        }
+        #expect(try await client.send("GET", "/health/ready").status == 200)
+
+        bucket.fault.withLock { $0 = nil }
+        #expect(try await client.send("GET", cover).status == 200)
+        #expect(try await setCover().status == 200)
+    }
+
+    // MARK: - Limits
+
+    @Test func operationWithTooManyStatementsIsTooComplex() async throws {
+        let server = try await Installation.ready(catalog: []).startServer([
+            "BOOKPLATE_LIMITS": "aliases=100000,fields=100000,cost=100000,tokens=100000"
+        ])
+        let token = try #require(try await server.signIn("aliases")["accessToken"]?.string)
+        let lists = (0..<1_001).map { "a\($0): reviews(first: 1) { nodes { id } }" }
+        let response = try await server.client.execute(
+            "{ me { \(lists.joined(separator: " ")) } }", token: token)
+        #expect(
+            response["errors", 0, "extensions"]
+                == ["code": "OPERATION_TOO_COMPLEX", "limit": "statementsMax", "max": 1_000],
+            "\(response)")
+    }
+}
