@@ -41,8 +41,10 @@ enum App {
         try configuration.requirePublicURL()
         let identity = try IdentitySources(configuration, developmentSignIn, logger)
         let metrics = makeMetrics()
+        let meter = metrics.makeLoopMeter(
+            logLevel: isDevelopment ? .warning : .debug, logger)
         let home = try await DatabaseConnections.open(
-            try configuration.homeDatabase(), configuration, metrics, logger)
+            try configuration.homeDatabase(), configuration, metrics, meter, logger)
         let gauges = LiveGauges()
         metrics.report(gauges)
         metrics.reportProcess()
@@ -54,7 +56,7 @@ enum App {
         ]
         for other in configuration.otherDatabases {
             let connections = try await DatabaseConnections.open(
-                DatabaseAddresses(other), configuration, metrics, logger)
+                DatabaseAddresses(other), configuration, metrics, meter, logger)
             databases.append(
                 try factory.make(
                     connections, other.storage,

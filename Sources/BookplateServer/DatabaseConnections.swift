@@ -59,12 +59,13 @@ struct DatabaseConnections {
     /// - Throws: `StartError` if the database must not or cannot be used.
     static func open(
         _ addresses: DatabaseAddresses, _ configuration: Configuration, _ metrics: Metrics,
-        _ logger: Logger
+        _ meter: LoopMeter, _ logger: Logger
     ) async throws -> DatabaseConnections {
         let (url, directURL) = (addresses.url, addresses.directURL)
         try checkDatabase(url, addresses.variable, logger)
         let group = MultiThreadedEventLoopGroup.singleton
-        let pools = try await openPools(url, addresses.name, on: group, configuration, logger)
+        let pools = try await openPools(
+            url, addresses.name, on: group, configuration, meter, logger)
         guard let firstPool = pools.values.first else {
             throw StartError(message: "there is no event loop", code: 1)
         }
@@ -72,7 +73,9 @@ struct DatabaseConnections {
         if let readURL = addresses.readURL {
             replica = Replica(
                 Array(
-                    try await openPools(readURL, "replica", on: group, configuration, logger).values
+                    try await openPools(
+                        readURL, "replica", on: group, configuration, meter, logger
+                    ).values
                 ),
                 metrics)
         }
@@ -94,7 +97,7 @@ struct DatabaseConnections {
     /// - Parameter name: The name of the database in the log.
     private static func openPools(
         _ url: String, _ name: String, on group: any EventLoopGroup,
-        _ configuration: Configuration, _ logger: Logger
+        _ configuration: Configuration, _ meter: LoopMeter, _ logger: Logger
     ) async throws -> [ObjectIdentifier: ConnectionPool] {
         let loops = Array(group.makeIterator())
         var settings = PostgresConfiguration(url: url)
@@ -114,7 +117,7 @@ struct DatabaseConnections {
         var pools: [ObjectIdentifier: ConnectionPool] = [:]
         for loop in loops {
             pools[ObjectIdentifier(loop)] = try await ConnectionPool.start(
-                settings, on: EventLoopTaskExecutor(loop))
+                settings, on: EventLoopTaskExecutor(loop, meter: meter))
         }
         return pools
     }

@@ -1,7 +1,26 @@
+import EventLoops
 import Glibc
+import Logging
 import Telemetry
 
 extension Metrics {
+    /// Returns a meter that counts and logs work that keeps an event loop busy for too long.
+    func makeLoopMeter(logLevel: Logger.Level, _ logger: Logger) -> LoopMeter {
+        let count = counter(
+            "bookplate_long_loop_turns_total",
+            "Pieces of work that kept an event loop busy for more than 5 ms of CPU time.")
+        return LoopMeter { work in
+            count.increment()
+            logger.log(
+                level: logLevel, "an event loop was busy for too long",
+                metadata: [
+                    "limit": .stringConvertible(LoopMeter.limit.nanoseconds / 1000),
+                    "microseconds": .stringConvertible(work.cpuTime.nanoseconds / 1000),
+                    "work": "\(work.notes.joined(separator: ", "))",
+                ])
+        }
+    }
+
     /// Reports the memory, CPU time, and file descriptors of this process, by the names that all Prometheus clients use.
     func reportProcess() {
         let start = gauge(

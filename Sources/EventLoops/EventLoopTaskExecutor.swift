@@ -29,13 +29,20 @@ package final class EventLoopTaskExecutor: TaskExecutor, @unchecked Sendable {
     private var ready = CircularBuffer<UnownedJob>(initialCapacity: 64)
     private var isTurning = false
     private var isScheduled = false
+    private let meter: LoopMeter?
+    private var isMeasuring = false
+    /// What the work that is being measured is.
+    private var notes: [String] = []
+    private static let notesMax = 8
 
     /// The time after which a turn starts no further job, so that tasks which yield or keep waking each other do not
     /// starve I/O.
     private static let turnTimeMax = TimeAmount.microseconds(500)
 
-    package init(_ eventLoop: any EventLoop) {
+    /// - Parameter meter: Measures the work on the loop; nil for none.
+    package init(_ eventLoop: any EventLoop, meter: LoopMeter? = nil) {
         self.eventLoop = eventLoop
+        self.meter = meter
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -57,12 +64,31 @@ package final class EventLoopTaskExecutor: TaskExecutor, @unchecked Sendable {
     package func turn<Result>(_ work: () -> Result) -> Result {
         eventLoop.assertInEventLoop()
         if isTurning { return work() }
-        isTurning = true
+        return measure {
+            isTurning = true
+            let result = work()
+            if !ready.isEmpty { runJobs(until: .now() + Self.turnTimeMax) }
+            isTurning = false
+            if !ready.isEmpty { schedule() }
+            return result
+        }
+    }
+
+    /// Performs work on the loop and measures it, unless it is a part of work that is being measured.
+    package func measure<Result>(_ work: () -> Result) -> Result {
+        guard let meter, !isMeasuring else { return work() }
+        isMeasuring = true
+        let start = LoopMeter.Start()
         let result = work()
-        if !ready.isEmpty { runJobs(until: .now() + Self.turnTimeMax) }
-        isTurning = false
-        if !ready.isEmpty { schedule() }
+        meter.end(start, notes: notes)
+        isMeasuring = false
+        if !notes.isEmpty { notes.removeAll(keepingCapacity: true) }
         return result
+    }
+
+    /// Notes what the current work is, for the report if it takes long.
+    package func note(_ text: @autoclosure () -> String) {
+        if isMeasuring, notes.count < Self.notesMax { notes.append(text()) }
     }
 
     private func runJobs(until end: NIODeadline) {

@@ -42,4 +42,21 @@ import Testing
             issue.comments.contains { $0.rawValue.contains(Self.report) }
         }
     }
+
+    @Test(arguments: [(40_000, false), (60_000, true)])
+    func veryLongTurnOfAnEventLoopRecordsAnIssue(microseconds: Int, isVeryLong: Bool) async throws {
+        let line =
+            "WARNING  an event loop was busy for too long limit=5000 microseconds=\(microseconds) work=\"began GET /a 1\""
+        #expect(
+            RunningProgram.veryLongTurn(in: "first\n\(line)\nlast")
+                == (isVeryLong ? line : nil))
+        try await withKnownIssue {
+            let program = try start("echo '\(line)' >&2; sleep 60")
+            try await waitUntil("the line is printed") { program.errors.hasSuffix("\n") }
+        } when: {
+            isVeryLong
+        } matching: { issue in
+            issue.comments.contains { $0.rawValue == line }
+        }
+    }
 }

@@ -157,6 +157,7 @@ package final class RequestRunner: GraphQLService {
                     "sha256": "\(lowercaseHex(sha256(text.bytes)))",
                 ])
         }
+        database.executor.note("planned \(plan.name ?? "an operation") \(request.requestID)")
         let isKnown = documents.missCount == missesBefore
         if !isKnown { charges.spend(nanoseconds: Int64((.now - start) / .nanoseconds(1))) }
         telemetry.lookedUp(isKnown: isKnown)

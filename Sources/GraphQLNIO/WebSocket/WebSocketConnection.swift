@@ -110,6 +110,10 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isInputOver { return }
         reader.append(unwrapInboundIn(data))
+        loopContext.executor.measure { receiveMessages() }
+    }
+
+    private func receiveMessages() {
         do throws(CloseFrame) {
             while !isInputOver, let message = try reader.next() { receive(message) }
         } catch {

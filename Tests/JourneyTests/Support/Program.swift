@@ -101,7 +101,8 @@ struct Program {
 
 /// A running process. It is killed when the last reference to the object is released.
 ///
-/// A crash is recorded as an issue of the test, even if no later request fails because of it.
+/// A crash, or a very long computation on an event loop, is recorded as an issue of the test, even if no later request fails
+/// because of it.
 final class RunningProgram: Sendable {
     private let name: String
     let pid: pid_t
@@ -126,6 +127,29 @@ final class RunningProgram: Sendable {
         if found == pid, let crash = Self.crash(of: name, status: status, errors: errors) {
             Issue.record("\(crash)")
         }
+        if let turn = Self.veryLongTurn(in: errors) { Issue.record("\(turn)") }
+    }
+
+    /// The CPU time of a computation on an event loop that fails a test, in relation to the limit that the server has logged. The
+    /// limit itself is too strict for tests, because code runs more slowly when it runs for the first time.
+    private static let veryLongTurnFactor = 10
+
+    /// Returns the line of a log about a computation on an event loop that took far too long; nil if there is none.
+    static func veryLongTurn(in log: String) -> String? {
+        guard log.contains(longTurnMessage) else { return nil }
+        return log.split(separator: "\n").first { line in
+            guard line.contains(longTurnMessage),
+                let limit = number(" limit=", in: line),
+                let time = number(" microseconds=", in: line)
+            else { return false }
+            return time > veryLongTurnFactor * limit
+        }.map(String.init)
+    }
+
+    private static let longTurnMessage = "an event loop was busy for too long"
+
+    private static func number(_ field: String, in line: Substring) -> Int? {
+        line.firstRange(of: field).flatMap { Int(line[$0.upperBound...].prefix(while: \.isNumber)) }
     }
 
     /// Describes a crash: the signal that ended the program, or a report of AddressSanitizer. Returns nil for any other

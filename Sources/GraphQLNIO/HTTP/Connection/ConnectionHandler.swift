@@ -133,7 +133,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
             input.discardReadBytes()
             input.writeBuffer(&bytes)
         }
-        advance()
+        loopContext.executor.measure { advance() }
     }
 
     /// Defers reading while the client does not read its responses, or while its requests already wait.

@@ -70,6 +70,7 @@ extension ConnectionHandler {
 
     @discardableResult
     private func respond(to reader: RequestReader, with route: Route) async -> HTTPResponseStatus {
+        loopContext.executor.note("began \(Exchange(reader).summary)")
         let response = await route.respond(reader.request)
         if let produce = response.stream, let body = beginStream(response, reader) {
             await produce(body)
@@ -92,6 +93,7 @@ extension ConnectionHandler {
         loopContext.log(response, exchange)
         loopContext.metrics.count(exchange, status: response.status)
         write(response, exchange)
+        loopContext.executor.note("ended \(exchange.summary)")
         end(exchange)
     }
 

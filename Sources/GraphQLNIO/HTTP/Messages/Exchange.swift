@@ -50,6 +50,9 @@ struct Exchange {
         return "/\(segment)" + (segment.endIndex == path.endIndex ? "" : "/…")
     }
 
+    /// The method, the path of the route, and the id of the request. It contains no secrets.
+    var summary: String { "\(method.rawValue) \(route?.path ?? "without route") \(id)" }
+
     /// Logs one line for the request. It contains the path of the route, because the query and the rest of the path may
     /// contain secrets, such as the token of an export.
     ///
