@@ -2,11 +2,14 @@ import CMalloc
 import Logging
 import ServiceLifecycle
 
-/// Returns free memory to the system after the process has grown.
+/// Returns free memory to the system.
 ///
 /// glibc keeps the memory of freed small blocks, and the rows of a large response consist of many. Without this, the
 /// process would stay as large as it ever was. Settings of glibc (`MALLOC_TRIM_THRESHOLD_`, `MALLOC_ARENA_MAX`) make no
 /// difference, because they only concern the end of each heap.
+///
+/// Memory is returned when the part that is not in use has grown: the memory of the process without the blocks that it has
+/// allocated. The memory of the process itself does not grow when blocks are freed, for example when many connections close.
 struct FreeMemory: Service {
     private static let interval = Duration.seconds(5)
     /// The growth in bytes after which memory is returned. Returning it takes some milliseconds, and the process has to
@@ -21,11 +24,11 @@ struct FreeMemory: Service {
         await cancelWhenGracefulShutdown {
             var smallest = Int.max
             while !Task.isCancelled {
-                if let bytes = ProcessMemory()?.residentBytes {
+                if let bytes = unusedBytes() {
                     smallest = min(smallest, bytes)
                     if bytes - smallest >= Self.growthBytesMin {
                         malloc_trim(0)
-                        smallest = ProcessMemory()?.residentBytes ?? bytes
+                        smallest = unusedBytes() ?? bytes
                         logger.debug(
                             "returned free memory to the system",
                             metadata: ["bytes": .stringConvertible(bytes - smallest)])
@@ -34,5 +37,14 @@ struct FreeMemory: Service {
                 try? await Task.sleep(for: Self.interval)
             }
         }
+    }
+}
+
+/// The memory of the process without its allocated blocks: the program itself, stacks, and freed blocks. nil if the system does
+/// not say.
+private func unusedBytes() -> Int? {
+    let blocks = mallinfo2()
+    return (ProcessMemory()?.residentBytes).map {
+        $0 - Int(clamping: blocks.uordblks + blocks.hblkhd)
     }
 }

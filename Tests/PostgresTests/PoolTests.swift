@@ -250,4 +250,27 @@ import Testing
             }
         }
     }
+
+    /// libpq never shrinks the buffers of a connection.
+    @Test(arguments: [
+        (1_000, "SELECT repeat('x', 10)", false), (3 << 20, "SELECT repeat('x', 10)", true),
+        (10, "SELECT repeat('x', 3 << 20)", true),
+        // Large only as a whole.
+        (10, "SELECT repeat('x', 1000) FROM generate_series(1, 5000)", false),
+    ])
+    func connectionWithALargeMessageIsReplaced(sent: Int, query: String, isReplaced: Bool)
+        async throws
+    {
+        try await withPool(database, { $0.connectionCount = 1 }) { pool async throws in
+            let before = try await pool.rows("SELECT pg_backend_pid()").int32(0, 0)
+            var parameters = Parameters()
+            parameters.append(text: String(repeating: "x", count: sent))
+            let rows = try await pool.rows("\(query) WHERE length($1) = \(sent)", parameters)
+            #expect(rows.count > 0)
+            let after = try await pool.rows("SELECT pg_backend_pid()").int32(0, 0)
+            #expect((after != before) == isReplaced)
+            let metrics = await pool.metrics()
+            #expect(metrics.lostConnectionCount == 0 && metrics.readyConnectionCount == 1)
+        }
+    }
 }

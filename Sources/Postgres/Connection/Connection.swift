@@ -34,6 +34,11 @@ final class Connection: LinkOwner {
     /// When the server could begin with the first unit in flight: when it was sent, or when the one before it finished.
     private var firstStart = NIODeadline.now()
 
+    /// The approximate size of the largest parameters of a pipeline, or of the largest row, in bytes.
+    private var largestBytes = 0
+    /// A connection with a larger message is replaced when it is idle, because libpq never shrinks its buffers.
+    private static let keptBytesMax = 2 << 20
+
     /// Whether the server has ended the wait of a commit for a synchronous standby. It concerns the first pipeline in flight.
     private var hasGivenUpStandby = false
 
@@ -91,6 +96,7 @@ final class Connection: LinkOwner {
         preparationErrors = [:]
         hasGivenUpStandby = false
         incompleteBytes = 0
+        largestBytes = 0
         largeCount = 0
         watchdog = PipelineWatchdog()
         pool.memberOpened(index)
@@ -118,6 +124,8 @@ extension Connection {
         guard let connection = link.connection else { return }
         let steps = submission.pipeline.steps
         submission.pipeline.statistics?.count(statements: steps.count)
+        let byteCount = submission.pipeline.parameterBytes
+        largestBytes = max(largestBytes, byteCount)
         if submission.pipeline.isLarge {
             largeCount += 1
             link.setPatient(true)
@@ -193,7 +201,12 @@ extension Connection {
         switch PQresultStatus(result) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             if case .deliver(let submission, let index) = advance(.result) {
-                submission.receive(Rows(result))
+                let rows = Rows(result)
+                // libpq reads a row as a whole, but not a result.
+                if rows.byteCount > Connection.keptBytesMax {
+                    largestBytes = max(largestBytes, rows.largestRowByteCount)
+                }
+                submission.receive(rows)
                 if submission.refuseRows(), index + 1 < submission.pipeline.count {
                     cancel(submission)
                 }
@@ -297,6 +310,10 @@ extension Connection {
         let start = firstStart
         firstStart = .now()
         pool.memberFinished(index, submission, after: (firstStart - start).nanoseconds)
+        if largestBytes > Connection.keptBytesMax, isIdle {
+            link.replace()
+            pool.memberReplaced(index)
+        }
     }
 }
 
@@ -348,9 +365,9 @@ extension Connection {
 
 extension Pipeline {
     /// Whether its parameters may fill the buffers of the sockets while the server does not read.
-    fileprivate var isLarge: Bool {
-        steps.reduce(0) { $0 + $1.parameters.bytes.count } > 32 << 10
-    }
+    fileprivate var isLarge: Bool { parameterBytes > 32 << 10 }
+
+    fileprivate var parameterBytes: Int { steps.reduce(0) { $0 + $1.parameters.bytes.count } }
 }
 
 extension PreparedStatements.Key {

@@ -64,6 +64,15 @@ final class Link: DescriptorWatcher {
         start()
     }
 
+    /// Closes the connection and opens another one.
+    func replace() {
+        guard case .open(let connection, let watch) = state else { return }
+        readiness.remove(watch)
+        PQfinish(connection)
+        state = .idle
+        start()
+    }
+
     func close() {
         switch state {
         case .open(let connection, let watch):

@@ -253,6 +253,13 @@ extension ConnectionPool {
         drainQueue()
     }
 
+    /// The connection was idle, and another one is being opened in its place.
+    func memberReplaced(_ index: Int) {
+        state.members[index].isReady = false
+        state.members[index].isSlow = false
+        state.members[index].isBlocked = false
+    }
+
     /// - Parameter nanoseconds: How long the server has executed the pipeline.
     func memberFinished(_ index: Int, _ submission: Submission, after nanoseconds: Int64) {
         removed(submission, from: index)

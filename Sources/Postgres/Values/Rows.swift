@@ -21,6 +21,13 @@ package final class Rows: @unchecked Sendable {
     /// The memory that the rows occupy, in bytes.
     package var byteCount: Int { PQresultMemorySize(result) }
 
+    /// The size of the largest row, in bytes.
+    var largestRowByteCount: Int {
+        (0..<count).lazy.map { row in
+            (0..<self.columnCount).reduce(0) { $0 + (self.bytes(row, $1)?.count ?? 0) }
+        }.max() ?? 0
+    }
+
     deinit {
         PQclear(result)
     }
