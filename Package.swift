@@ -87,7 +87,7 @@ let package = Package(
             dependencies: ["Basics", "CJWT", "CCrypto", "HTTPFetch"]),
 
         // The interface between transports and the product that executes GraphQL requests.
-        .target(name: "GraphQLServing", dependencies: ["GraphQL"]),
+        .target(name: "GraphQLServing", dependencies: ["Basics", "GraphQL"]),
         // Loads the fields of a GraphQL operation from the rows of tables.
         .target(
             name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"],
@@ -110,7 +110,7 @@ let package = Package(
             providers: [.apt(["libvips-dev"])]),
         .target(name: "CVips", dependencies: ["CLibVips"], path: "Sources/System/CVips"),
         .target(name: "CSandbox", path: "Sources/System/CSandbox"),
-        .target(name: "ImageProcessing"),
+        .target(name: "ImageProcessing", dependencies: ["Basics"]),
         .systemLibrary(
             name: "CArchive", path: "Sources/System/CArchive", pkgConfig: "libarchive",
             providers: [.apt(["libarchive-dev"])]),
@@ -151,7 +151,8 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "CExplorer", "Config", "GraphQL", "GraphQLNIO", "GraphQLServing", "ObjectStorage",
+                "Basics", "CExplorer", "Config", "GraphQL", "GraphQLNIO", "GraphQLServing",
+                "ObjectStorage",
                 "Telemetry", "Version",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -219,7 +220,7 @@ let package = Package(
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
-                "CMalloc",
+                "Basics", "CMalloc",
                 "GraphQL", "GraphQLNIO", "GraphQLServing", "HTTPFetch", "Identity", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -367,7 +368,7 @@ let package = Package(
                 "Basics", "Bookplate", "Config", "EventLoops", "GraphQL", "Identity",
                 "LoopbackHTTP",
                 "MosquittoBroker", "ObjectStorage", "Postgres", "S3Storage", "SocketClient",
-                "TestSupport", "Version",
+                "TestSupport", "Version", "Zip",
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             exclude: ["Clients", "Faults/disk.c"]),

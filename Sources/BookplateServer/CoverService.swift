@@ -1,3 +1,4 @@
+import Basics
 import Bookplate
 import GraphQLNIO
 import GraphQLServing
@@ -70,11 +71,11 @@ final class CoverService: ObjectService {
     }
 
     func put(
-        _ body: ByteBuffer, of key: ObjectKey, bearerToken: String, requestID: String
+        _ body: StoredBytes, of key: ObjectKey, bearerToken: String, requestID: String
     ) async throws(HTTPProblem) -> PutObject {
         let put = try await mappingErrors { covers throws(BookplateError) in
             try await covers.put(
-                Array(body.readableBytesView), of: key.name, bearerToken: bearerToken,
+                body, of: key.name, bearerToken: bearerToken,
                 requestID: requestID)
         }
         return PutObject(url: put.url, isNew: put.isNew)

@@ -1,3 +1,4 @@
+import Basics
 import GraphQL
 
 /// Executes GraphQL requests. A transport such as HTTP or WebSocket calls it.
@@ -86,7 +87,7 @@ public struct GraphQLRequest: Sendable {
     /// The parameter `onError`, not validated.
     public var onError: Value?
     /// The files of a multipart request. `variables` contains an `UploadReference` for each.
-    package var uploads: [[UInt8]] = []
+    package var uploads: [StoredBytes] = []
     /// The access token, not verified; nil for an anonymous request.
     public var bearerToken: String?
     /// Whether mutations are refused, as for HTTP GET.

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 
 /// Builds a frame's payload from 32-bit big-endian numbers and length-prefixed byte strings.
@@ -71,13 +72,30 @@ package struct FrameChannel: Sendable {
         self.isSignalFree = isSignalFree
     }
 
+    /// The size of the parts in which a file is sent.
+    private static let partBytes = 256 << 10
+
     /// Writes one frame.
-    package func send(_ payload: [UInt8], until deadline: ContinuousClock.Instant?) throws(Failure)
-    {
+    ///
+    /// - Parameter rest: The end of the payload, which may be in a file.
+    package func send(
+        _ payload: [UInt8], _ rest: StoredBytes = .memory([]),
+        until deadline: ContinuousClock.Instant?
+    ) throws(Failure) {
         var head: [UInt8] = []
-        head.append(bigEndian: UInt32(clamping: payload.count))
+        head.append(bigEndian: UInt32(clamping: payload.count + rest.count))
         try write(head, deadline)
         try write(payload, deadline)
+        switch rest {
+        case .memory(let bytes): try write(bytes, deadline)
+        case .file(let file, let range):
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.partBytes) {
+                let part = start..<min(start + Self.partBytes, range.upperBound)
+                // The other side cannot use an incomplete frame.
+                guard let bytes = try? file.bytes(part) else { throw .closed }
+                try write(bytes, deadline)
+            }
+        }
     }
 
     /// Reads one frame.

@@ -1,20 +1,18 @@
+import Basics
+
 /// A request to `bookplate-imager`, one per frame on its standard input.
 ///
 /// A frame is the length of its payload as a 32-bit big-endian number, followed by the payload.
 package enum ImageRequest: Sendable {
     /// Create the variants of an image in any accepted format, of at most `ImageLimits.inputBytesMax`.
-    case cover([UInt8])
+    case cover(StoredBytes)
     /// Draw a cover for a book without one.
     case titleCard(TitleCard)
 
-    /// Returns the payload. Its first byte is the kind of request.
-    package func encoded() -> [UInt8] {
+    /// Returns the payload without the image of `.cover`, which follows it. Its first byte is the kind of request.
+    func encoded() -> [UInt8] {
         switch self {
-        case .cover(let bytes):
-            var payload: [UInt8] = [0]
-            payload.reserveCapacity(bytes.count + 1)
-            payload += bytes
-            return payload
+        case .cover: return [0]
         case .titleCard(let card):
             var writer = FrameWriter([1])
             writer.write(text: card.title)
@@ -27,7 +25,7 @@ package enum ImageRequest: Sendable {
     /// Decodes a payload; nil if it is malformed.
     package init?(payload: [UInt8]) {
         switch payload.first {
-        case 0: self = .cover(Array(payload.dropFirst()))
+        case 0: self = .cover(.memory(Array(payload.dropFirst())))
         case 1:
             var reader = FrameReader(payload[1...])
             guard let title = reader.text(), let author = reader.text(), let genre = reader.text()

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 import Synchronization
 
@@ -86,6 +87,11 @@ package final class ImagerPool: Sendable {
 
     /// Creates the variants of a cover.
     package func cover(from bytes: [UInt8]) async throws(ImageError) -> CoverImages {
+        try await cover(from: .memory(bytes))
+    }
+
+    /// Creates the variants of a cover. Reads a file in parts, so that it takes little memory.
+    package func cover(from bytes: StoredBytes) async throws(ImageError) -> CoverImages {
         guard bytes.count <= ImageLimits.inputBytesMax else {
             throw .unsupported("The image is larger than 25 MiB. Send a smaller one.")
         }
@@ -179,7 +185,7 @@ package final class ImagerPool: Sendable {
                 let process = try runningProcess()
                 requestCount += 1
                 do throws(FrameChannel.Failure) {
-                    return .success(try process.send(request.encoded()))
+                    return .success(try process.send(request))
                 } catch {
                     stop()
                     return .failure(

@@ -69,9 +69,13 @@ struct ImagerProcess {
     /// Sends one request and waits for the response.
     ///
     /// - Throws: If the process has crashed or is too slow. The caller must then stop it.
-    func send(_ request: [UInt8]) throws(FrameChannel.Failure) -> ImageResponse {
+    func send(_ request: ImageRequest) throws(FrameChannel.Failure) -> ImageResponse {
         let deadline = ContinuousClock.now + ImageLimits.wallTimeMax
-        try channel.send(request, until: deadline)
+        if case .cover(let image) = request {
+            try channel.send(request.encoded(), image, until: deadline)
+        } else {
+            try channel.send(request.encoded(), until: deadline)
+        }
         guard let payload = try channel.receive(until: deadline) else { throw .closed }
         guard let response = ImageResponse(payload: payload) else { throw .malformed }
         return response

@@ -68,9 +68,9 @@ enum Imager {
     private static func response(to payload: [UInt8]) -> ImageResponse {
         do throws(Rejection) {
             switch ImageRequest(payload: payload) {
-            case .cover(let bytes): return .images(try decodeCover(bytes))
+            case .cover(.memory(let bytes)): return .images(try decodeCover(bytes))
             case .titleCard(let card): return .images(try drawTitleCard(card))
-            case nil: return .unsupported("The request to the imager is malformed.")
+            case .cover(.file), nil: return .unsupported("The request to the imager is malformed.")
             }
         } catch {
             return .unsupported(error.message)

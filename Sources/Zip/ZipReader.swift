@@ -20,10 +20,13 @@ package enum ZipReader {
     ///
     /// - Parameters:
     ///   - bytesMax: Returns the maximum size of the file with this name, or nil to skip it.
+    ///   - accepts: Called with the name and each part of a selected file while it is extracted. Returns false to end the
+    ///     extraction.
     ///   - take: Called with the name and the contents of each selected file.
-    /// - Throws: `.tooLarge` if a limit is exceeded; `.failed` if the archive is malformed.
+    /// - Throws: `.tooLarge` if a limit is exceeded or a part is not accepted; `.failed` if the archive is malformed.
     package static func read(
         _ bytes: [UInt8], limits: Limits = Limits(), bytesMax: (String) -> Int?,
+        accepts: (String, ArraySlice<UInt8>) -> Bool = { _, _ in true },
         _ take: (String, [UInt8]) -> Void
     ) throws(ZipError) {
         guard let archive = archive_read_new() else { throw .failed("out of memory") }
@@ -35,7 +38,7 @@ package enum ZipReader {
                     archive_read_open_memory(archive, buffer.baseAddress, buffer.count)
                         == ARCHIVE_OK
                 else { throw ZipError(archive) }
-                try readFiles(archive, limits, bytesMax, take)
+                try readFiles(archive, limits, bytesMax, accepts, take)
             }
         }
         try result.get()
@@ -43,7 +46,7 @@ package enum ZipReader {
 
     private static func readFiles(
         _ archive: OpaquePointer, _ limits: Limits, _ bytesMax: (String) -> Int?,
-        _ take: (String, [UInt8]) -> Void
+        _ accepts: (String, ArraySlice<UInt8>) -> Bool, _ take: (String, [UInt8]) -> Void
     ) throws(ZipError) {
         var fileCount = 0
         var total = 0
@@ -57,24 +60,33 @@ package enum ZipReader {
             guard let path = archive_entry_pathname(entry) else { continue }
             let name = String(cString: path)
             guard let fileBytesMax = bytesMax(name) else { continue }
-            let content = try content(
-                archive, bytesMax: min(fileBytesMax, limits.bytesMax - total))
+            let fileMax = min(fileBytesMax, limits.bytesMax - total)
+            var content: [UInt8] = []
+            // Growing in steps needs twice the memory.
+            content.reserveCapacity(min(max(0, Int(archive_entry_size(entry))), fileMax))
+            try extract(archive, bytesMax: fileMax, to: &content) { accepts(name, $0) }
+            // The announced size was wrong.
+            if content.capacity > 2 * content.count + (1 << 16) {
+                content = content.withUnsafeBufferPointer { Array($0) }
+            }
             total += content.count
             take(name, content)
         }
     }
 
-    /// Returns the contents of the current file. The announced size is not trusted.
-    private static func content(
-        _ archive: OpaquePointer, bytesMax: Int
-    ) throws(ZipError) -> [UInt8] {
-        var content: [UInt8] = []
+    /// Appends the contents of the current file. The announced size is not trusted.
+    private static func extract(
+        _ archive: OpaquePointer, bytesMax: Int, to content: inout [UInt8],
+        accepts: (ArraySlice<UInt8>) -> Bool
+    ) throws(ZipError) {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = archive_read_data(archive, &chunk, chunk.count)
-            if count == 0 { return content }
+            if count == 0 { return }
             guard count > 0 else { throw ZipError(archive) }
-            guard content.count + count <= bytesMax else { throw .tooLarge }
+            guard content.count + count <= bytesMax, accepts(chunk[..<count]) else {
+                throw .tooLarge
+            }
             content += chunk[..<count]
         }
     }

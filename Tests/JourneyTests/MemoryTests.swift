@@ -1,7 +1,9 @@
+import Basics
 import Glibc
 import GraphQL
 import TestSupport
 import Testing
+import Zip
 
 /// The memory of the server while clients request much more than one response may contain.
 @Suite struct MemoryTests {
@@ -55,5 +57,125 @@ import Testing
         }
         server.program.send(SIGTERM)
         #expect(try await blocking { try server.program.wait() }.code == 0)
+    }
+
+    /// Archives that expand are refused while they are unpacked, one at a time for each reader, and not on an event loop.
+    @Test(.enabled(if: getenv("ASAN_OPTIONS") == nil))
+    func archivesThatExpandTakeLittleMemory() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
+        let token = try #require(try await server.signIn("archivist")["accessToken"]?.string)
+        let (client, archive) = (server.client, try Self.expandingArchive())
+        #expect(archive.count < 200_000)
+        let before = try server.program.memoryBytes("VmHWM")
+        let codes = try await withThrowingTaskGroup(of: Value?.self) { group in
+            for _ in 0..<10 {
+                group.addTask {
+                    let response = try await client.upload(
+                        archive,
+                        operations: HTTPClient.operations(
+                            "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
+                            ["file": .null]),
+                        map: #"{"0":["variables.file"]}"#, token: token)
+                    return response.json["errors", 0, "extensions", "code"]
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        // One is read at a time, and four wait.
+        #expect(codes.allSatisfy { $0 == "BAD_USER_INPUT" || $0 == "RATE_LIMITED" }, "\(codes)")
+        #expect(codes.contains("BAD_USER_INPUT"))
+        #expect(try server.program.memoryBytes("VmHWM") - before < 60 * Self.megabyte)
+        #expect(
+            try await Self.metric("bookplate_long_loop_turns_total", of: server) == 0,
+            "\(server.program.errors.suffix(2000))")
+    }
+
+    /// Returns an archive of less than 200 kB whose `library.json` has 99 MB.
+    private static func expandingArchive() throws -> [UInt8] {
+        let file = try UnnamedFile()
+        let writer = try ZipWriter(descriptor: file.descriptor, time: 1_700_000_000)
+        try writer.begin("library.json")
+        try writer.write(
+            Array(#"{"format": "bookplate library", "version": 1, "books": ["#.utf8))
+        let part = Array(String(repeating: "{},", count: 330_000).utf8)
+        for _ in 0..<100 { try writer.write(part) }
+        try writer.finish()
+        return try file.bytes(0..<Int(lseek(file.descriptor, 0, SEEK_END)))
+    }
+
+    private static func metric(_ name: String, of server: RunningServer) async throws -> Int? {
+        try await server.client.send("GET", "/metrics").body.split(separator: "\n")
+            .first { $0.hasPrefix("\(name) ") }?
+            .split(separator: " ").last.flatMap { Int($0) }
+    }
+
+    /// Images are written to files while they arrive, so many large ones take little memory.
+    @Test(.enabled(if: getenv("ASAN_OPTIONS") == nil), arguments: [false, true])
+    func uploadsTakeLittleMemory(isMultipart: Bool) async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
+        let session = try await server.signIn("photographer")
+        let token = try #require(session["accessToken"]?.string)
+        let user = try #require(session["user", "id"]?.string)
+        let client = server.client
+        let created = try await client.execute(
+            #"mutation { createBook(input: {title: "Dune"}) { id } }"#, token: token)
+        let book = try #require(created["data", "createBook", "id"]?.string)
+        // Not an image, so that the measure does not depend on the decoder.
+        let file = [UInt8](repeating: 0xFF, count: 24 << 20)
+        let before = try server.program.memoryBytes("VmHWM")
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<Self.clientCount {
+                group.addTask {
+                    let response =
+                        isMultipart
+                        ? try await client.upload(
+                            file,
+                            operations: HTTPClient.operations(
+                                """
+                                mutation($book: ID!, $image: Upload!) {
+                                  setCover(id: $book, input: {image: $image}) { id }
+                                }
+                                """, ["book": .string(book), "image": .null]),
+                            map: #"{"0":["variables.image"]}"#, token: token)
+                        : try await client.send(
+                            "PUT", "/book-covers/\(user)/\(book).jpg", token: token, bytes: file)
+                    let code = response.json["errors", 0, "extensions", "code"]
+                    // An address may send five of them at a time.
+                    #expect(
+                        code == "UNSUPPORTED_IMAGE" || code == "RATE_LIMITED", "\(response.body)")
+                }
+            }
+            try await group.waitForAll()
+        }
+        // A form is searched for its parts in memory, one at a time for each address.
+        let most = isMultipart ? 80 : 30
+        #expect(try server.program.memoryBytes("VmHWM") - before < most * Self.megabyte)
+    }
+
+    private static let connectionCount = 2_000
+
+    /// The memory of connections returns to the system after they were closed.
+    @Test(.enabled(if: getenv("ASAN_OPTIONS") == nil))
+    func memoryOfClosedConnectionsIsReleased() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
+        let token = try #require(try await server.signIn("visitor")["accessToken"]?.string)
+        let before = try server.program.memoryBytes("VmRSS")
+        var requests: [HTTPClient.OpenRequest] = []
+        for _ in 0..<Self.connectionCount {
+            requests.append(
+                try server.client.begin("{ me { id displayName } }", token: token))
+        }
+        try await waitUntil("the server has accepted them") {
+            try await Self.metric("bookplate_http_connections", of: server) ?? 0
+                > Self.connectionCount
+        }
+        #expect(try server.program.memoryBytes("VmRSS") - before > 10 * Self.megabyte)
+        requests = []
+        try await waitUntil("the server is small again") {
+            try server.program.memoryBytes("VmRSS") - before < 8 * Self.megabyte
+        }
     }
 }

@@ -82,7 +82,7 @@ import Testing
     /// The products for other programs reach only these modules and packages.
     @Test(
         arguments: [
-            ("GraphQL", []), ("GraphQLServing", ["GraphQL"]),
+            ("GraphQL", []), ("GraphQLServing", ["Basics", "GraphQL"]),
             (
                 "GraphQLNIO",
                 [

@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import NIOEmbedded
 import Testing
 
 @testable import GraphQLNIO
@@ -90,7 +91,7 @@ import Testing
         let reader = RequestReader(head, routes: RouteTable([]), newID: { "id" })
         let headTime = reader.start
         var body = ByteBuffer(string: "{}")
-        _ = reader.bodyAction(&body)
+        _ = reader.bodyAction(&body) { BodyFile(on: EmbeddedEventLoop()) {} }
         #expect(Exchange(reader).start == headTime)
     }
 

@@ -9,15 +9,16 @@ import Testing
 
 /// Limits of requests with files, and of large bodies in general.
 @Suite struct UploadTests {
-    private static func parse(operations: String, map: String) throws(HTTPProblem) {
+    private static func parse(operations: String, map: String) async throws(HTTPProblem) {
         let parts = [("operations", operations), ("map", map), ("0", "file")].map { name, content in
             "--b\r\ncontent-disposition: form-data; name=\"\(name)\"\r\n\r\n\(content)\r\n"
         }
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             method: .POST, target: RequestTarget("/graphql"),
             headers: StoredHeaders(RequestHeaders()),
-            body: ByteBuffer(string: parts.joined() + "--b--\r\n"), id: "test")
-        _ = try GraphQLRequest(multipart: request, boundary: "b", jsonBytesMax: 4096)
+            body: ByteBuffer(), id: "test")
+        request.storedBody = .memory(Array((parts.joined() + "--b--\r\n").utf8))
+        _ = try await GraphQLRequest(multipart: request, boundary: "b", jsonBytesMax: 4096)
     }
 
     private static func operations(nulls: Int) -> String {
@@ -40,9 +41,9 @@ import Testing
         (operations(nulls: 1), #"{"0":["variables.a.-1"]}"#, notNull),
         (operations(nulls: 1), #"{"0":["variables.a"]}"#, notNull),
     ])
-    func pathsOfUploadsAreLimited(operations: String, map: String, message: String?) {
+    func pathsOfUploadsAreLimited(operations: String, map: String, message: String?) async {
         do throws(HTTPProblem) {
-            try Self.parse(operations: operations, map: map)
+            try await Self.parse(operations: operations, map: map)
             #expect(message == nil)
         } catch {
             #expect(error.message == message)
@@ -174,6 +175,76 @@ import Testing
             }
             let ends = hasEnded.load(ordering: .acquiring)
             #expect(ends)
+        }
+    }
+
+    // MARK: - Bodies in files
+
+    /// A route that returns the body that it gets in a file.
+    private static func storing(bytesMax: Int = 4 << 20) -> Route {
+        Route(
+            .PUT, "/stored", bodyBytesMax: 64,
+            checkHead: { _ in .accepted(bodyBytesMax: bytesMax, isStored: true) }
+        ) { request in
+            guard request.body.readableBytes == 0, case .file = request.storedBody else {
+                return HTTPResponse(.internalServerError)
+            }
+            return HTTPResponse(
+                .ok, body: ByteBuffer(bytes: (try? request.storedBody.bytes()) ?? []))
+        }
+    }
+
+    @Test(arguments: [1, 65_536, 3_000_000], [false, true])
+    func bodyIsStoredInAFile(byteCount: Int, isChunked: Bool) async throws {
+        let content = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        try await TestServer.run(routes: { _ in [Self.storing()] }) { server in
+            let response = try await onThread {
+                let client = try RawClient(port: server.port)
+                let framing =
+                    isChunked ? "transfer-encoding: chunked" : "content-length: \(byteCount)"
+                try client.send("PUT /stored HTTP/1.1\r\nhost: test\r\n\(framing)\r\n\r\n")
+                for start in stride(from: 0, to: byteCount, by: 100_000) {
+                    let part = Array(content[start..<min(start + 100_000, byteCount)])
+                    if isChunked { try client.send("\(String(part.count, radix: 16))\r\n") }
+                    try client.send(part)
+                    if isChunked { try client.send("\r\n") }
+                }
+                if isChunked { try client.send("0\r\n\r\n") }
+                // Another request on the same connection waits for the first one.
+                try client.send("GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                let response = try client.response()
+                #expect(try client.response().status == 200)
+                return response
+            }
+            #expect(response.status == 200)
+            #expect(response.bytes == content)
+        }
+    }
+
+    /// The files count for the limit of an address like bodies in memory, until their request ends.
+    @Test func storedBodiesAreLimited() async throws {
+        var limits = HTTPLimits.quick
+        limits.bodyTimeout = .seconds(30)
+        limits.bodyBytesPerAddressMax = 1 << 20
+        try await TestServer.run(limits: limits, routes: { _ in [Self.storing()] }) { server in
+            @Sendable func put(_ count: Int, missing: Int = 0) -> String {
+                "PUT /stored HTTP/1.1\r\nhost: test\r\ncontent-length: \(count)\r\n\r\n"
+                    + String(repeating: "x", count: count - missing)
+            }
+            let holder = try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send(put(900_001, missing: 1))
+                return client
+            }
+            try await waitUntil("another body is refused") {
+                try await server.send(put(300_000)).status == 429
+            }
+            #expect(try await server.send(put(5 << 20)).status == 413)
+            try await onThread {
+                try holder.send("x")
+                #expect(try holder.response().status == 200)
+            }
+            #expect(try await server.send(put(900_000)).status == 200)
         }
     }
 }

@@ -217,7 +217,7 @@ package final class TestApp: Sendable {
         request.isReadOnly = isReadOnly
         request.client = address
         request.app = app
-        request.uploads = uploads
+        request.uploads = uploads.map { .memory($0) }
         request.onError = onError
         request.hasTimedOut = hasTimedOut
         let task = Task(executorPreference: pool.executor) { [runner, request] in

@@ -1,3 +1,4 @@
+import Basics
 import GraphQL
 import GraphQLPostgres
 import NIOCore
@@ -22,7 +23,7 @@ package final class RequestContext: RowContext {
         }
     }
     /// The files of a multipart request.
-    var uploads: [[UInt8]] = []
+    var uploads: [StoredBytes] = []
     /// Charges the work of this request to the rate limits.
     let charges: RequestCharges
     /// Counts the statements and round trips of this request. Their time is charged.

@@ -1,3 +1,4 @@
+import Basics
 import GraphQLServing
 import ImageProcessing
 import ObjectStorage
@@ -131,7 +132,7 @@ package final class CoverEndpoints {
     ///
     /// - Returns: The public URL, and whether the book had no cover before.
     package func put(
-        _ bytes: [UInt8], of name: String, bearerToken: String, requestID: String
+        _ image: StoredBytes, of name: String, bearerToken: String, requestID: String
     ) async throws(BookplateError) -> (url: String, isNew: Bool) {
         guard let book = UUID(name) else { throw .notFound(Book.noSuchBook) }
         let request = runner.context(bearerToken: bearerToken, requestID: requestID)
@@ -141,7 +142,7 @@ package final class CoverEndpoints {
         guard let before = before.first else { throw .notFound(Book.noSuchBook) }
         try request.charge(RateLimits.unitsPerImage)
         let after = try await request.setCover(
-            try await services.covers.decode(bytes), of: book, source: .manualUpload
+            try await services.covers.decode(image), of: book, source: .manualUpload
         ) { pipeline, viewer in
             pipeline.appendForRows(OwnCover.query.statement, .of(viewer.userID, book))
         }

@@ -1,3 +1,4 @@
+import Basics
 import GraphQLServing
 import GraphQL
 import GraphQLPostgres
@@ -122,8 +123,8 @@ extension RequestContext {
         return results[keys.rows]
     }
 
-    /// Returns the bytes of a file of a multipart request.
-    func upload(_ reference: Value, field: String) throws(BookplateError) -> [UInt8] {
+    /// Returns a file of a multipart request.
+    func upload(_ reference: Value, field: String) throws(BookplateError) -> StoredBytes {
         guard let index = UploadReference.index(reference), uploads.indices.contains(index) else {
             throw .badUserInput(
                 field: field,

@@ -37,7 +37,7 @@ package final class Covers: Sendable {
     /// Decodes an untrusted image.
     ///
     /// - Throws: `.unsupportedImage`, `.payloadTooLarge`, `.rateLimited`, `.cancelled`, or `.internalError`.
-    func decode(_ bytes: [UInt8]) async throws(BookplateError) -> CoverImages {
+    func decode(_ bytes: StoredBytes) async throws(BookplateError) -> CoverImages {
         guard bytes.count <= ImageLimits.inputBytesMax else {
             throw .payloadTooLarge("An image can have at most 25 MiB.")
         }

@@ -4,7 +4,7 @@ import ImageProcessing
 extension Covers {
     /// Downloads and decodes an image from a URL that a user provided.
     func fetch(_ url: String) async throws(BookplateError) -> CoverImages {
-        try await decode(try await download(url))
+        try await decode(.memory(try await download(url)))
     }
 
     /// Downloads the bytes at a URL.

@@ -64,7 +64,7 @@ package struct GraphQLEndpoint {
         do throws(HTTPProblem) {
             if let boundary = Self.boundary(request.headers) {
                 return await respond(
-                    to: try GraphQLRequest(
+                    to: try await GraphQLRequest(
                         multipart: request, boundary: boundary, jsonBytesMax: bodyBytesMax),
                     as: accepted)
             }
@@ -72,7 +72,7 @@ package struct GraphQLEndpoint {
             else {
                 throw .unsupportedMediaType
             }
-            switch try GraphQLRequest.parseBody(
+            switch try await GraphQLRequest.parseBody(
                 of: request, batchRequestsMax: batchRequestsMax)
             {
             case .single(let request): return await respond(to: request, as: accepted)
@@ -100,7 +100,7 @@ package struct GraphQLEndpoint {
         guard let token = request.headers.bearerToken,
             service.accepts(bearerToken: token, requestID: request.id)
         else { return .refused(.unauthenticated) }
-        return .accepted(bodyBytesMax: multipartBytesMax)
+        return .accepted(bodyBytesMax: multipartBytesMax, isStored: true)
     }
 
     /// Returns the boundary of a `multipart/form-data` request; nil for other content types.

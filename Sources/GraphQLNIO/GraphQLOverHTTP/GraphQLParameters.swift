@@ -1,3 +1,4 @@
+import EventLoops
 import GraphQL
 import GraphQLServing
 import NIOCore
@@ -13,13 +14,43 @@ extension GraphQLRequest {
         case batch([GraphQLRequest])
     }
 
+    /// The maximum size of a body that is parsed on the event loop.
+    private static let shortBodyBytesMax = 32 << 10
+
+    /// The threads that read large bodies, by address.
+    private static let threads = WorkThreads<ClientAddress?>(waitingOfKeyMax: 64, waitingMax: 1024)
+
+    /// Reads a large body on another thread, because that takes longer than an event loop may be blocked.
+    static func onThread<Value: Sendable>(
+        for request: HTTPRequest,
+        _ read: @escaping @Sendable () throws(HTTPProblem) -> Value
+    ) async throws(HTTPProblem) -> Value {
+        let result = await threads.run(for: request.client?.network) {
+            Result { () throws(HTTPProblem) in try read() }
+        }
+        guard let result else {
+            throw .applicationError(
+                .tooManyRequests, code: "RATE_LIMITED",
+                "Too many large requests from your address are in progress. Try again soon.",
+                retryAfterSeconds: 5)
+        }
+        return try result.get()
+    }
+
     /// Parses the body of a POST request.
     ///
     /// - Parameter batchRequestsMax: The maximum number of requests in an array; 0 if arrays are not accepted.
     static func parseBody(
         of request: HTTPRequest, batchRequestsMax: Int
-    ) throws(HTTPProblem) -> PostBody {
-        let body = try json(Array(request.body.readableBytesView), what: "The request's body")
+    ) async throws(HTTPProblem) -> PostBody {
+        let bytes = Array(request.body.readableBytesView)
+        let what = "The request's body"
+        let body =
+            bytes.count <= shortBodyBytesMax
+            ? try json(bytes, what: what)
+            : try await onThread(for: request) { () throws(HTTPProblem) in
+                try json(bytes, what: what)
+            }
         guard case .list(let entries) = body else {
             return .single(try GraphQLRequest(body, of: request))
         }

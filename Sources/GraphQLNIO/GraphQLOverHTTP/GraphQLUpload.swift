@@ -1,3 +1,4 @@
+import Basics
 import GraphQL
 import GraphQLServing
 import NIOCore
@@ -8,14 +9,33 @@ import NIOCore
 extension GraphQLRequest {
     /// The maximum number of places in the variables that refer to files.
     private static let uploadPathsMax = 100
+    private static func buffer(_ body: StoredBytes) throws(HTTPProblem) -> ByteBuffer {
+        guard case .file(let file, let range) = body else {
+            return ByteBuffer(bytes: (try? body.bytes()) ?? [])
+        }
+        var buffer = ByteBuffer()
+        let result = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) {
+            (try? file.read(into: .init(rebasing: $0[..<range.count]), at: range.lowerBound))
+                .map { range.count } ?? 0
+        }
+        guard result == range.count else {
+            throw .applicationError(
+                .internalServerError, code: "INTERNAL_SERVER_ERROR",
+                "Something went wrong on our side. Try again.")
+        }
+        return buffer
+    }
 
     /// Reads a request from the `multipart/form-data` body of a POST request.
     ///
     /// - Parameter jsonBytesMax: The maximum size of the parts that are JSON, which is that of other bodies.
     init(
         multipart request: HTTPRequest, boundary: String, jsonBytesMax: Int
-    ) throws(HTTPProblem) {
-        let parts = try Multipart(request.body, boundary: boundary).parts
+    ) async throws(HTTPProblem) {
+        let body = request.storedBody
+        let parts = try await Self.onThread(for: request) { () throws(HTTPProblem) in
+            try Multipart(Self.buffer(body), boundary: boundary).parts
+        }
         guard parts.count >= 2, parts[0].name == "operations", parts[1].name == "map" else {
             throw .badRequest("The first two parts must be `operations` and `map`, in this order.")
         }
@@ -33,7 +53,8 @@ extension GraphQLRequest {
         guard entries.reduce(0, { $0 + ($1.value.list?.count ?? 0) }) <= Self.uploadPathsMax else {
             throw .badRequest("`map` may contain at most \(Self.uploadPathsMax) paths.")
         }
-        let files = Dictionary(parts.dropFirst(2).map { ($0.name, $0.content) }) { first, _ in first
+        let files = Dictionary(parts.dropFirst(2).map { ($0.name, body.part($0.range)) }) {
+            first, _ in first
         }
         for entry in entries {
             guard let file = files[entry.name] else {
@@ -43,7 +64,7 @@ extension GraphQLRequest {
                 throw .badRequest("Each entry of `map` must be a list of paths.")
             }
             let reference = UploadReference.value(uploads.count)
-            uploads.append(Array(file.readableBytesView))
+            uploads.append(file)
             for path in paths {
                 guard let steps = path.string?.split(separator: "."), steps.first == "variables",
                     variables?.replaceNull(at: steps.dropFirst(), with: reference) == true

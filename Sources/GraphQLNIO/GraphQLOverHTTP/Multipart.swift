@@ -1,3 +1,5 @@
+import Basics
+import Glibc
 import NIOCore
 
 /// The parts of a `multipart/form-data` body.
@@ -7,6 +9,8 @@ struct Multipart {
     struct Part {
         let name: String
         let content: ByteBuffer
+        /// The position of the content in the body.
+        let range: Range<Int>
     }
 
     private static let partsMax = 16
@@ -29,11 +33,14 @@ struct Multipart {
             _ = rest.readBytes(while: { $0 == 0x20 || $0 == 0x09 })
             guard rest.skip("\r\n".utf8), parts.count < Self.partsMax else { throw malformed }
             let headers = try Self.headers(&rest)
+            let start = rest.readerIndex - body.readerIndex
             guard let end = rest.firstOffset(of: delimiter),
                 let content = rest.readSlice(length: end)
             else { throw malformed }
             rest.moveReaderIndex(forwardBy: delimiter.count)
-            parts.append(Part(name: try Self.name(headers), content: content))
+            parts.append(
+                Part(
+                    name: try Self.name(headers), content: content, range: start..<start + end))
         }
         self.parts = parts
     }
@@ -87,17 +94,17 @@ extension ByteBuffer {
 
     /// Returns the offset of the first occurrence of the bytes after the reader index.
     fileprivate func firstOffset(of bytes: [UInt8]) -> Int? {
-        withUnsafeReadableBytes { all -> Int? in
-            guard let first = bytes.first else { return nil }
-            var start = 0
-            while start + bytes.count <= all.count {
-                guard
-                    let candidate = all[start...(all.count - bytes.count)].firstIndex(of: first)
-                else { return nil }
-                if all[candidate..<candidate + bytes.count].elementsEqual(bytes) {
-                    return candidate
+        withUnsafeReadableBytes { all in
+            guard let first = bytes.first, let start = all.baseAddress else { return nil }
+            var offset = 0
+            while offset + bytes.count <= all.count {
+                let last = all.count - bytes.count
+                guard let found = memchr(start + offset, CInt(first), last - offset + 1) else {
+                    return nil
                 }
-                start = candidate + 1
+                offset = UnsafeRawPointer(found) - start
+                if memcmp(start + offset, bytes, bytes.count) == 0 { return offset }
+                offset += 1
             }
             return nil
         }

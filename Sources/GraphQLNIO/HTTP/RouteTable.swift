@@ -42,7 +42,8 @@ package final class Route {
 
 /// The result of checking a request's head.
 package enum HeadCheck {
-    case accepted(bodyBytesMax: Int)
+    /// - Parameter isStored: Whether the body is written to a file, which the request has as `storedBody`, instead of memory.
+    case accepted(bodyBytesMax: Int, isStored: Bool = false)
     case refused(HTTPProblem)
 }
 

@@ -168,7 +168,8 @@ final class ObjectEndpoint {
         guard user == key.folder else {
             return .refused(.forbidden("Only the owner may change this image."))
         }
-        return .accepted(bodyBytesMax: request.method == .PUT ? bodyBytesMax : 0)
+        return request.method == .PUT
+            ? .accepted(bodyBytesMax: bodyBytesMax, isStored: true) : .accepted(bodyBytesMax: 0)
     }
 
     private func put(_ request: HTTPRequest) async -> HTTPResponse {
@@ -176,7 +177,7 @@ final class ObjectEndpoint {
         else { return HTTPProblem.notFound.response() }
         do throws(HTTPProblem) {
             let put = try await service.put(
-                request.body, of: key, bearerToken: token, requestID: request.id)
+                request.storedBody, of: key, bearerToken: token, requestID: request.id)
             var body = ByteBuffer(string: #"{"url":"#)
             body.writeJSONString(put.url)
             body.writeStaticString("}")

@@ -1,3 +1,4 @@
+import Basics
 import GraphQLNIO
 import GraphQLServing
 import NIOCore
@@ -26,7 +27,7 @@ package protocol ObjectService: AnyObject {
 
     /// Stores the body as an object of the token's user.
     func put(
-        _ body: ByteBuffer, of key: ObjectKey, bearerToken: String, requestID: String
+        _ body: StoredBytes, of key: ObjectKey, bearerToken: String, requestID: String
     ) async throws(HTTPProblem) -> PutObject
 
     /// Removes an object of the token's user. Removing an object that does not exist succeeds.

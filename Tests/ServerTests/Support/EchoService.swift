@@ -221,7 +221,8 @@ final class EchoService: GraphQLService {
             request.bearerToken.map { "token=\($0)" },
             request.app == ClientApp() ? nil : "app=\(request.app.name)/\(request.app.version)",
             request.uploads.isEmpty
-                ? nil : "uploads=\(request.uploads.map { String(decoding: $0, as: UTF8.self) })",
+                ? nil
+                : "uploads=\(request.uploads.map { String(decoding: (try? $0.bytes()) ?? [], as: UTF8.self) })",
         ].compactMap(\.self).joined(separator: " ")
     }
 }

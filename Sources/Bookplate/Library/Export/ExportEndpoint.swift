@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 import Identity
 import ObjectStorage
@@ -100,28 +101,18 @@ private actor ExportArchive {
         case cover([UInt8]?)
     }
 
-    private nonisolated let file: Int32
+    private nonisolated let file: UnnamedFile
     private let export: LibraryExport
 
     init(of userID: UUID, part: ExportPart?) throws(ZipError) {
-        // mkstemp replaces the six letters X at the end. The name is removed at once, so the file is deleted even if the process crashes.
-        var template = Array("/var/tmp/bookplate-export-XXXXXX".utf8CString)
-        let file = mkstemp(&template)
-        guard file >= 0 else { throw .failed("cannot create a temporary file: errno \(errno)") }
-        unlink(template)
-        // Helper processes must not inherit the descriptor.
-        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-        self.file = file
-        do throws(ZipError) {
-            export = try LibraryExport(
-                of: userID, part: part, to: file, time: unixSecondsNow())
+        do throws(UnnamedFile.Failure) {
+            file = try UnnamedFile()
         } catch {
-            close(file)
-            throw error
+            throw .failed("\(error)")
         }
+        export = try LibraryExport(
+            of: userID, part: part, to: file.descriptor, time: unixSecondsNow())
     }
-
-    deinit { close(file) }
 
     func next() -> LibraryExport.Step? { export.next() }
 
@@ -140,5 +131,5 @@ private actor ExportArchive {
     }
 
     /// The file, open for reading.
-    nonisolated var object: OpenObject? { OpenObject(descriptor: dup(file)) }
+    nonisolated var object: OpenObject? { OpenObject(descriptor: dup(file.descriptor)) }
 }

@@ -1,3 +1,5 @@
+import Basics
+import EventLoops
 import GraphQL
 import GraphQLPostgres
 import Identity
@@ -43,17 +45,18 @@ enum Import {
     static let importLibrary = RowMutation(type) {
         arguments, request, row throws(BookplateError) in
         let input = try arguments.input(replacing: ["file", "format"], required: "file")
-        let bytes = try request.upload(input["file"] ?? .null, field: "file")
+        let upload = try request.upload(input["file"] ?? .null, field: "file")
         let requestedFormat = input.text("format").flatMap { ImportFormat(rawValue: $0) }
-        // Reject a file that is not a library before the import is enqueued.
-        let format = try ImportFile(bytes, format: requestedFormat).format
+        // Charged before the work of reading the file.
         try request.charge(RateLimits.unitsPerImport)
+        // Reject a file that is not a library before the import is enqueued.
+        let (format, bytes, hash) = try await checked(upload, requestedFormat, in: request)
         let id = UUID.version7()
         let (results, importID) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, id)
             parameters.append(text: format.rawValue, as: .inferred)
             parameters.append(bytea: bytes)
-            parameters.append(bytea: sha256(bytes))
+            parameters.append(bytea: hash)
             let importID = pipeline.append(insert, parameters)
             // If the same file is already being imported, this job finds no import and does nothing.
             pipeline.enqueue(
@@ -63,6 +66,29 @@ enum Import {
         guard let id = results[importID].first else { throw .rateLimited(retryAfterSeconds: 60) }
         let (readBack, key) = try await request.read { row.append([id], to: &$0, for: $1) }
         return try row.only(readBack[key], orElse: noSuchImport)
+    }
+
+    /// Reads a file, and returns its format, its bytes, and their SHA-256 hash.
+    ///
+    /// - Throws: `.badUserInput` if no library can be read from the file, or `.rateLimited` if too many files wait.
+    private static func checked(
+        _ upload: StoredBytes, _ format: ImportFormat?, in request: RequestContext
+    ) async throws(BookplateError) -> (ImportFormat, bytes: [UInt8], hash: [UInt8]) {
+        guard upload.count <= ImportFile.bytesMax else { throw ImportFile.tooLarge }
+        let result = await ImportFile.threads.run(for: try request.caller().userID) {
+            Result { () throws(BookplateError) in
+                let bytes: [UInt8]
+                do throws(UnnamedFile.Failure) {
+                    bytes = try upload.bytes()
+                } catch {
+                    throw .internalError
+                }
+                let file = try ImportFile(bytes, format: format, hasCovers: false)
+                return (file.format, bytes: bytes, hash: sha256(bytes))
+            }
+        }
+        guard let result else { throw .rateLimited(retryAfterSeconds: 5) }
+        return try result.get()
     }
 
     static let noSuchImport = "There is no such import."

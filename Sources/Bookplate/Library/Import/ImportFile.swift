@@ -1,13 +1,25 @@
 import Basics
+import EventLoops
 import ImageProcessing
 import Zip
 
 /// An uploaded file whose records are read one at a time.
+///
+/// Reading a large file takes longer than an event loop may be blocked, so it happens on `threads`.
 struct ImportFile {
     static let bytesMax = 25 << 20
     /// The maximum uncompressed size of `library.json`.
     static let unpackedBytesMax = 100 << 20
+    /// The maximum uncompressed size of an archive in relation to its compressed size, except that it may have
+    /// `smallUnpackedBytes`. Text of libraries is compressed to a tenth.
+    static let unpackedRatioMax = 100
+    static let smallUnpackedBytes = 16 << 20
     static let recordsMax = 100_000
+    static let tooManyRecords = "A file to import may have at most \(recordsMax) records."
+
+    /// The threads that read files, by reader.
+    static let threads = WorkThreads<UUID>(waitingOfKeyMax: 4, waitingMax: 64)
+
     /// The maximum number of reported columns, and of the characters in their names.
     static let ignoredColumnsMax = 200
     static let columnCharactersMax = 100
@@ -23,14 +35,16 @@ struct ImportFile {
         case bookplate(BookplateFile)
     }
 
-    /// - Parameter format: The format of the file; nil to detect it from the content.
+    /// - Parameters:
+    ///   - format: The format of the file; nil to detect it from the content.
+    ///   - hasCovers: Whether to unpack the covers of an archive.
     /// - Throws: `.badUserInput` if no library can be read from the file.
-    init(_ bytes: [UInt8], format: ImportFormat?) throws(BookplateError) {
-        guard bytes.count <= Self.bytesMax else {
-            throw Self.invalid("A file to import may have at most \(Self.bytesMax >> 20) MB.")
-        }
+    init(
+        _ bytes: [UInt8], format: ImportFormat?, hasCovers: Bool = true
+    ) throws(BookplateError) {
+        guard bytes.count <= Self.bytesMax else { throw Self.tooLarge }
         if ZipReader.isZip(bytes), format == nil || format == .bookplate {
-            let archive = try Self.unpacked(bytes)
+            let archive = try Self.unpacked(bytes, hasCovers: hasCovers)
             self.format = .bookplate
             content = .bookplate(
                 try Self.checked { () throws(ImportProblem) in
@@ -62,6 +76,9 @@ struct ImportFile {
         try mappingError({ invalid($0.message) }, read)
     }
 
+    /// The maximum number of records, and of members that are not records.
+    private static let countMax = recordsMax + 1_000
+
     private static func items(_ bytes: [UInt8]) throws(ImportProblem) -> JSONItems {
         do throws(ImportProblem) {
             return try JSONItems(bytes, membersMax: recordsMax)
@@ -73,6 +90,9 @@ struct ImportFile {
     private static func json(
         _ bytes: [UInt8], format: ImportFormat?
     ) throws(ImportProblem) -> (ImportFormat, Content) {
+        var counter = JSONItemCounter()
+        counter.add(bytes)
+        guard counter.count <= countMax else { throw ImportProblem(tooManyRecords) }
         let items = try items(ImportText.utf8(bytes))
         if format != .bookplate, let member = items.members.first,
             let first = try? items.value(member), LibraryThingFile.isBook(first)
@@ -117,16 +137,21 @@ struct ImportFile {
     }
 
     private static func unpacked(
-        _ bytes: [UInt8]
+        _ bytes: [UInt8], hasCovers: Bool
     ) throws(BookplateError) -> (library: [UInt8], covers: [(book: UUID, bytes: [UInt8])]) {
         var library: [UInt8]?
         var covers: [(book: UUID, bytes: [UInt8])] = []
         var limits = ZipReader.Limits()
-        limits.bytesMax = unpackedBytesMax + bytesMax
+        limits.bytesMax = min(
+            unpackedBytesMax + bytesMax, max(smallUnpackedBytes, unpackedRatioMax * bytes.count))
+        var counter = JSONItemCounter()
         do throws(ZipError) {
             try ZipReader.read(bytes, limits: limits) { name in
                 if name == "library.json" { return unpackedBytesMax }
-                return coverID(name) == nil ? nil : ImageLimits.inputBytesMax
+                return hasCovers && coverID(name) != nil ? ImageLimits.inputBytesMax : nil
+            } accepts: { name, part in
+                if name == "library.json" { counter.add(part) }
+                return counter.count <= countMax
             } _: { name, content in
                 if let id = coverID(name) {
                     covers.append((id, content))
@@ -134,6 +159,8 @@ struct ImportFile {
                     library = content
                 }
             }
+        } catch .tooLarge where counter.count > countMax {
+            throw invalid(tooManyRecords)
         } catch .tooLarge {
             throw invalid("The uncompressed archive is too large to import.")
         } catch {
@@ -148,6 +175,8 @@ struct ImportFile {
         guard name.hasPrefix("covers/"), name.hasSuffix(".jpg") else { return nil }
         return UUID(name.dropFirst(7).dropLast(4))
     }
+
+    static let tooLarge = invalid("A file to import may have at most \(bytesMax >> 20) MB.")
 
     static func invalid(_ message: String) -> BookplateError {
         .badUserInput(field: "file", message)

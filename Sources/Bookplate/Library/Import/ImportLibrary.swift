@@ -1,3 +1,4 @@
+import EventLoops
 import GraphQL
 import JobQueue
 import Postgres
@@ -10,11 +11,6 @@ struct ImportLibrary: JobHandler {
     static let kind = "library.import"
     static let settings = JobSettings(
         concurrency: 2, attemptsMax: 20, timeout: .seconds(1800), retryDelay: .seconds(1))
-
-    /// The number of records stored in one transaction.
-    static let batchMax = 100
-    /// A batch ends after the record with which it has this many reads.
-    private static let batchReadsMax = 1_000
 
     let covers: Covers
     /// Whether any source of covers is configured, so that covers of new books can be searched.
@@ -42,46 +38,47 @@ struct ImportLibrary: JobHandler {
         guard let row = try await storedImport.row(),
             let format = ImportFormat(rawValue: row.format)
         else { return }
-        let file: ImportFile
+        let result = try await onThread(of: storedImport) {
+            Result { () throws(BookplateError) in try FileReading(row, format) }
+        }
+        let reading: FileReading
         do throws(BookplateError) {
-            file = try ImportFile(row.content, format: format)
+            reading = try result.get()
         } catch {
             return try await storedImport.end(as: "FAILED", reason: error.message)
         }
-        let survey = file.survey()
-        guard survey.total <= ImportFile.recordsMax else {
-            let reason = "A file to import may have at most \(ImportFile.recordsMax) records."
-            return try await storedImport.end(as: "FAILED", reason: reason)
+        guard reading.survey.total <= ImportFile.recordsMax else {
+            return try await storedImport.end(as: "FAILED", reason: ImportFile.tooManyRecords)
         }
-        try await storedImport.begin(survey)
-        try await store(
-            file, file.records(dayOrder: survey.dayOrder), from: Int(row.done), storedImport)
+        try await storedImport.begin(reading.survey)
+        try await store(reading, from: Int(row.done), storedImport)
         try await storedImport.job.write {
             $0.replaceDeckSoon(of: storedImport.user)
         }
-        try await storeCovers(of: file, storedImport)
+        try await storeCovers(of: reading.file, storedImport)
         try await storedImport.end(as: "DONE", reason: nil)
+    }
+
+    /// Runs a part of the reading of a file on the threads for it.
+    private func onThread<Value: Sendable>(
+        of storedImport: StoredImport, _ work: @escaping @Sendable () -> Value
+    ) async throws(JobError) -> Value {
+        guard let value = await ImportFile.threads.run(for: storedImport.user, work) else {
+            throw .retry("Too many files are being read.")
+        }
+        return value
     }
 
     /// Stores the records from the index `start` on, and requests covers for new books that have none in the archive.
     private func store(
-        _ file: ImportFile, _ records: ImportRecords, from start: Int,
-        _ storedImport: StoredImport
+        _ reading: FileReading, from start: Int, _ storedImport: StoredImport
     ) async throws(JobError) {
-        let booksWithCovers = file.covers.map(\.book)
-        var records = records
-        for _ in 0..<start { _ = records.next() }
+        let booksWithCovers = reading.file.covers.map(\.book)
+        try await onThread(of: storedImport) { reading.skip(start) }
         var index = start
         while true {
             if Task.isCancelled { throw .retry("The server stopped.") }
-            var batch: [Value] = []
-            var readCount = 0
-            while batch.count < Self.batchMax, readCount < Self.batchReadsMax,
-                let record = records.next()
-            {
-                batch.append(record.json)
-                if case .book(let book) = record.content { readCount += book.reads.count }
-            }
+            let batch = try await onThread(of: storedImport) { reading.nextBatch() }
             if batch.isEmpty { return }
             let storedCounts = try await storedImport.job.write { pipeline in
                 var parameters = Parameters.of(storedImport.importID)
@@ -111,7 +108,8 @@ struct ImportLibrary: JobHandler {
             let staged: StagedCover
             do throws(BookplateError) {
                 staged = try await covers.stage(
-                    covers.decode(bytes), user: storedImport.user, book: book, source: .manualUpload
+                    covers.decode(.memory(bytes)), user: storedImport.user, book: book,
+                    source: .manualUpload
                 )
             } catch .rateLimited {
                 throw .retry("Too many images are being processed.")
@@ -129,6 +127,44 @@ struct ImportLibrary: JobHandler {
         }
         guard failedCount > 0 else { return }
         try await storedImport.recordFailure("\(failedCount) covers could not be stored.")
+    }
+}
+
+/// A file that is being imported. It is read on `ImportFile.threads`.
+private final class FileReading: @unchecked Sendable {
+    // Sendable because the job uses it in one computation at a time.
+
+    /// The number of records stored in one transaction.
+    private static let batchMax = 100
+    /// A batch ends after the record with which it has this many reads.
+    private static let batchReadsMax = 1_000
+
+    let file: ImportFile
+    let survey: ImportFile.Survey
+    private var records: ImportRecords
+
+    /// - Throws: `.badUserInput` if no library can be read from the file.
+    init(_ row: StoredImport.Row, _ format: ImportFormat) throws(BookplateError) {
+        file = try ImportFile(row.content, format: format)
+        survey = file.survey()
+        records = file.records(dayOrder: survey.dayOrder)
+    }
+
+    func skip(_ count: Int) {
+        for _ in 0..<count { _ = records.next() }
+    }
+
+    /// Returns the next records as JSON; none at the end.
+    func nextBatch() -> [Value] {
+        var batch: [Value] = []
+        var readCount = 0
+        while batch.count < Self.batchMax, readCount < Self.batchReadsMax,
+            let record = records.next()
+        {
+            batch.append(record.json)
+            if case .book(let book) = record.content { readCount += book.reads.count }
+        }
+        return batch
     }
 }
 

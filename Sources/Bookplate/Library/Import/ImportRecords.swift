@@ -103,7 +103,7 @@ struct ImportRecords: Sequence, IteratorProtocol {
 extension ImportFile {
     /// The results of reading all records of a file once, before the first one is stored.
     struct Survey: Equatable {
-        /// The number of records.
+        /// The number of records. Counting stops at the first one beyond `recordsMax`.
         var total = 0
         /// The columns with data that the import does not keep.
         var ignoredColumns: [String] = []
@@ -120,7 +120,7 @@ extension ImportFile {
         var survey = Survey()
         survey.dayOrder = dayOrder
         var records = ImportRecords(content, dayOrder: survey.dayOrder, columns: columns)
-        while records.next() != nil { survey.total += 1 }
+        while survey.total <= Self.recordsMax, records.next() != nil { survey.total += 1 }
         let redundant: [String] =
             switch content {
             case .table(let table, _, _, _): table.redundant
@@ -138,7 +138,7 @@ extension ImportFile {
         var reader = CSVReader(bytes[...], separator: separator, acceptsWindows1252: true)
         _ = reader.next()
         return DayOrder.decided(
-            by: reader.lazy.flatMap { record -> [String] in
+            by: reader.lazy.prefix(Self.recordsMax).flatMap { record -> [String] in
                 guard let cells = try? record.fields.get() else { return [] }
                 // A reading may have two dates with a hyphen between them.
                 return dates.filter { $0 < cells.count }.flatMap { index in

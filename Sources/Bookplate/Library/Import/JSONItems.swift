@@ -97,6 +97,42 @@ struct JSONItems {
     }
 }
 
+/// Counts the items in the lists of a JSON object while its text arrives, so that a file with too many is refused before all of
+/// it is unpacked.
+struct JSONItemCounter {
+    /// The number of commas in the object and in its lists, which is less than the number of items and members.
+    private(set) var count = 0
+    private var depth = 0
+    /// Whether the value at the depth 2 is a list.
+    private var isInList = false
+    private var isInString = false
+    private var isEscaped = false
+
+    mutating func add(_ text: some Sequence<UInt8>) {
+        for byte in text {
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInString = false
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isInString = true
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                if depth == 2 { isInList = byte == UInt8(ascii: "[") }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ",") where depth < 2 || depth == 2 && isInList: count += 1
+            default: break
+            }
+        }
+    }
+}
+
 /// Finds the ends of JSON values by their brackets and quotes. Does not check the values themselves; the parser does.
 private struct JSONScanner {
     let bytes: [UInt8]

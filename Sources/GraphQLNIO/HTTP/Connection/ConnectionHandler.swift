@@ -10,8 +10,8 @@ import NIOHTTP1
 /// - `receiving` to `responding`: `bodyReader` has read the end of the body, and the route runs in a task. A route with
 ///   `respondSynchronously` needs no task: its response is written immediately, and the phase becomes `idle`.
 /// - `receiving` to `blocked`: the request is complete, but the client has not read earlier responses, so the channel
-///   is not writable. The request runs when the channel is writable again. A client therefore cannot make the server
-///   produce responses that it does not read.
+///   is not writable, or the body is still being written to its file. The request runs when the channel is writable again and
+///   the body is in its file. A client therefore cannot make the server produce responses that it does not read.
 /// - `responding` to `idle`: the response is written.
 /// - `responding` to `streaming`: the head of a response is written whose body is sent in parts. At the end of the body
 ///   the phase becomes `idle`.
@@ -144,7 +144,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler, Ti
     private var mayRead: Bool {
         switch phase {
         case .closing: true
-        case .idle, .receiving: isWritable
+        case .idle: isWritable
+        case .receiving(let reader): isWritable && reader.bodyFile?.isBehind != true
         case .blocked, .responding, .streaming, .upgrading: isWritable && input.readableBytes == 0
         }
     }

@@ -51,24 +51,46 @@ extension ConnectionHandler {
             phase = .receiving(reader)
             perform(reader.headAction(), reader)
         case .receiving(let reader):
+            try requireStored(reader)
             switch try bodyReader.read(&input, loopContext.limits) {
             case .part(var part):
-                perform(reader.bodyAction(&part), reader)
+                let action = reader.bodyAction(&part) {
+                    BodyFile(on: loopContext.loop) { [weak self] in self?.advance() }
+                }
+                perform(action, reader)
                 if case .receiving = phase { try countBody(of: reader) }
             case .wait: return false
-            case .end where isWritable: try end(reader)
+            case .end where mayEnd(reader): try end(reader)
             case .end:
                 phase = .blocked(reader)
                 phaseDeadline = .now() + loopContext.limits.keepAliveTimeout
             }
         case .blocked(let reader):
-            guard isWritable else { return false }
+            try requireStored(reader)
+            guard mayEnd(reader) else { return false }
             phase = .receiving(reader)
             try end(reader)
         case .responding, .streaming, .upgrading, .closing:
             return false
         }
         return true
+    }
+
+    /// Whether a request that is complete may run: the client has read earlier responses, and the body is in its file.
+    private func mayEnd(_ reader: RequestReader) -> Bool {
+        isWritable && reader.bodyFile?.isWriting != true
+    }
+
+    /// - Throws: a problem if the body cannot be written to its file.
+    private func requireStored(_ reader: RequestReader) throws(HTTPProblem) {
+        guard let failure = reader.bodyFile?.failure else { return }
+        loopContext.logger.error(
+            "a request's body cannot be stored",
+            metadata: ["request_id": "\(reader.request.id)", "error": "\(failure)"])
+        throw .applicationError(
+            .serviceUnavailable, code: "SERVICE_UNAVAILABLE",
+            "The server cannot store the request's body at the moment. Try again later.",
+            retryAfterSeconds: 60)
     }
 
     /// Handles a request that is complete.
@@ -83,7 +105,7 @@ extension ConnectionHandler {
     ///
     /// - Throws: the reason to refuse it.
     private func countBody(of reader: RequestReader) throws(HTTPProblem) {
-        let count = reader.request.body.readableBytes
+        let count = reader.bodyByteCount
         guard count > BodyBytes.freeBytesMax else { return }
         if bodyBytes.count == 0 {
             if loopContext.unread.isMemoryShort { throw .memoryShort }

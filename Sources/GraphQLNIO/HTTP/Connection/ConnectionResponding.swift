@@ -140,8 +140,8 @@ extension ConnectionHandler {
     func refuse(_ problem: HTTPProblem, _ reader: RequestReader? = nil) {
         var reader = reader
         switch phase {
-        case .receiving(let current): reader = current
-        case .idle, .blocked: break
+        case .receiving(let current), .blocked(let current): reader = current
+        case .idle: break
         case .responding, .streaming, .upgrading, .closing: return
         }
         var exchange = reader.map(Exchange.init) ?? Exchange(id: loopContext.requestIDs.next())

@@ -1,3 +1,4 @@
+import Basics
 import GraphQLServing
 import NIOCore
 import NIOHTTP1
@@ -14,6 +15,8 @@ package struct HTTPRequest: Sendable {
     /// Reads all headers; nil unless the server keeps the heads of requests.
     var headerReader: (@Sendable (String) -> String?)? { storedHeaders.reader }
     package var body: ByteBuffer
+    /// The body, if the route's `checkHead` has requested a file. `body` is then empty.
+    package var storedBody = StoredBytes.memory([])
     /// The client's `x-request-id` if it is valid, or else a generated id.
     package var id: String
     /// The client's address according to the peer and trusted proxies; nil if the connection does not use TCP.

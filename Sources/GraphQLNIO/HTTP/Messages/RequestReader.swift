@@ -43,6 +43,10 @@ final class RequestReader {
     let isCrossOrigin: Bool
     /// Whether the body is compressed with gzip.
     private var isCompressed = false
+    /// Whether the route gets the body as `storedBody`. A compressed one is decompressed in memory.
+    private var isStored = false
+    /// The file of the body; nil before its first byte, and if the body is kept in memory.
+    private(set) var bodyFile: BodyFile?
     /// The head of a WebSocket handshake; nil for other requests.
     private let webSocketHead: HTTPRequestHead?
 
@@ -82,8 +86,9 @@ final class RequestReader {
         }
         isCompressed = coding == .gzip
         switch route.checkHead?(request) ?? .accepted(bodyBytesMax: route.bodyBytesMax) {
-        case .accepted(let bytesMax):
+        case .accepted(let bytesMax, let isStored):
             self.target = target
+            self.isStored = isStored
             // Uploads may be larger than other bodies. They contain images, which are compressed already.
             bodyBytesMax = isCompressed ? min(bytesMax, route.bodyBytesMax) : bytesMax
         case .refused(let problem):
@@ -117,12 +122,22 @@ final class RequestReader {
     /// without contents, such as tables of codes, take as long as contents.
     private static let compressedShare = 4
 
-    func bodyAction(_ part: inout ByteBuffer) -> Action {
+    /// The size of the part of the body that has arrived.
+    var bodyByteCount: Int { bodyFile?.byteCount ?? request.body.readableBytes }
+
+    /// Returns the action after a part of the body.
+    ///
+    /// - Parameter makeFile: Creates the file of a body that is stored.
+    func bodyAction(_ part: inout ByteBuffer, makeFile: () -> BodyFile) -> Action {
         let bytesMax = isCompressed ? bodyBytesMax / Self.compressedShare : bodyBytesMax
-        guard part.readableBytes <= bytesMax - request.body.readableBytes else {
+        guard part.readableBytes <= bytesMax - bodyByteCount else {
             return .refuse(.bodyTooLarge(bytesMax: bytesMax))
         }
-        if request.body.readableBytes == 0 {
+        if isStored, !isCompressed {
+            let file = bodyFile ?? makeFile()
+            bodyFile = file
+            file.append(&part)
+        } else if request.body.readableBytes == 0 {
             request.body = part
         } else {
             request.body.writeBuffer(&part)
@@ -139,6 +154,7 @@ final class RequestReader {
             }
             do throws(GzipError) {
                 if isCompressed { try decompressBody() }
+                if isStored { storeBody() }
                 return .respond(with: route)
             } catch .tooLarge {
                 return .respondWithProblem(.bodyTooLarge(bytesMax: bodyBytesMax))
@@ -149,6 +165,12 @@ final class RequestReader {
         case .options(let status, let allow): return .respondToOptions(status, allow: allow)
         case .problem(let problem): return .respondWithProblem(problem)
         }
+    }
+
+    private func storeBody() {
+        request.storedBody =
+            bodyFile?.contents ?? .memory(Array(request.body.readableBytesView))
+        request.body = ByteBuffer()
     }
 
     /// Replaces the body by its contents, which have the same limit as a body that is not compressed.

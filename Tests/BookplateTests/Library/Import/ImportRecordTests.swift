@@ -1,6 +1,9 @@
+import Basics
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
+import Zip
 
 @testable import Bookplate
 
@@ -292,5 +295,74 @@ import Testing
         let (future, past) = (Instant("2098-12-31T00:00:00Z"), Instant("2026-01-01T00:00:00Z"))
         #expect(try #require(times[0]).microseconds < #require(future).microseconds)
         #expect(times[1] == past)
+    }
+
+    // MARK: - Hostile files
+
+    /// Returns an archive with this file. The parts of its text are written one after the other, so that it can be large.
+    private static func archive(_ parts: [String]) throws -> [UInt8] {
+        let file = try UnnamedFile()
+        let writer = try ZipWriter(descriptor: file.descriptor, time: 1_700_000_000)
+        try writer.begin("library.json")
+        for part in parts { try writer.write(Array(part.utf8)) }
+        try writer.finish()
+        return try file.bytes(0..<Int(lseek(file.descriptor, 0, SEEK_END)))
+    }
+
+    private static let head = #"{"format": "\#(BookplateFile.name)", "version": 1, "books": ["#
+
+    /// Small archives with a large text are refused while they are unpacked.
+    @Test(arguments: [
+        (String(repeating: "{},", count: 20_000), 1_600, ImportFile.tooManyRecords),
+        (
+            String(repeating: " ", count: 60_000), 1_600,
+            "The uncompressed archive is too large to import."
+        ),
+    ])
+    func archiveThatExpandsIsRefused(part: String, count: Int, message: String) throws {
+        let bytes = try Self.archive(
+            [Self.head] + Array(repeating: part, count: count) + ["{}]}"])
+        #expect(bytes.count < 200_000)
+        #expect(throws: BookplateError.badUserInput(field: "file", message)) {
+            try ImportFile(bytes, format: nil)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func recordsAreCountedBeforeTheyAreRead(isTooMany: Bool) throws {
+        // More commas than items may have are in the strings and in the items.
+        let item = #"{"title": ",,,,\",,,", "a": [1,2,3,4,[5,6]]},"#
+        let count = isTooMany ? ImportFile.recordsMax + 1_001 : 30_000
+        let text =
+            Self.head + (isTooMany ? "" : String(repeating: item, count: 1_000))
+            + String(repeating: "1,", count: count) + "{}]}"
+        if isTooMany {
+            #expect(
+                throws: BookplateError.badUserInput(field: "file", ImportFile.tooManyRecords)
+            ) { try ImportFile(Array(text.utf8), format: nil) }
+        } else {
+            #expect(try ImportFile(Array(text.utf8), format: nil).survey().total == count + 1_001)
+        }
+    }
+
+    /// The books of LibraryThing are members of the object, and their members do not count as records.
+    @Test func membersOfBooksAreNotCounted() throws {
+        let members = (0..<40).map { ",\"m\($0)\": 1" }.joined()
+        let books = (0..<3_000).map {
+            #""\#($0)": {"books_id": "\#($0)", "title": "T\#($0)"\#(members)}"#
+        }
+        let text = "{\(books.joined(separator: ","))}"
+        let file = try ImportFile(Array(text.utf8), format: .libraryThing)
+        #expect(file.survey().total == 3_000)
+    }
+
+    /// The survey of a table ends at the first record that is too many.
+    @Test func recordsOfATableAreCountedUpToTheMaximum() throws {
+        let text =
+            "Title,Author,My Rating,Exclusive Shelf\n"
+            + String(repeating: ",,,\n", count: ImportFile.recordsMax + 5_000)
+        #expect(
+            try ImportFile(Array(text.utf8), format: nil).survey().total
+                == ImportFile.recordsMax + 1)
     }
 }
