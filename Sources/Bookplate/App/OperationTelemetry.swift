@@ -13,7 +13,7 @@ struct OperationTelemetry {
         /// The text of the document, also if the request contained only its hash.
         let text: [UInt8]
         let kind: OperationKind
-        /// nil for an anonymous operation.
+        /// At most 100 characters; nil for an anonymous operation.
         let operationName: String?
         /// The time for finding the document, or for parsing, validating, and planning it, and for coercing the variables.
         let planning: Duration
@@ -31,7 +31,7 @@ struct OperationTelemetry {
             self.request = request
             self.text = text
             kind = plan.kind
-            operationName = plan.name
+            operationName = plan.name.map { String($0.prefix(100)) }
             planning = executionStart - planningStart
             execution = .now - executionStart
             self.errorCodes = errorCodes

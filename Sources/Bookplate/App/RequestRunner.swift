@@ -153,7 +153,8 @@ package final class RequestRunner: GraphQLService {
             services.logger.notice(
                 "executed a document that is not trusted",
                 metadata: [
-                    "request_id": "\(request.requestID)", "operation": "\(plan.name ?? "")",
+                    "request_id": "\(request.requestID)",
+                    "operation": "\((plan.name ?? "").prefix(100))",
                     "sha256": "\(lowercaseHex(sha256(text.bytes)))",
                 ])
         }

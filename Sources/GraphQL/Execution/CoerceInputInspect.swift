@@ -21,7 +21,16 @@ func shortened(_ text: String) -> String {
     return cut + "…"
 }
 
+/// Returns an error message that may quote names and values of the request. If it is longer than `messageBytesMax` bytes, only its
+/// beginning and its end are left.
+func shortenedMessage(_ message: String) -> String {
+    guard message.utf8.count > messageBytesMax else { return message }
+    return shortened(message) + String(String.UnicodeScalarView(message.unicodeScalars.suffix(100)))
+}
+
 private let inspectedBytesMax = 1_000
+/// More than the beginning and the end of a longer message.
+private let messageBytesMax = 1_500
 private let inspectedItemsMax = 10
 private let inspectedDepthMax = 2
 

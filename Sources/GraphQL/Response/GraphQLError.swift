@@ -25,11 +25,13 @@ public struct GraphQLError: Error, Sendable, Equatable {
     }
 
     /// Creates an error.
+    ///
+    /// A message with a `kind` may quote names and values of the request. If it is longer than 1,500 bytes, its middle is left out.
     public init(
         _ message: String, locations: [SourceLocation] = [], path: [PathElement]? = nil,
         kind: Kind? = nil, extensions: [Value.Member] = []
     ) {
-        self.message = message
+        self.message = kind == nil ? message : shortenedMessage(message)
         self.locations = locations
         self.path = path
         self.kind = kind

@@ -39,7 +39,7 @@ public enum JSONError: Error, Sendable, Equatable {
             "JSON is nested deeper than \(nestingMax) levels at byte \(offset)."
         case .notUTF8(let offset): "JSON is not valid UTF-8 at byte \(offset)."
         case .duplicateMember(let name, let offset):
-            "JSON has the member \"\(name)\" twice in one object at byte \(offset)."
+            "JSON has the member \"\(shortened(name))\" twice in one object at byte \(offset)."
         case .invalidEscape(let offset): "JSON has an invalid escape at byte \(offset)."
         case .unexpected(let offset): "JSON has an unexpected character at byte \(offset)."
         case .unexpectedEnd: "JSON ends unexpectedly."
