@@ -93,12 +93,13 @@ package enum AuditLog {
         try connection.query("SELECT set_config('app.operator', left($1, 100), false)", parameters)
     }
 
-    /// Records a command of bookplate-admin. Does nothing if the database has no audit log yet.
+    /// Records a command of bookplate-admin, without the credentials in its arguments. Does nothing if the database has no audit log
+    /// yet.
     package static func recordCommand(
         _ arguments: [String], succeeded: Bool, _ connection: AdminConnection
     ) throws(PostgresError) {
         var parameters = Parameters()
-        parameters.append(texts: arguments)
+        parameters.append(texts: arguments.map(redactingCredentials))
         parameters.append(bool: succeeded)
         let exists = try connection.query("SELECT to_regclass('audit_events') IS NOT NULL")
             .bool(0, 0)

@@ -26,10 +26,12 @@ extension WebhookRecord {
         do throws(FetchError) {
             url = try WebURL(text)
         } catch {
-            throw .refused("the address must be a URL without a user name and password: \(text)")
+            throw .refused(
+                "the address must be a URL without a user name and password: \(redactingCredentials(text))"
+            )
         }
         guard url.scheme == "https" || allowsPlainHTTP else {
-            throw .refused("the address must start with https://: \(text)")
+            throw .refused("the address must start with https://: \(redactingCredentials(text))")
         }
         guard url.text.utf8.count <= urlBytesMax else {
             throw .refused("the address must have at most \(urlBytesMax) characters")
@@ -39,7 +41,7 @@ extension WebhookRecord {
             !policy.permits(address, port: port, host: url.host)
         {
             throw .refused(
-                "the address must be public, on port 80 or 443, or be in BOOKPLATE_FETCH_ALLOW: \(text)"
+                "the address must be public, on port 80 or 443, or be in BOOKPLATE_FETCH_ALLOW: \(redactingCredentials(text))"
             )
         }
         return url.text

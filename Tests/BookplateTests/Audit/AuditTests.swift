@@ -60,6 +60,33 @@ import Testing
         #expect(found[5].detail.contains(#""scopes": ["LIBRARY_READ"]"#))
     }
 
+    @Test(arguments: [
+        ("http://ada:s3cret@hooks.example/x?n=1", "http://***@hooks.example/x?n=1"),
+        ("https://s3cret@h/", "https://***@h/"),
+        // Characters that a password may not contain.
+        ("https://ada:s3/cr@et@h/x", "https://***@h/x"),
+        ("https://ada:s3?cr#et@h/x", "https://***@h/x"),
+        ("https://h:8080/@ada", "https://h:8080/@ada"),
+        ("https://[::1]:8080/@ada", "https://[::1]:8080/@ada"),
+        (
+            "https://h/x?access_token=s3cret&n=1&API_KEY=s3cret#y",
+            "https://h/x?access_token=***&n=1&API_KEY=***#y"
+        ),
+        ("--to=postgres://ada:s3cret@h/db", "--to=postgres://***@h/db"),
+        ("host=h password=s3cret dbname=b", "host=h password=*** dbname=b"),
+        ("--events", "--events"), ("a = b", "a = b"),
+    ])
+    func commandsAreRecordedWithoutCredentials(argument: String, recorded: String) async throws {
+        let app = try await TestApp.start(catalog: [])
+        try await app.database.withConnection {
+            try AuditLog.recordCommand(["webhook", "add", argument], succeeded: false, $0)
+        }
+        let events = try await events(app)
+        #expect(events.map(\.kind) == ["ADMIN_COMMAND"])
+        let detail = try #require(events.first.map { try parseJSON(Array($0.detail.utf8)) })
+        #expect(detail["arguments", 2] == .string(recorded))
+    }
+
     @Test func firstUseOfATokenOnEachDayIsRecorded() async throws {
         let app = try await TestApp.start(catalog: [])
         let token = try await ScopedReader(try await app.makeReader(), ["LIBRARY_READ"])
