@@ -26,8 +26,8 @@ extension ImageError: CustomStringConvertible {
 
 /// A pool of `bookplate-imager` processes, each driven by a thread of its own.
 ///
-/// A crash or a timeout fails only the current request. The process is then restarted, with a growing delay
-/// while starting fails. A process without work for `idleTimeout` is stopped, which frees 45 MB, and started
+/// A crash or a timeout concerns only the current request. After a crash, which may have another cause than the image,
+/// the request is sent to a second process. The process is then restarted, with a growing delay while starting fails. A process without work for `idleTimeout` is stopped, which frees 45 MB, and started
 /// again for the next request, which takes 60 ms including its self-test. The threads end when the pool is
 /// deinitialized.
 package final class ImagerPool: Sendable {
@@ -182,20 +182,30 @@ package final class ImagerPool: Sendable {
 
         private func respond(to request: ImageRequest) -> Response {
             do throws(ImagerProcess.Failure) {
-                let process = try runningProcess()
-                requestCount += 1
-                do throws(FrameChannel.Failure) {
-                    return .success(try process.send(request))
-                } catch {
-                    stop()
-                    return .failure(
-                        .unsupported(
-                            error == .timedOut
-                                ? "Processing the image takes too long. Send it as a plain JPEG."
-                                : "The image cannot be read. Send it as a plain JPEG."))
+                if let response = response(of: try runningProcess(), to: request) {
+                    return response
                 }
+                // The process has ended. Only an image that ends two processes is the cause.
+                return response(of: try runningProcess(), to: request)
+                    ?? .failure(
+                        .unsupported("The image cannot be read. Send it as a plain JPEG."))
             } catch {
                 return .failure(.unavailable(ImagerPool.message(error, program)))
+            }
+        }
+
+        /// Returns nil if the process has crashed. Stops it after any failure.
+        private func response(
+            of process: ImagerProcess, to request: ImageRequest
+        ) -> Response? {
+            requestCount += 1
+            do throws(FrameChannel.Failure) {
+                return .success(try process.send(request))
+            } catch {
+                stop()
+                guard error == .timedOut else { return nil }
+                return .failure(
+                    .unsupported("Processing the image takes too long. Send it as a plain JPEG."))
             }
         }
 

@@ -189,6 +189,41 @@ import Testing
         #expect(pool.runningCount == 1)
     }
 
+    /// The kernel may also kill a process while it decodes an image. Only an image whose second process ends, too, is refused.
+    @Test(arguments: [(1, true), (2, false)])
+    func requestOfAKilledProcessIsSentToAnotherOne(killed: Int, isDecoded: Bool) async throws {
+        let folder = "/tmp/bookplate-imager-\(UInt64.random(in: 0...UInt64.max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        // The first processes report that they are ready, and end when the request arrives.
+        let program = folder + "/imager"
+        try Data(
+            """
+            #!/bin/sh
+            echo >> \(folder)/starts
+            if [ "$(wc -l < \(folder)/starts)" -le \(killed) ]; then
+                \(ImagerPool.defaultProgram) < /dev/null
+                head -c 1 > /dev/null
+                exit 1
+            fi
+            exec \(ImagerPool.defaultProgram)
+            """.utf8
+        ).write(to: URL(filePath: program))
+        try #require(chmod(program, 0o700) == 0)
+        let pool = try ImagerPool(program: program, processCount: 1)
+        let card = TitleCard(title: "Dune", author: nil, genre: nil)
+        if isDecoded {
+            _ = try await pool.titleCard(card)
+        } else {
+            await #expect(
+                throws: ImageError.unsupported(
+                    "The image cannot be read. Send it as a plain JPEG.")
+            ) { try await pool.titleCard(card) }
+        }
+        let starts = try String(contentsOfFile: folder + "/starts", encoding: .utf8)
+        #expect(starts == "\n\n")
+    }
+
     @Test func reportsAMissingProgram() {
         let error = #expect(throws: ImageError.self) {
             try ImagerPool(program: "/nowhere/bookplate-imager")
