@@ -9,11 +9,14 @@ extension Storage {
         static let configuration = CommandConfiguration(
             abstract: "Compare the files of covers and their checksums with the database.",
             discussion: """
-                The command changes nothing and can run while servers are running. It exits with 2 if it finds one of these \
-                problems:
+                The command can run while servers are running. It exits with 2 if it finds one of these problems:
                   missing, damaged  a file of a cover; run backfill thumbnails to recreate it
                   orphan            a file without a row; servers remove it, or run storage gc
                   unknown           a file that Bookplate did not create
+
+                It removes files with wrong contents, so that books show title cards instead. If neither the full nor the large \
+                size of a cover is left, and a search has found it, servers search it again. With --dry-run, the command \
+                changes nothing.
 
                 Title cards and covers of the catalog are not checked, because they can be recreated.
 
@@ -24,6 +27,8 @@ extension Storage {
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var grace: GraceOptions
+        @Flag(help: "Only report the problems.")
+        var dryRun = false
 
         func run() async throws {
             let configuration = try loadConfiguration()
@@ -33,7 +38,7 @@ extension Storage {
             Interruption.watch()
             let progress = Progress("covers", total: total)
             let verification = StorageVerification(
-                store, graceSeconds: grace.seconds, connection)
+                store, graceSeconds: grace.seconds, isDryRun: dryRun, connection)
             let summary = try await verification.run { count throws(StorageError) in
                 progress.advance(by: count)
                 try Storage.checkInterruption()
@@ -49,6 +54,9 @@ extension Storage {
                         + StorageVerification.Problem.allCases.map {
                             .init($0.countName, .int(summary.counts[$0] ?? 0))
                         } + [
+                            .init("removedFiles", .int(summary.removedFiles)),
+                            .init("searchedCovers", .int(summary.searchedCovers)),
+                            .init("dryRun", .boolean(dryRun)),
                             // A deprecated name.
                             .init("strangers", .int(summary.counts[.unknown] ?? 0)),
                             .init("findings", .list(summary.findings.map(\.json))),
@@ -63,6 +71,11 @@ extension Storage {
             if found > lines.count { lines.append("… and \(found - lines.count) more") }
             if summary.deadWrites > 0 {
                 lines.append("\(summary.deadWrites) unfinished writes by servers that were killed")
+            }
+            if summary.removedFiles > 0 {
+                lines.append(
+                    "\(summary.removedFiles) damaged files removed, \(summary.searchedCovers) covers searched again"
+                )
             }
             lines.append(
                 "\(summary.covers) covers, \(summary.bytes) bytes: "

@@ -133,6 +133,16 @@ package struct FileStore: ObjectStore {
         try await threads.run { () throws(ObjectError) in try removeVersion(key, version) }
     }
 
+    package func removeFile(_ path: ObjectPath) async throws(ObjectError) {
+        try await threads.run { () throws(ObjectError) in
+            guard let bucket = try root.folder(path.key.bucket.rawValue),
+                let folder = try bucket.folder(path.key.folder)
+            else { return }
+            try folder.remove(path.fileName)
+            try bucket.remove(path.key.folder, isFolder: true)
+        }
+    }
+
     private func removeVersion(_ key: ObjectKey, _ version: String) throws(ObjectError) {
         guard let bucket = try root.folder(key.bucket.rawValue),
             let folder = try bucket.folder(key.folder)

@@ -40,6 +40,9 @@ package protocol ObjectStore: Sendable {
     /// Removes a version. A missing version is not an error.
     func remove(_ key: ObjectKey, version: String) async throws(ObjectError)
 
+    /// Removes one file of a version, such as a damaged one. A missing file is not an error.
+    func removeFile(_ path: ObjectPath) async throws(ObjectError)
+
     /// Removes all contents of a folder, including files that are not objects.
     ///
     /// - Returns: The number of versions removed.

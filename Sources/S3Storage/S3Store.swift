@@ -152,6 +152,10 @@ package struct S3Store: ObjectStore {
             }, by: end)
     }
 
+    package func removeFile(_ path: ObjectPath) async throws(ObjectError) {
+        try await client.delete([name(of: path)])
+    }
+
     package func removeFolder(
         _ folder: String, of bucket: Bucket
     ) async throws(ObjectError) -> Int {

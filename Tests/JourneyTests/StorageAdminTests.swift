@@ -100,6 +100,62 @@ import Testing
         #expect(try await fixture.run("storage", "verify", "--grace", "0").code == 0)
     }
 
+    /// The server sends a title card instead of a damaged file. A cover that a search has found is searched again.
+    @Test func verifyWithdrawsDamagedCovers() async throws {
+        let fixture = try await Fixture()
+        let database = fixture.installation.database
+        try await database.execute(
+            "UPDATE covers SET source = 'OPEN_LIBRARY' WHERE book_id = '\(fixture.books[1])'")
+        for book in 0...1 {
+            for variant in ["full", "large"] {
+                #expect(truncate(try await fixture.file(book, variant), 100) == 0)
+            }
+        }
+        // Another cover keeps its large size, from which the others can be made.
+        #expect(truncate(try await fixture.file(2, "full"), 100) == 0)
+        let version = try await database.text(
+            "SELECT version FROM covers WHERE book_id = '\(fixture.books[0])'")
+        let dry = try await fixture.run("storage", "verify", "--dry-run")
+        #expect(dry.code == 2 && dry.result["damaged"] == 5, "\(dry)")
+        #expect(dry.result["removedFiles"] == 0 && dry.result["searchedCovers"] == 0)
+        #expect(
+            try await database.count("SELECT count(*) FROM jobs WHERE kind = 'cover.fetch'") == 0)
+
+        let found = try await fixture.run("storage", "verify")
+        #expect(found.code == 2 && found.result["damaged"] == 5, "\(found)")
+        #expect(found.result["removedFiles"] == 5 && found.result["searchedCovers"] == 1)
+        #expect(
+            try await database.count(
+                "SELECT count(*) FROM covers WHERE book_id = '\(fixture.books[1])'") == 0)
+        #expect(
+            try await database.count(
+                """
+                SELECT count(*) FROM jobs j JOIN books b ON b.id = (j.payload ->> 'bookID')::uuid
+                WHERE j.kind = 'cover.fetch' AND b.id = '\(fixture.books[1])' AND b.cover_status = 'FETCHING'
+                """) == 1)
+        #expect(
+            try await database.count(
+                """
+                SELECT count(*) FROM audit_events
+                WHERE kind = 'ADMIN_COMMAND' AND detail -> 'arguments' ->> 1 = 'verify'
+                """) == 1)
+
+        let server = try await fixture.installation.startServer()
+        for book in [0, 2] {
+            let target = "/book-covers/\(fixture.user)/\(fixture.books[book]).jpg"
+            let card = try await server.client.send(
+                "GET", "/title-cards/\(fixture.user)/\(fixture.books[book]).jpg")
+            for query in book == 0 ? ["", "?v=\(version)"] : [""] {
+                let response = try await server.client.send("GET", target + query)
+                #expect(response.status == 200)
+                #expect(response.headers["cache-control"]?.hasPrefix("public, max-age=300") == true)
+                #expect(response.bytes == card.bytes)
+            }
+        }
+        let repaired = try await fixture.run("backfill", "thumbnails")
+        #expect(repaired.result["repaired"] == 1 && repaired.result["lost"] == 1, "\(repaired)")
+    }
+
     @Test func gcDeletesRowsWithoutImages() async throws {
         let fixture = try await Fixture()
         for variant in ["full", "large"] { unlink(try await fixture.file(0, variant)) }

@@ -73,12 +73,8 @@ extension Pipeline {
     mutating func enqueueCoverSearches(
         _ priority: JobPriority = .foreground
     ) -> ResultKey<Int64> {
-        var parameters = Parameters()
-        parameters.append(text: FetchCover.kind)
-        parameters.append(int32: priority.rawValue)
-        parameters.append(int32: Int32(clamping: FetchCover.settings.attemptsMax))
         notify(JobWorker.channel, FetchCover.kind)
-        return append(enqueueSearches, parameters)
+        return append(FetchCover.enqueue, FetchCover.enqueueParameters(priority))
     }
 
     /// Requests covers for the books that the pipeline's transaction has created, according to the library's change
@@ -93,7 +89,18 @@ extension Pipeline {
     }
 }
 
-private let enqueueSearches = TypedStatement<Int64>("SELECT enqueue_cover_searches($1, $2, $3)")
+extension FetchCover {
+    /// Enqueues searches for all covers that the transaction has requested. Returns their number.
+    static let enqueue = TypedStatement<Int64>("SELECT enqueue_cover_searches($1, $2, $3)")
+
+    static func enqueueParameters(_ priority: JobPriority) -> Parameters {
+        var parameters = Parameters()
+        parameters.append(text: kind)
+        parameters.append(int32: priority.rawValue)
+        parameters.append(int32: Int32(clamping: settings.attemptsMax))
+        return parameters
+    }
+}
 
 private let requestForNewBooks = Statement(
     """

@@ -74,15 +74,35 @@ final class ObjectEndpoint {
             guard let version, let path = Self.path(address.key, version, variant) else {
                 return HTTPProblem.notFound.response()
             }
-            return try await response(path, isImmutable: address.version != nil, request)
+            if let response = try await response(
+                path, isImmutable: address.version != nil, request)
+            {
+                return response
+            }
+            return try await placeholder(for: address.key, request)
+                ?? HTTPProblem.notFound.response()
         } catch {
             return error.response()
         }
     }
 
+    /// Returns the title card of a book whose cover has lost a file. Clients keep it only for a short time.
+    private func placeholder(
+        for key: ObjectKey, _ request: HTTPRequest
+    ) async throws(HTTPProblem) -> HTTPResponse? {
+        guard key.bucket != .titleCards,
+            let card = ObjectKey(.titleCards, folder: key.folder, name: key.name),
+            let version = try await service.currentVersion(
+                of: card, requested: nil, requestID: request.id),
+            let path = Self.path(card, version, .full)
+        else { return nil }
+        return try await response(path, isImmutable: false, request)
+    }
+
+    /// Returns nil if the file does not exist.
     private func response(
         _ path: ObjectPath, isImmutable: Bool, _ request: HTTPRequest
-    ) async throws(HTTPProblem) -> HTTPResponse {
+    ) async throws(HTTPProblem) -> HTTPResponse? {
         let file: ServedFile
         if let object = service.openNow(path) {
             file = ServedFile(object, tag: Self.tag(path))
@@ -96,7 +116,7 @@ final class ObjectEndpoint {
                 return HTTPResponse(
                     .found,
                     headers: [("Location", url), ("Cache-Control", Self.shortCacheControl)])
-            case nil: return HTTPProblem.notFound.response()
+            case nil: return nil
             }
         }
         return response(

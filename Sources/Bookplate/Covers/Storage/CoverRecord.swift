@@ -24,12 +24,15 @@ package struct CoverRecord: Sendable {
     package enum State: Sendable, Equatable {
         case intact([UInt8])
         case missing
+        /// The content does not match the checksum.
         case damaged
+        /// The file cannot be read now.
+        case unreadable
 
         var bytes: [UInt8]? { if case .intact(let bytes) = self { bytes } else { nil } }
     }
 
-    /// Reads the files. Returns their states in the order of `variants`. An unreadable file is damaged.
+    /// Reads the files. Returns their states in the order of `variants`.
     func states(in store: any ObjectStore) async throws(StorageError) -> [State] {
         guard let key else { return Self.variants.map { _ in .missing } }
         return try await mappingError(StorageError.store) { () async throws(ObjectError) in
@@ -47,7 +50,7 @@ package struct CoverRecord: Sendable {
                     states.append(sha256(bytes) == hashes[index] ? .intact(bytes) : .damaged)
                 } catch {
                     guard error.isOfOneFile else { throw error }
-                    states.append(.damaged)
+                    states.append(.unreadable)
                 }
             }
             return states
@@ -122,6 +125,26 @@ package struct CoverRecord: Sendable {
             else { return nil }
             self.init(user: user, book: book)
         }
+    }
+
+    /// Removes a cover that a search has found, and enqueues another search, in the caller's transaction.
+    ///
+    /// - Returns: False if no search has found the cover, or if it was replaced in the meantime. Nothing changes then.
+    func searchAgain(_ connection: AdminConnection) throws(PostgresError) -> Bool {
+        try connection.query(
+            "SELECT lock_user($1), set_config('app.user_id', $1::text, true)", .of(user))
+        var parameters = Parameters.of(user, book)
+        parameters.append(text: version)
+        let deletion = try connection.query(
+            """
+            DELETE FROM covers
+            WHERE user_id = $1 AND book_id = $2 AND version = $3 AND source NOT IN ('MANUAL_UPLOAD', 'URL')
+            """, parameters)
+        guard deletion.affectedCount > 0 else { return false }
+        try connection.query(Cover.requestOne.text, .of(user, book))
+        try connection.query(
+            FetchCover.enqueue.statement.text, FetchCover.enqueueParameters(.background))
+        return true
     }
 
     /// Whether a row still has this version. A cover can be replaced while its files are read.

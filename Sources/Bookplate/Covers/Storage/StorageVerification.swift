@@ -3,11 +3,14 @@ import ObjectStorage
 import Postgres
 
 /// Compares every row with its files, and every file with the rows: `bookplate-admin storage verify`.
+///
+/// Removes each file whose content is wrong, unless in a dry run, so that the server sends a title card instead. If neither the full
+/// nor the large variant of the cover of a book is left, and a search has found the cover, it is removed and searched again.
 package struct StorageVerification {
     package enum Problem: String, Sendable, CaseIterable {
         /// The file of a row does not exist.
         case missing
-        /// The content of a file does not match the checksum in its row.
+        /// The content of a file does not match the checksum in its row, or the file cannot be read.
         case damaged
         /// No row refers to the version.
         case orphan
@@ -27,6 +30,10 @@ package struct StorageVerification {
         /// The number of unfinished writes of processes that have died. A sweep removes them.
         package var deadWrites = 0
         package var counts: [Problem: Int] = [:]
+        /// The number of damaged files that were removed.
+        package var removedFiles = 0
+        /// The number of covers that are searched again.
+        package var searchedCovers = 0
         /// The first problems, at most `findingsMax`.
         package var findings: [Finding] = []
 
@@ -46,12 +53,19 @@ package struct StorageVerification {
     private let store: any ObjectStore
     private let connection: AdminConnection
     private let graceSeconds: Int
+    private let isDryRun: Bool
 
-    /// - Parameter graceSeconds: The minimum age of a file that is reported as an orphan.
-    package init(_ store: any ObjectStore, graceSeconds: Int, _ connection: AdminConnection) {
+    /// - Parameters:
+    ///   - graceSeconds: The minimum age of a file that is reported as an orphan.
+    ///   - isDryRun: Whether nothing is removed.
+    package init(
+        _ store: any ObjectStore, graceSeconds: Int, isDryRun: Bool = true,
+        _ connection: AdminConnection
+    ) {
         self.store = store
         self.connection = connection
         self.graceSeconds = graceSeconds
+        self.isDryRun = isDryRun
     }
 
     /// - Parameter onProgress: Called after each batch with the number of covers in it.
@@ -72,7 +86,7 @@ package struct StorageVerification {
             for (record, states) in try await states(of: records) {
                 summary.covers += 1
                 summary.bytes += record.byteCounts.reduce(0) { $0 + Int($1) }
-                try add(states, of: record, to: &summary)
+                try await add(states, of: record, to: &summary)
             }
             try onProgress(records.count)
         }
@@ -88,7 +102,7 @@ package struct StorageVerification {
 
     private func add(
         _ states: [CoverRecord.State], of record: CoverRecord, to summary: inout Summary
-    ) throws(StorageError) {
+    ) async throws(StorageError) {
         guard states.contains(where: { $0.bytes == nil }) else { return }
         // The cover may have been replaced, and its files removed, since the page was read.
         let isCurrent = try mappingError(StorageError.database) { () throws(PostgresError) in
@@ -99,7 +113,35 @@ package struct StorageVerification {
             switch state {
             case .intact: continue
             case .missing: summary.add(.missing, record.fileName(variant))
-            case .damaged: summary.add(.damaged, record.fileName(variant))
+            case .damaged, .unreadable: summary.add(.damaged, record.fileName(variant))
+            }
+        }
+        if !isDryRun, states.contains(.damaged) {
+            try await withdraw(record, states, &summary)
+        }
+    }
+
+    private func withdraw(
+        _ record: CoverRecord, _ states: [CoverRecord.State], _ summary: inout Summary
+    ) async throws(StorageError) {
+        guard let key = record.key else { return }
+        let hasSource = zip(CoverRecord.variants, states).contains { variant, state in
+            variant != .thumbnail && (state.bytes != nil || state == .unreadable)
+        }
+        if !hasSource {
+            let isSearched = try connection.inTransaction(mapping: StorageError.database) {
+                () throws(StorageError) in
+                try mappingError(StorageError.database) { () throws(PostgresError) in
+                    try record.searchAgain(connection)
+                }
+            }
+            if isSearched { summary.searchedCovers += 1 }
+        }
+        try await mappingError(StorageError.store) { () async throws(ObjectError) in
+            for (variant, state) in zip(CoverRecord.variants, states) where state == .damaged {
+                guard let path = ObjectPath(key, version: record.version, variant) else { continue }
+                try await store.removeFile(path)
+                summary.removedFiles += 1
             }
         }
     }

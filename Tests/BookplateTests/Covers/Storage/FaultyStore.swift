@@ -33,6 +33,10 @@ struct FaultyStore: ObjectStore {
         try await base.remove(key, version: version)
     }
 
+    func removeFile(_ path: ObjectPath) async throws(ObjectError) {
+        try await base.removeFile(path)
+    }
+
     func removeFolder(_ folder: String, of bucket: Bucket) async throws(ObjectError) -> Int {
         try await base.removeFolder(folder, of: bucket)
     }
