@@ -6,11 +6,8 @@
 -- refilled, for at most ten minutes.
 CREATE OR REPLACE FUNCTION share_rates(kinds smallint[], keys uuid[], costs bigint[])
 RETURNS TABLE (kind smallint, key uuid, refill bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-#variable_conflict use_column
-BEGIN
-    RETURN QUERY
     INSERT INTO rate_buckets AS b (kind, key, full_at)
     SELECT taken.kind, taken.key, now() + taken.cost * interval '1 microsecond'
     FROM unnest(kinds, keys, costs) AS taken (kind, key, cost)
@@ -21,19 +18,26 @@ BEGIN
         greatest(b.full_at, now()) + (excluded.full_at - now()),
         now() + interval '10 minutes'
     )
-    RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint;
-    -- Sometimes removes the buckets that are full again. It comes last and waits for no lock, so there are no deadlocks with servers
-    -- that lock their buckets in order.
-    IF random() < 0.01 THEN
+    RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint
+$$;
+
+-- Removes the buckets that are full again, such as those of deleted accounts. Returns their number. It waits for no lock, so there
+-- are no deadlocks with servers that lock their buckets in order.
+CREATE OR REPLACE FUNCTION prune_rate_buckets() RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    WITH removed AS (
         DELETE FROM rate_buckets b
         WHERE (b.kind, b.key) IN (
             SELECT o.kind, o.key
             FROM rate_buckets o
             WHERE o.full_at < now()
             FOR UPDATE SKIP LOCKED
-        );
-    END IF;
-END
+        )
+        RETURNING b.key
+    )
+    SELECT count(*)
+    FROM removed
 $$;
 
 -- MARK: Automatic persisted queries
@@ -85,5 +89,5 @@ CREATE POLICY administration ON persisted_queries TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-REVOKE ALL ON FUNCTION share_rates, add_persisted_query, persisted_query FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION share_rates, add_persisted_query, persisted_query TO bookplate_app;
+REVOKE ALL ON FUNCTION share_rates, prune_rate_buckets, add_persisted_query, persisted_query FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION share_rates, prune_rate_buckets, add_persisted_query, persisted_query TO bookplate_app;

@@ -8,6 +8,7 @@ package enum JobHandlers {
             services.coverSources, covers: services.covers, metrics: services.metrics)
         var handlers: [any JobHandler] = [
             PurgeDeadJobs(), PruneChanges(), PruneImports(), PruneOAuth(),
+            PruneRateBuckets(),
             ChainAuditEvents(),
             CompleteBook(sources: services.bookSources),
             LinkBooks(),

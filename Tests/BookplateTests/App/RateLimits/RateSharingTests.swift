@@ -39,6 +39,29 @@ import Testing
         #expect((60...75).contains(other), "\(other)")
     }
 
+    /// The key of a bucket is the id of a user, so it must not outlive the account for long.
+    @Test func fullBucketsAreRemoved() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let rates = RateLimits(.init(perCaller: 60), clock: { 1 })
+        _ = rates.take(60, viewer: Self.viewer, address: nil, tenantMax: nil)
+        await RateSharing(rates, database: app.pool).share()
+        let worker = try await TestWorker.start(app.database, [PruneRateBuckets()])
+        func prune() async throws {
+            try await app.database.execute(
+                "UPDATE jobs SET run_at = now() WHERE kind = 'rate.prune'")
+            try await waitUntil("the job has run") {
+                try await app.database.count(
+                    "SELECT count(*) FROM jobs WHERE state = 'READY' AND run_at > now()") == 1
+            }
+        }
+        try await prune()
+        #expect(try await app.database.count("SELECT count(*) FROM rate_buckets") == 1)
+        try await app.database.execute("UPDATE rate_buckets SET full_at = now() - interval '1 s'")
+        try await prune()
+        #expect(try await app.database.count("SELECT count(*) FROM rate_buckets") == 0)
+        await worker.stop()
+    }
+
     /// Before the servers have shared what they took, each allows the whole limit. All of it is refilled before they allow more.
     @Test func whatABurstTookTooMuchIsRefusedLater() async throws {
         let app = try await Self.app()
