@@ -1,3 +1,5 @@
+import Basics
+
 /// The books that the sources have found.
 package struct SourceSearchResult: Sendable {
     /// The best match first, without duplicates.
@@ -17,20 +19,18 @@ package struct FoundCovers: Sendable {
 }
 
 extension SourceChain {
-    /// Searches books in all sources concurrently.
+    /// Searches books in all sources concurrently. Call `takeSearch` first.
     ///
     /// - Parameters:
     ///   - count: The maximum number of books from each source, at most 40.
     ///   - budget: The time after which the books that have been found are returned.
+    ///   - reader: The user who waits for the books.
     package func search(
-        _ query: BookQuery, count: Int, within budget: Duration = SourceChain.budget
+        _ query: BookQuery, count: Int, within budget: Duration = SourceChain.budget,
+        for reader: UUID? = nil
     ) async -> SourceSearchResult {
-        let now = ContinuousClock.now
-        // Searches have a rate limit of their own, so that they do not use up the requests that lookups need.
-        guard searchRateLimiter.withLock({ $0.reserve(at: now, by: now) }) != nil else {
-            return SourceSearchResult(failures: names)
-        }
-        let options = CallOptions(deadline: now.advanced(by: budget), priority: .interactive)
+        let options = CallOptions(
+            deadline: .now.advanced(by: budget), priority: .interactive, reader: reader)
         let results = await queryAll { source async throws(SourceError) in
             try await source.search(query, min(count, 40), options)
         }
@@ -54,9 +54,11 @@ extension SourceChain {
     /// Finds covers of the edition with the ISBN or, if there are none, of books with the title and author.
     package func covers(
         number: BookNumber?, title: String, author: String?,
-        within budget: Duration = SourceChain.budget, priority: RequestPriority = .background
+        within budget: Duration = SourceChain.budget, priority: RequestPriority = .background,
+        for reader: UUID? = nil
     ) async -> FoundCovers {
-        let options = CallOptions(deadline: .now.advanced(by: budget), priority: priority)
+        let options = CallOptions(
+            deadline: .now.advanced(by: budget), priority: priority, reader: reader)
         var found = FoundCovers()
         var pauses = FailurePauses()
         func add(_ results: [(SourceName, Result<[BookRecord], SourceError>)]) {

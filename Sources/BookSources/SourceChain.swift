@@ -1,3 +1,4 @@
+import Basics
 import HTTPFetch
 import Synchronization
 
@@ -35,7 +36,7 @@ package final class SourceChain: Sendable {
     let sources: [BookSource]
     package let limits: SourceLimits
     let onFailure: @Sendable (SourceName, SourceError) -> Void
-    let searchRateLimiter = Mutex(RateLimiter(RateLimit(perSecond: 0.5, burst: 15), now: .now))
+    private let searchLimiter = Mutex(SearchLimiter(now: .now))
     private let lookups = SingleFlight<LookupKey, Lookup>()
 
     private struct LookupKey: Hashable {
@@ -43,6 +44,8 @@ package final class SourceChain: Sendable {
         var skipped: Set<SourceName>
         var waitsForAll = false
         var priority: RequestPriority
+        /// One reader's lookup neither waits in the turns of another one nor fails because of them.
+        var reader: UUID?
     }
 
     /// - Parameters:
@@ -88,6 +91,14 @@ package final class SourceChain: Sendable {
         return pauses.end
     }
 
+    /// Takes one search from the rate limit of all searches and from that of the reader. Searches have limits of their own, so that
+    /// they do not use up the requests that lookups need.
+    ///
+    /// - Returns: Whether the reader may search now.
+    package func takeSearch(of reader: UUID) -> Bool {
+        searchLimiter.withLock { $0.take(for: reader, at: .now) }
+    }
+
     /// The combined responses of the sources for one ISBN.
     package struct Lookup: Sendable, Equatable {
         package var record: BookRecord?
@@ -99,6 +110,8 @@ package final class SourceChain: Sendable {
         package var failures: [SourceName] = []
         /// When a retry is useful, if all failed sources are paused. nil if one of them failed for another reason.
         package var pausedUntil: Instant?
+        /// Whether a source was not queried because too many requests of the reader wait for it.
+        package var hasTooManyWaiting = false
 
         package init(
             record: BookRecord? = nil, misses: [SourceName] = [], failures: [SourceName] = [],
@@ -119,14 +132,17 @@ package final class SourceChain: Sendable {
     ///   - skipped: Sources that are known not to have the edition.
     ///   - budget: The time after which the data that has arrived is returned.
     ///   - waitsForAll: Whether to wait for slow sources as long as data is missing. For background work.
+    ///   - reader: The user for whom the lookup is. nil for work for no user.
     package func edition(
         _ number: BookNumber, skipping skipped: Set<SourceName> = [],
         within budget: Duration = SourceChain.budget, waitsForAll: Bool = false,
-        priority: RequestPriority = .interactive
+        priority: RequestPriority = .interactive, for reader: UUID? = nil
     ) async -> Lookup {
-        let options = CallOptions(deadline: .now.advanced(by: budget), priority: priority)
+        let options = CallOptions(
+            deadline: .now.advanced(by: budget), priority: priority, reader: reader)
         let key = LookupKey(
-            number: number, skipped: skipped, waitsForAll: waitsForAll, priority: priority)
+            number: number, skipped: skipped, waitsForAll: waitsForAll, priority: priority,
+            reader: reader)
         return await lookups.value(of: key) {
             await self.lookUp(
                 number, self.sources.filter { !skipped.contains($0.name) }, options,
@@ -139,14 +155,19 @@ package final class SourceChain: Sendable {
     /// A source that supports it is sent a single request for all of them. The editions that it does not return are looked up
     /// individually.
     ///
-    /// - Parameter budget: The time after which the data that has arrived is returned.
+    /// - Parameters:
+    ///   - budget: The time after which the data that has arrived is returned.
+    ///   - reader: The user who waits for the lookups.
     package func editions(
         _ numbers: [BookNumber], skipping skipped: [BookNumber: Set<SourceName>] = [:],
-        within budget: Duration = SourceChain.budget
+        within budget: Duration = SourceChain.budget, for reader: UUID? = nil
     ) async -> [BookNumber: Lookup] {
         guard numbers.count > 1 else {
             guard let number = numbers.first else { return [:] }
-            return [number: await edition(number, skipping: skipped[number] ?? [], within: budget)]
+            return [
+                number: await edition(
+                    number, skipping: skipped[number] ?? [], within: budget, for: reader)
+            ]
         }
         let deadline = ContinuousClock.now.advanced(by: budget)
         var found: [BookNumber: Lookup] = [:]
@@ -158,7 +179,8 @@ package final class SourceChain: Sendable {
             guard !missing.isEmpty else { continue }
             // Use at most half of the budget, so that there is time left to look up the others individually.
             let half = ContinuousClock.now.advanced(by: budget / 2)
-            let options = CallOptions(deadline: min(half, deadline), priority: .interactive)
+            let options = CallOptions(
+                deadline: min(half, deadline), priority: .interactive, reader: reader)
             do throws(SourceError) {
                 for (number, record) in try await editions(missing, options) {
                     found[number] = Lookup(record: record)
@@ -172,7 +194,7 @@ package final class SourceChain: Sendable {
                 group.addTask {
                     let left = ContinuousClock.now.duration(to: deadline)
                     let lookup = await self.edition(
-                        number, skipping: skipped[number] ?? [], within: left)
+                        number, skipping: skipped[number] ?? [], within: left, for: reader)
                     return (number, lookup)
                 }
             }
@@ -272,9 +294,10 @@ package final class SourceChain: Sendable {
                     lookup.record?.fill(from: record)
                 }
             case .success(nil): lookup.misses.append(source.name)
-            case .failure:
+            case .failure(let error):
                 lookup.failures.append(source.name)
                 pauses.add(source.pausedUntil(priority))
+                if error == .tooManyWaiting { lookup.hasTooManyWaiting = true }
             case nil: pending.append(source.name)
             }
         }

@@ -20,6 +20,8 @@ package protocol JobHandler: Sendable {
 package struct JobSettings: Sendable, Equatable {
     /// The maximum number of jobs that run at the same time in one server.
     package var concurrency = 2
+    /// The part of `concurrency` that jobs with the background priority do not use, so that a user's job starts beside them.
+    package var foregroundReserve = 0
     /// The maximum number of attempts. After that the job is a dead letter.
     package var attemptsMax = 8
     /// The maximum duration of an attempt. After that it is cancelled, which counts as a failed attempt.
@@ -38,10 +40,12 @@ package struct JobSettings: Sendable, Equatable {
     private static let postponementJitterMax: Duration = .seconds(600)
 
     package init(
-        concurrency: Int = 2, attemptsMax: Int = 8, timeout: Duration = .seconds(300),
+        concurrency: Int = 2, foregroundReserve: Int = 0, attemptsMax: Int = 8,
+        timeout: Duration = .seconds(300),
         retryDelay: Duration = .seconds(2), every: Duration? = nil
     ) {
         self.concurrency = concurrency
+        self.foregroundReserve = foregroundReserve
         self.attemptsMax = attemptsMax
         self.timeout = timeout
         self.retryDelay = retryDelay

@@ -14,7 +14,7 @@ struct JobTable: Sendable {
     private static let claim = TypedStatement<ClaimedJob>(
         """
         SELECT id, fence, user_id, kind, payload::text, attempt, priority, postponed_ms
-        FROM claim_jobs($1, $2, $3, $4)
+        FROM claim_jobs($1, $2, $3, $4, $5)
         """)
     private static let renew = TypedStatement<UUID>("SELECT renew_jobs($1, $2, $3)")
     private static let finish = Statement("SELECT finish_job($1, $2)")
@@ -44,11 +44,12 @@ struct JobTable: Sendable {
     /// Claims due jobs.
     ///
     /// - Parameter capacity: The maximum number of jobs of each kind.
-    func claim(_ capacity: [String: Int]) async throws(PostgresError) -> [ClaimedJob] {
+    func claim(_ capacity: [String: JobCapacity]) async throws(PostgresError) -> [ClaimedJob] {
         let capacity = capacity.sorted { $0.key < $1.key }
         var parameters = Parameters()
         parameters.append(texts: capacity.map(\.key))
-        parameters.append(int32s: capacity.map { Int32(clamping: $0.value) })
+        parameters.append(int32s: capacity.map { Int32(clamping: $0.value.total) })
+        parameters.append(int32s: capacity.map { Int32(clamping: $0.value.background) })
         parameters.append(text: worker)
         parameters.append(int32: Int32(clamping: lease.milliseconds))
         return try await run(Self.claim.statement, parameters).decode()

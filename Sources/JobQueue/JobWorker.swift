@@ -96,7 +96,7 @@ package final class JobWorker: Sendable {
 
     // MARK: - Actions
 
-    private func claim(_ capacity: [String: Int]) async -> JobWorkerState.Event {
+    private func claim(_ capacity: [String: JobCapacity]) async -> JobWorkerState.Event {
         do throws(PostgresError) {
             return .claimed(try await jobs.claim(capacity))
         } catch {

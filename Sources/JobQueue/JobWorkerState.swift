@@ -1,5 +1,12 @@
 import Postgres
 
+/// The number of jobs of one kind that a worker can take.
+struct JobCapacity: Sendable, Equatable {
+    var total: Int
+    /// The part of `total` that jobs with the background priority may use.
+    var background: Int
+}
+
 /// The state machine of a worker. It has no clock, database, or tasks: `JobWorker` passes events to `handle` and executes
 /// the actions that it returns.
 ///
@@ -47,7 +54,7 @@ struct JobWorkerState {
 
     enum Action: Equatable {
         /// Leads to `claimed` or `claimFailed`.
-        case claim(capacity: [String: Int])
+        case claim(capacity: [String: JobCapacity])
         /// Leads to `renewed` if it succeeds.
         case renew([JobLease])
         /// Leads to `ended`.
@@ -134,10 +141,18 @@ struct JobWorkerState {
 
     // MARK: - Claims
 
-    private var capacity: [String: Int] {
-        var capacity = kinds.mapValues(\.concurrency)
-        for job in held.values { capacity[job.job.kind, default: 0] -= 1 }
-        return capacity.filter { $0.value > 0 }
+    private var capacity: [String: JobCapacity] {
+        var capacity = kinds.mapValues {
+            JobCapacity(
+                total: $0.concurrency, background: $0.concurrency - $0.foregroundReserve)
+        }
+        for job in held.values {
+            capacity[job.job.kind]?.total -= 1
+            if job.job.priority == .background { capacity[job.job.kind]?.background -= 1 }
+        }
+        return capacity.filter { $0.value.total > 0 }.mapValues {
+            JobCapacity(total: $0.total, background: max(0, min($0.background, $0.total)))
+        }
     }
 
     private mutating func claimIfPossible(_ now: Duration) -> [Action] {

@@ -40,6 +40,20 @@ import Testing
         #expect(breaker.admit(at: at(12)) == .allowed)
     }
 
+    /// A reader does not wait for a probe of background work, which has a long deadline.
+    @Test mutating func sendsAReadersProbeBesideOneOfBackgroundWork() {
+        for _ in 0..<3 { fail(at: start) }
+        #expect(breaker.admit(at: at(10), .background) == .probe)
+        #expect(breaker.refusesUntil(at: at(11), .background) == at(20))
+        #expect(breaker.admit(at: at(11), .background) == .refused)
+        #expect(breaker.refusesUntil(at: at(11), .interactive) == nil)
+        #expect(breaker.admit(at: at(11), .interactive) == .probe)
+        #expect(breaker.admit(at: at(11), .interactive) == .refused)
+        breaker.record(.reached, of: .probe, at: at(12), random: 1)
+        breaker.record(.unreachable, of: .probe, at: at(19), random: 1)
+        #expect(breaker.state == .closed(failures: 1))
+    }
+
     @Test mutating func doublesPausesUpToALimitUntilASuccess() {
         for _ in 0..<3 { fail(at: start) }
         var now = at(10)

@@ -210,6 +210,27 @@ private struct Ticker: JobHandler {
         await worker.stop()
     }
 
+    /// Ready background jobs are claimed only up to their own capacity, and after those that users wait for.
+    @Test func claimsAtMostTheBackgroundCapacityOfBackgroundJobs() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let pool = try await pool(database)
+        try await enqueue(pool, ["b1", "b2", "b3", "b4", "b5"])
+        try await database.execute("UPDATE jobs SET priority = 10")
+        let queue = JobTable(database: pool, worker: "one", lease: .seconds(60))
+        func claim(_ total: Int, _ background: Int) async throws -> [JobPriority] {
+            let capacity = JobCapacity(total: total, background: background)
+            return try await queue.claim(["test.echo": capacity]).map(\.priority)
+        }
+        #expect(try await claim(3, 2) == [.background, .background])
+        #expect(try await claim(1, 0) == [])
+        try await enqueue(pool, ["f1", "f2", "f3"])
+        #expect(try await claim(1, 0) == [.foreground])
+        let claimed = try await claim(4, 1)
+        #expect(claimed.count { $0 == .foreground } == 2 && claimed.count == 3)
+        #expect(try await database.count("SELECT count(*) FROM jobs WHERE state = 'READY'") == 2)
+        await pool.close()
+    }
+
     /// A killed worker neither renews the lease nor releases the job.
     @Test func jobOfAKilledWorkerRunsAgainAfterItsLease() async throws {
         let database = try await TestCluster.shared.makeDatabase()
@@ -298,7 +319,7 @@ private struct Ticker: JobHandler {
             try connection.execute(
                 "SELECT begin_job('\(job.lease.id)', \(job.lease.fence), false)")
             let other = try AdminConnection(try database.url(as: TestCluster.app))
-            let claim = "SELECT * FROM claim_jobs('{test.echo}', '{1}', 'second', 60000)"
+            let claim = "SELECT * FROM claim_jobs('{test.echo}', '{1}', '{1}', 'second', 60000)"
             #expect(try other.query(claim).count == 0)
             try connection.execute("COMMIT")
             #expect(try other.query(claim).count == 1)

@@ -48,6 +48,28 @@ import Testing
             state.handle(.settled(job(1).lease), at: .zero) == [.claim(capacity: ["a.one": 1])])
     }
 
+    /// Background jobs leave a part of the concurrency to jobs that users wait for.
+    @Test mutating func backgroundJobsLeaveTheReserve() {
+        func job(_ number: UInt64, _ priority: JobPriority) -> ClaimedJob {
+            var job = self.job(number)
+            job.priority = priority
+            return job
+        }
+        var state = JobWorkerState(
+            ["a.one": JobSettings(concurrency: 4, foregroundReserve: 1)], limits: Self.limits)
+        func claim(_ total: Int, _ background: Int) -> [JobWorkerState.Action] {
+            [.claim(capacity: ["a.one": JobCapacity(total: total, background: background)])]
+        }
+        #expect(state.handle(.woken, at: .zero) == claim(4, 3))
+        _ = state.handle(
+            .claimed([job(1, .background), job(2, .background), job(3, .background)]), at: .zero)
+        #expect(state.handle(.woken, at: .zero) == claim(1, 0))
+        _ = state.handle(.claimed([job(4, .foreground)]), at: .zero)
+        #expect(state.handle(.woken, at: .zero) == [])
+        _ = state.handle(.ended(job(1, .background).lease, .finished, random: 0), at: .zero)
+        #expect(state.handle(.settled(job(1, .background).lease), at: .zero) == claim(1, 1))
+    }
+
     @Test(arguments: [
         (JobOutcome.finished, 1, JobSettlement.finished),
         (.gaveUp("no"), 1, .failed(message: "no", retryAfter: nil)),
@@ -204,4 +226,9 @@ import Testing
             state.handle(.claimed([job(1)]), at: .zero) == [.settle(job(1).lease, .released)])
         #expect(state.handle(.settled(job(1).lease), at: .zero) == [.exit])
     }
+}
+
+/// As many background jobs as jobs.
+extension JobCapacity: ExpressibleByIntegerLiteral {
+    public init(integerLiteral value: Int) { self.init(total: value, background: value) }
 }

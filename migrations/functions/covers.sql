@@ -390,6 +390,9 @@ $$;
 
 -- Adds a job and an event for each book whose cover this transaction has requested (cover_requested_at = now()). Returns the
 -- number of jobs.
+--
+-- At most ten jobs of a user have the foreground priority at a time. Further ones are background work, so that a reader with many
+-- new books does not delay the searches of the others.
 CREATE OR REPLACE FUNCTION enqueue_cover_searches(kind text, priority int, attempts_max int) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -399,7 +402,7 @@ DECLARE
     added bigint;
 BEGIN
     WITH requested AS MATERIALIZED (
-        SELECT b.id
+        SELECT b.id, row_number() OVER (ORDER BY b.id) AS number
         FROM books b
         WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at = now() AND b.user_id = owner
         ORDER BY b.id
@@ -407,12 +410,19 @@ BEGIN
         INSERT INTO events (user_id, kind, payload)
         SELECT owner, 'cover_changed', jsonb_build_object('book_id', r.id, 'status', 'FETCHING')
         FROM requested r
+    ), awaited AS MATERIALIZED (
+        SELECT count(*) AS count
+        FROM jobs w
+        WHERE w.user_id = owner AND w.kind = enqueue_cover_searches.kind AND w.key IS NOT NULL AND w.state <> 'DEAD'
+            AND w.priority = 0
     )
     INSERT INTO jobs AS j (user_id, kind, payload, key, priority, attempts_max)
     SELECT
         owner, enqueue_cover_searches.kind, jsonb_build_object('bookID', r.id), r.id::text,
-        enqueue_cover_searches.priority, enqueue_cover_searches.attempts_max
+        CASE WHEN a.count + r.number > 10 THEN 10 ELSE enqueue_cover_searches.priority END,
+        enqueue_cover_searches.attempts_max
     FROM requested r
+    CROSS JOIN awaited a
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET priority = least(j.priority, excluded.priority),
         run_at = least(j.run_at, excluded.run_at),

@@ -59,14 +59,15 @@ $$;
 
 -- MARK: Working
 
--- Claims jobs that are due, at most `capacities[i]` of the kind `kinds[i]`. Jobs whose lease has expired are ready again
--- first, or dead if that was their last attempt and they were not enqueued again. `postponed_ms` is for how long the job has been
--- postponed.
+-- Claims jobs that are due, at most `capacities[i]` of the kind `kinds[i]`, of which at most `background_capacities[i]` have a
+-- background priority. Jobs whose lease has expired are ready again first, or dead if that was their last attempt and they were
+-- not enqueued again. `postponed_ms` is for how long the job has been postponed.
 --
 -- Relies on this plan: for each kind, the index jobs_ready is read in its order until there are enough jobs, so the number of
 -- waiting jobs does not matter. The jobs with expired leases come from jobs_running.
-CREATE OR REPLACE FUNCTION claim_jobs(kinds text[], capacities int[], worker text, lease_ms int)
-RETURNS TABLE (
+CREATE OR REPLACE FUNCTION claim_jobs(
+    kinds text[], capacities int[], background_capacities int[], worker text, lease_ms int
+) RETURNS TABLE (
     id uuid, fence int, user_id uuid, kind text, payload jsonb, attempt int, priority int, postponed_ms bigint
 )
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -92,16 +93,25 @@ BEGIN
     );
     RETURN QUERY
         WITH picked AS MATERIALIZED (
-            SELECT due.id
-            FROM unnest(kinds, capacities) AS requested (kind, capacity)
-            CROSS JOIN LATERAL (
-                SELECT j.id
-                FROM jobs j
-                WHERE j.state = 'READY' AND j.kind = requested.kind AND j.run_at <= now()
-                ORDER BY j.priority, j.run_at
-                LIMIT requested.capacity
-                FOR UPDATE SKIP LOCKED
-            ) due
+            SELECT numbered.id
+            FROM (
+                SELECT
+                    due.id, due.priority, requested.background_capacity,
+                    row_number() OVER (
+                        PARTITION BY requested.kind, due.priority > 0 ORDER BY due.priority, due.run_at
+                    ) AS number
+                FROM unnest(kinds, capacities, background_capacities)
+                    AS requested (kind, capacity, background_capacity)
+                CROSS JOIN LATERAL (
+                    SELECT j.id, j.priority, j.run_at
+                    FROM jobs j
+                    WHERE j.state = 'READY' AND j.kind = requested.kind AND j.run_at <= now()
+                    ORDER BY j.priority, j.run_at
+                    LIMIT requested.capacity
+                    FOR UPDATE SKIP LOCKED
+                ) due
+            ) numbered
+            WHERE numbered.priority = 0 OR numbered.number <= numbered.background_capacity
         )
         UPDATE jobs j
         SET state = 'RUNNING',

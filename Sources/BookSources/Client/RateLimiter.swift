@@ -8,13 +8,16 @@ package struct RateLimit: Sendable {
         self.perSecond = perSecond
         self.burst = burst
     }
+
+    /// The number of tokens that a request leaves in the bucket for more important ones: half of the burst for background work.
+    func reserve(_ priority: RequestPriority) -> Double {
+        priority == .background ? (burst / 2).rounded(.down) : 0
+    }
 }
 
-/// Schedules the requests to a host: a token bucket that is blocked for a while after the host has refused a request.
+/// The token bucket of a host, which is blocked for a while after the host has refused a request.
 ///
-/// A caller reserves a time in the future and waits until then, so there is no queue. The number of tokens becomes negative when
-/// requests are scheduled ahead. For example, with one request per second and a burst of 1, three calls of `reserve` at time 0
-/// return 0 s, 1 s, and 2 s.
+/// Background requests leave half of the bucket, so that a reader's request does not wait for new tokens after them.
 struct RateLimiter {
     typealias Instant = ContinuousClock.Instant
 
@@ -34,18 +37,31 @@ struct RateLimiter {
         blockedUntil = now
     }
 
-    /// Reserves one request and returns when it may be sent.
-    ///
-    /// - Returns: nil if it could only be sent after `deadline`. Nothing is reserved then.
-    mutating func reserve(at now: Instant, by deadline: Instant) -> Instant? {
+    /// Takes the token of one request. Returns whether the request may be sent now.
+    mutating func take(_ priority: RequestPriority, at now: Instant) -> Bool {
+        guard start(ofRequest: 1, priority, at: now) <= now else { return false }
+        tokens -= 1
+        return true
+    }
+
+    /// Returns when the request with a number may be sent, counted from 1 for the next one, if all before it are sent as early as
+    /// possible.
+    mutating func start(
+        ofRequest number: Int, _ priority: RequestPriority, at now: Instant
+    ) -> Instant {
         let elapsed = updatedAt.duration(to: now) / .seconds(1)
         tokens = min(limit.burst, tokens + max(0, elapsed) * limit.perSecond)
         updatedAt = max(updatedAt, now)
-        let wait = tokens >= 1 ? 0 : (1 - tokens) / limit.perSecond
-        let start = max(now, blockedUntil).advanced(by: .seconds(wait))
-        guard start <= deadline else { return nil }
-        tokens -= 1
-        return start
+        let missing = Double(number) + limit.reserve(priority) - tokens
+        // A token that is a rounding error away counts. Otherwise, the limiter would not allow a request at its own start time.
+        guard missing > 1e-6 else { return max(now, blockedUntil) }
+        return max(now.advanced(by: .seconds(missing / limit.perSecond)), blockedUntil)
+    }
+
+    /// Whether the bucket is as full as an unused one.
+    func isFull(at now: Instant) -> Bool {
+        var copy = self
+        return copy.start(ofRequest: Int(limit.burst), .interactive, at: now) <= now
     }
 
     /// When the pause after an overload of the host ends. nil if there is no such pause.

@@ -1,7 +1,7 @@
 import HTTPFetch
-import Synchronization
 
-/// Sends requests to one source, within its rate limit, its daily budget, and the caller's deadline.
+/// Sends requests to one source, within its rate limit, its daily budget, and the caller's deadline. Readers' requests come before
+/// background work.
 final class SourceClient: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -9,7 +9,7 @@ final class SourceClient: Sendable {
 
     private let fetcher: Fetcher
     private let headers: [(name: String, value: String)]
-    private let rateLimiter: Mutex<RateLimiter>
+    let turns: RequestTurns
     private let gate: SourceGate
     /// Returns the pause that a refusal requests in a way that is specific to the source; nil if it requests none.
     private let retryDelay: @Sendable (FetchResponse) -> Duration?
@@ -23,7 +23,7 @@ final class SourceClient: Sendable {
         self.gate = gate
         self.headers = [("Accept", "application/json")] + headers
         self.retryDelay = retryDelay
-        rateLimiter = Mutex(RateLimiter(limit, now: .now))
+        turns = RequestTurns(limit)
     }
 
     enum Response {
@@ -38,10 +38,7 @@ final class SourceClient: Sendable {
 
     /// The instant until which requests are refused. nil if the next one may be sent.
     func pausedUntil(_ priority: RequestPriority) -> Instant? {
-        let ends = [
-            gate.pausedUntil(priority), rateLimiter.withLock { $0.overloadedUntil(at: .now) },
-        ]
-        return ends.compactMap { $0 }.max()
+        [gate.pausedUntil(priority), turns.overloadedUntil].compactMap { $0 }.max()
     }
 
     /// Fetches the JSON at `url`. Returns nil for status 404.
@@ -70,16 +67,8 @@ final class SourceClient: Sendable {
         _ url: String, _ method: FetchRequest.Method = .get, options: CallOptions
     ) async throws(SourceError) -> Response {
         try gate.check(options.priority)
-        let deadline = options.deadline
-        guard let start = rateLimiter.withLock({ $0.reserve(at: .now, by: deadline) }) else {
-            throw .busy
-        }
-        if start > .now {
-            guard (try? await Task.sleep(until: start, clock: .continuous)) != nil else {
-                throw .unreachable(.cancelled)
-            }
-        }
-        let left = ContinuousClock.now.duration(to: deadline)
+        try await turns.wait(options)
+        let left = ContinuousClock.now.duration(to: options.deadline)
         guard left > .zero else { throw .unreachable(.timedOut) }
         let request = FetchRequest(
             url: url, method: method, headers: headers, deadline: left,
@@ -89,11 +78,11 @@ final class SourceClient: Sendable {
         }
         switch response.status {
         case 200:
-            rateLimiter.withLock { $0.recordResponse() }
+            turns.record { $0.recordResponse() }
             guard let json = JSON(response.body) else { throw .malformed }
             return .json(json)
         case 404:
-            rateLimiter.withLock { $0.recordResponse() }
+            turns.record { $0.recordResponse() }
             return .missing
         case 301, 302, 303, 307, 308:
             if let location = response.header("location") { return .moved(location) }
@@ -109,7 +98,7 @@ final class SourceClient: Sendable {
 
     private func recordRefusal(_ response: FetchResponse, base: Duration, isOverload: Bool) {
         let retryAfter = retryDelay(response) ?? response.retryAfter
-        rateLimiter.withLock {
+        turns.record {
             $0.recordRefusal(at: .now, retryAfter: retryAfter, base: base, isOverload: isOverload)
         }
     }

@@ -5,6 +5,8 @@ package enum SourceError: Error, Equatable, Sendable {
     case unreachable(FetchError)
     /// The source's rate limit does not allow a request before the deadline.
     case busy
+    /// Too many requests of the reader wait for the source.
+    case tooManyWaiting
     /// A response with an unexpected status.
     case status(Int)
     /// A response that does not have the expected form.
@@ -26,6 +28,7 @@ extension SourceError: CustomStringConvertible {
         switch self {
         case .unreachable(let error): "\(error)"
         case .busy: "its rate limit allows no request now"
+        case .tooManyWaiting: "too many requests of one reader wait for it"
         case .status(let status): "status \(status)"
         case .malformed: "the response is malformed"
         case .circuitOpen: "it could not be reached several times in a row"

@@ -1,3 +1,4 @@
+import Basics
 import HTTPFetch
 import Synchronization
 
@@ -95,7 +96,7 @@ package final class CoverSources: Sendable {
     /// Queries the sources of a stage. Returns the links that have arrived by the deadline.
     package func links(
         for book: CoverQuery, at stage: CoverStage, by deadline: Instant,
-        priority: RequestPriority = .background
+        priority: RequestPriority = .background, reader: UUID? = nil
     ) async -> CoverLinks {
         switch stage {
         case .catalog:
@@ -104,24 +105,24 @@ package final class CoverSources: Sendable {
             guard let number = book.number else { return CoverLinks() }
             let found = await chain.covers(
                 number: number, title: book.title, author: nil,
-                within: ContinuousClock.now.duration(to: deadline), priority: priority)
+                within: ContinuousClock.now.duration(to: deadline), priority: priority, for: reader)
             var result = CoverLinks(found)
             if let openLibraryCoversURL,
                 !result.links.contains(where: { $0.source == .openLibrary })
             {
-                addOpenLibraryLink(openLibraryCoversURL, number, to: &result)
+                addOpenLibraryLink(openLibraryCoversURL, number, priority, to: &result)
             }
             return result
         case .title:
             let found = await chain.covers(
                 number: nil, title: book.title, author: book.author,
-                within: ContinuousClock.now.duration(to: deadline), priority: priority)
+                within: ContinuousClock.now.duration(to: deadline), priority: priority, for: reader)
             return CoverLinks(found)
         case .web:
             guard let webSearch else { return CoverLinks() }
             do throws(SourceError) {
                 let addresses = try await webSearch.addresses(
-                    of: book, CallOptions(deadline: deadline, priority: priority))
+                    of: book, CallOptions(deadline: deadline, priority: priority, reader: reader))
                 return CoverLinks(links: addresses.map { CoverLink(source: nil, url: $0) })
             } catch {
                 onFailure(error)
@@ -141,9 +142,10 @@ package final class CoverSources: Sendable {
     }
 
     private func addOpenLibraryLink(
-        _ coversURL: String, _ number: BookNumber, to result: inout CoverLinks
+        _ coversURL: String, _ number: BookNumber, _ priority: RequestPriority,
+        to result: inout CoverLinks
     ) {
-        if isbnRateLimiter.withLock({ $0.reserve(at: .now, by: .now) }) != nil {
+        if isbnRateLimiter.withLock({ $0.take(priority, at: .now) }) {
             // Without default=false, Open Library returns an image of one pixel for a missing cover.
             let url = "\(coversURL)/b/isbn/\(number.isbn13)-L.jpg?default=false"
             result.links.append(CoverLink(source: .openLibrary, url: url))

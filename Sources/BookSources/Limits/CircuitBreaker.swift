@@ -3,8 +3,9 @@
 /// - Closed: requests are sent. `failuresMax` connection failures in a row open it.
 /// - Open: requests are refused until a pause has ended. The pause doubles with each opening in a row, from `pauseMin` to
 ///   `pauseMax`, and is shortened at random by up to half.
-/// - Half-open: the first request after the pause is sent as a probe, and the others are refused until it ends. A response,
-///   whatever its status, closes the breaker. A connection failure opens it for a longer pause.
+/// - Half-open: the first request after the pause is sent as a probe, and the others are refused until it ends. If it is background
+///   work, the first request of a reader is another probe. A response, whatever its status, closes the breaker. A connection failure
+///   opens it for a longer pause.
 ///
 /// A request that was sent before the breaker opened and succeeds afterwards closes it; one that fails changes nothing.
 package struct CircuitBreaker: Sendable {
@@ -52,29 +53,41 @@ package struct CircuitBreaker: Sendable {
     package private(set) var state = State.closed(failures: 0)
     /// The number of times that the breaker has opened since it was last closed.
     private var openings = 0
+    /// The priority of the last probe.
+    private var probePriority = RequestPriority.interactive
 
     init(_ settings: Settings) { self.settings = settings }
 
     /// The instant until which requests are refused. nil if the next one is sent.
-    func refusesUntil(at now: Instant) -> Instant? {
+    func refusesUntil(
+        at now: Instant, _ priority: RequestPriority = .interactive
+    ) -> Instant? {
         switch state {
         case .closed: nil
         case .open(let end): end > now ? end : nil
+        case .halfOpen where isProbe(priority): nil
         case .halfOpen(let start):
             max(start.advanced(by: Self.probeDuration), now.advanced(by: .seconds(1)))
         }
     }
 
+    /// Whether a request is a probe although another one is in progress.
+    private func isProbe(_ priority: RequestPriority) -> Bool {
+        priority == .interactive && probePriority == .background
+    }
+
     /// Admits one request. Each admitted request must be followed by `record`.
-    mutating func admit(at now: Instant) -> Admission {
+    mutating func admit(at now: Instant, _ priority: RequestPriority = .interactive) -> Admission {
         switch state {
         case .closed: return .allowed
-        case .halfOpen: return .refused
+        case .halfOpen:
+            guard isProbe(priority) else { return .refused }
         case .open(let end):
             guard end <= now else { return .refused }
             state = .halfOpen(since: now)
-            return .probe
         }
+        probePriority = priority
+        return .probe
     }
 
     /// - Parameters:

@@ -52,7 +52,7 @@ package final class SourceGate: Sendable {
         let now = now()
         return state.withLock { state in
             let ends = [
-                state.breaker.refusesUntil(at: now),
+                state.breaker.refusesUntil(at: now, priority),
                 state.exhaustedUntil[priority].flatMap { $0 > now ? $0 : nil },
             ]
             return ends.compactMap { $0 }.max()
@@ -63,7 +63,9 @@ package final class SourceGate: Sendable {
     func check(_ priority: RequestPriority) throws(SourceError) {
         let now = now()
         let refusal = state.withLock { state -> SourceError? in
-            if state.breaker.refusesUntil(at: now) != nil { return state.refuse(.circuitOpen) }
+            if state.breaker.refusesUntil(at: now, priority) != nil {
+                return state.refuse(.circuitOpen)
+            }
             return state.isExhausted(priority, at: now) ? state.refuse(.budgetExhausted) : nil
         }
         if let refusal { throw refusal }
@@ -105,7 +107,7 @@ package final class SourceGate: Sendable {
             if state.isExhausted(priority, at: now) {
                 return (.refused, state.refuse(.budgetExhausted))
             }
-            let admission = state.breaker.admit(at: now)
+            let admission = state.breaker.admit(at: now, priority)
             return (admission, admission == .refused ? state.refuse(.circuitOpen) : nil)
         }
         if let refusal { throw refusal }

@@ -1,3 +1,5 @@
+import Basics
+
 /// An external host. Each has a daily budget and a circuit breaker.
 ///
 /// The raw values are the names in the configuration and in the database.
@@ -21,7 +23,8 @@ package enum SourceHost: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Whether a user is waiting for the result of a request. Background work may use only a part of a daily budget.
+/// Whether a user is waiting for the result of a request. Background work is sent after the requests of users, and may use only a
+/// part of a daily budget.
 package enum RequestPriority: String, Sendable, Hashable, CaseIterable {
     case interactive, background
 }
@@ -30,9 +33,19 @@ package enum RequestPriority: String, Sendable, Hashable, CaseIterable {
 package struct CallOptions: Sendable {
     package var deadline: ContinuousClock.Instant
     package var priority: RequestPriority
+    /// The user for whom the call is. Users take turns. nil for work for no user.
+    package var reader: UUID?
 
-    package init(deadline: ContinuousClock.Instant, priority: RequestPriority) {
+    package init(
+        deadline: ContinuousClock.Instant, priority: RequestPriority, reader: UUID? = nil
+    ) {
         self.deadline = deadline
         self.priority = priority
+        self.reader = reader
+    }
+
+    func ending(earlierBy duration: Duration) -> CallOptions {
+        CallOptions(
+            deadline: deadline.advanced(by: .zero - duration), priority: priority, reader: reader)
     }
 }

@@ -54,9 +54,7 @@ struct OpenLibrary: Sendable {
             var record = record(edition: edition)
         else { return nil }
         record.isbns.append(number.isbn13)
-        let earlier = CallOptions(
-            deadline: options.deadline.advanced(by: .zero - Self.returnReserve),
-            priority: options.priority)
+        let earlier = options.ending(earlierBy: Self.returnReserve)
         let authorKeys = Self.authorKeys(edition: edition)
         async let work = optionalDocument(Self.workKey(edition), earlier)
         async let authors = authorRecords(authorKeys, earlier)

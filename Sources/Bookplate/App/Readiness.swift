@@ -2,11 +2,11 @@ import Postgres
 import Synchronization
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_128_120_000
+package let schemaVersion: Int64 = 20_261_128_122_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "3e0d2455eff1f3ad33778fd365cc6ced6db74f53b7ca0a7fcd2058d564343bf1"
+    "a9a0b4897003c07d94440549e95c3c1ed1aec3173fa1128a0adf64845ca39348"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

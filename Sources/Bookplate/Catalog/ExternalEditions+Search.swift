@@ -9,9 +9,10 @@ extension ExternalEditions {
     /// The maximum number of results from each source.
     private static let searchCount = 10
 
-    /// Searches the sources for words and saves the books that have an ISBN in the catalog.
+    /// Searches the sources for words and saves the books that have an ISBN in the catalog. Charges the search.
     ///
     /// - Returns: Whether books were found.
+    /// - Throws: `.rateLimited` if the caller does not have enough units.
     static func fetch(
         wordsOf query: String, for request: RequestContext
     ) async throws(BookplateError) -> Bool {
@@ -23,10 +24,12 @@ extension ExternalEditions {
         let skips = try await request.read { [parameters] pipeline, _ in
             pipeline.append(skipsSearch, parameters)
         }
-        guard skips.first == false else { return false }
+        let reader = try request.caller().userID
+        guard skips.first == false, sources.takeSearch(of: reader) else { return false }
+        try request.charge(RateLimits.unitsPerLookup)
 
         let search = await sources.search(
-            .anywhere(query), count: searchCount, within: searchBudget)
+            .anywhere(query), count: searchCount, within: searchBudget, for: reader)
         var isbns: Set<ISBN> = []
         var found: [(isbn: ISBN, facts: EditionFacts)] = []
         for record in search.records {

@@ -13,25 +13,31 @@ enum ExternalEditions {
     /// The same for a search, whose books are only suggestions.
     static let searchSavingTime = Duration.seconds(1)
     private static let savingPause = Duration.milliseconds(200)
+    /// When a reader may repeat a lookup that was refused because too many of the reader's lookups were waiting.
+    private static let waitingSeconds = 3
 
-    /// Looks up ISBNs at the sources and saves the editions that they know in the catalog.
+    /// Looks up ISBNs at the sources and saves the editions that they know in the catalog. Charges each lookup.
     ///
-    /// - Returns: The ISBNs for which no source could answer, and those whose editions could not be saved. Editions of the other
-    ///   ISBNs have been saved in the catalog if a source knew them.
+    /// - Returns: The errors of the ISBNs for which no source could answer, or whose editions could not be saved. Editions of the
+    ///   other ISBNs have been saved in the catalog if a source knew them.
+    /// - Throws: `.rateLimited` if the caller does not have enough units for all lookups. None is made then.
     static func fetch(
         _ isbns: [ISBN], for request: RequestContext
-    ) async throws(BookplateError) -> Set<ISBN> {
+    ) async throws(BookplateError) -> [ISBN: BookplateError] {
+        let reader = try request.caller().userID
         let sources = request.services.bookSources
-        guard !isbns.isEmpty, !sources.names.isEmpty else { return [] }
+        guard !isbns.isEmpty, !sources.names.isEmpty else { return [:] }
         var misses = try await misses(of: isbns, for: request)
         let requested = isbns.filter {
             misses[BookNumber($0)]?.isSuperset(of: sources.names) != true
         }
-        let lookups = await sources.editions(requested.map { BookNumber($0) }, skipping: misses)
+        try request.charge(requested.count * RateLimits.unitsPerLookup)
+        let lookups = await sources.editions(
+            requested.map { BookNumber($0) }, skipping: misses, for: reader)
 
         var found: [EditionFacts] = []
         var newMisses: [(SourceName, ISBN)] = []
-        var unavailable: Set<ISBN> = []
+        var errors: [ISBN: BookplateError] = [:]
         // All requests save books in the same order, so that they seldom wait for each other.
         for isbn in requested.sorted(by: { $0.description < $1.description }) {
             let number = BookNumber(isbn)
@@ -41,9 +47,13 @@ enum ExternalEditions {
             }
             newMisses += lookup.misses.map { ($0, isbn) }
             misses[number, default: []].formUnion(lookup.misses)
-            if lookup.record == nil, misses[number]?.isEmpty != false { unavailable.insert(isbn) }
+            guard lookup.record == nil, misses[number]?.isEmpty != false else { continue }
+            errors[isbn] =
+                lookup.hasTooManyWaiting
+                ? .rateLimited(retryAfterSeconds: waitingSeconds)
+                : .upstreamUnavailable(unavailable)
         }
-        guard !found.isEmpty || !newMisses.isEmpty else { return unavailable }
+        guard !found.isEmpty || !newMisses.isEmpty else { return errors }
         let locked = try await save(found, within: savingTime, for: request) { editions, pipeline in
             for facts in editions where !facts.coverLinks.isEmpty {
                 pipeline.enqueue(
@@ -53,7 +63,8 @@ enum ExternalEditions {
             if !newMisses.isEmpty { remember(newMisses, in: &pipeline) }
             newMisses = []
         }
-        return unavailable.union(locked.map(\.isbn))
+        for facts in locked { errors[facts.isbn] = .upstreamUnavailable(unavailable) }
+        return errors
     }
 
     /// Saves editions in the catalog, a few in each transaction.
@@ -135,6 +146,6 @@ enum ExternalEditions {
 
     private static let rememberMisses = Statement("SELECT record_source_misses($1, $2, $3)")
 
-    static let unavailable =
+    private static let unavailable =
         "No book service is available at the moment. Try again later, or add the book with a title."
 }

@@ -111,16 +111,21 @@ final class ISBNLookups {
         var isbns: [ISBN] = []
         for entry in missing where !isbns.contains(entry.isbn) { isbns.append(entry.isbn) }
         let requested = Array(isbns.prefix(Self.externalMax))
-        let unavailable = try await ExternalEditions.fetch(requested, for: request)
-            .union(isbns.dropFirst(Self.externalMax))
+        var errors = try await ExternalEditions.fetch(requested, for: request)
+        for isbn in isbns.dropFirst(Self.externalMax) {
+            errors[isbn] = .rateLimited(retryAfterSeconds: 1)
+        }
         let (results, keys) = try await request.read { pipeline, _ in
             missing.map { pipeline.appendForRows($0.statement, $0.parameters) }
         }
         for (entry, key) in zip(missing, keys) {
             let rows = results[key]
             entry.externalResult =
-                unavailable.contains(entry.isbn) && rows.count == 0
-                ? .failure(.upstreamUnavailable(ExternalEditions.unavailable)) : .success(rows)
+                if rows.count == 0, let error = errors[entry.isbn] {
+                    .failure(error)
+                } else {
+                    .success(rows)
+                }
         }
     }
 

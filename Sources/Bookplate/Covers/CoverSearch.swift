@@ -1,3 +1,4 @@
+import Basics
 import BookSources
 import ImageProcessing
 import Telemetry
@@ -68,13 +69,13 @@ struct CoverSearch: Sendable {
     ///   have a cover when it is queried again.
     func best(
         for book: CoverQuery, searchesWebAfterFailures: Bool,
-        priority: RequestPriority = .background
+        priority: RequestPriority = .background, reader: UUID? = nil
     ) async -> Outcome {
         var state = State(end: .now.advanced(by: Self.budget))
         for stage in CoverStage.allCases {
             if stage == .web, !state.failures.isEmpty, !searchesWebAfterFailures { break }
             guard Self.isWorthwhile(stage, after: state.best), !state.isCutShort else { break }
-            await run(stage, for: book, priority, &state)
+            await run(stage, for: book, priority, reader, &state)
         }
         let outcome = state.outcome
         metrics.count(outcome)
@@ -83,13 +84,13 @@ struct CoverSearch: Sendable {
 
     /// Queries the sources of a stage, and downloads the images until one is good enough.
     private func run(
-        _ stage: CoverStage, for book: CoverQuery, _ priority: RequestPriority,
+        _ stage: CoverStage, for book: CoverQuery, _ priority: RequestPriority, _ reader: UUID?,
         _ state: inout State
     ) async {
         let budget = stage == .web ? Self.webBudget : Self.stageBudget
         let found = await sources.links(
             for: book, at: stage, by: min(state.end, .now.advanced(by: budget)),
-            priority: priority)
+            priority: priority, reader: reader)
         state.failures.formUnion(found.failures)
         if !found.failures.isEmpty { state.pauses.add(found.pausedUntil) }
         if stage == .title { state.servedSources = [] }

@@ -11,7 +11,8 @@ struct FetchCover: JobHandler {
     static let kind = "cover.fetch"
     /// The attempts span half an hour and start with a delay of seconds, so a late cover still arrives.
     static let settings = JobSettings(
-        concurrency: 6, attemptsMax: 10, timeout: .seconds(55), retryDelay: .seconds(4))
+        concurrency: 6, foregroundReserve: 2, attemptsMax: 10, timeout: .seconds(55),
+        retryDelay: .seconds(4))
 
     let search: CoverSearch
 
@@ -31,7 +32,7 @@ struct FetchCover: JobHandler {
         let isFirstRun = job.attempt == 1 && job.postponedFor == nil
         switch await search.best(
             for: book.query, searchesWebAfterFailures: isFirstRun || job.isLastAttempt,
-            priority: job.isAwaited ? .interactive : .background)
+            priority: job.isAwaited ? .interactive : .background, reader: user)
         {
         case .found(let images, let source): try await store(images, source, for: request, job)
         case .nothing: try await end(request, .notFound, job)

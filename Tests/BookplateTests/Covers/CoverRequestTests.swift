@@ -22,6 +22,62 @@ import Testing
         }
         """
 
+    /// At most ten searches of a reader have the priority of work that a user waits for.
+    @Test func furtherSearchesOfAReaderAreBackgroundWork() async throws {
+        let world = try await CoverWorld.start()
+        await world.worker.stop()
+        let reader = try await world.app.makeReader()
+        let inputs = (0..<8).map { Value.object([.init("title", .string("Book \($0)"))]) }
+        for priorities in [(8, 0), (10, 6)] {
+            _ = try await reader.requireValue(
+                "mutation($inputs: [CreateBookInput!]!) { createBooks(inputs: $inputs) { book { id } } }",
+                ["inputs": .list(inputs)], "createBooks")
+            for (priority, count) in [(0, priorities.0), (10, priorities.1)] {
+                #expect(
+                    try await world.app.database.count(
+                        "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND priority = \(priority)"
+                    )
+                        == count)
+            }
+        }
+        let other = try await world.app.makeReader()
+        _ = try await other.makeBook(["title": "Of another reader"])
+        #expect(
+            try await world.app.database.count(
+                "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND priority = 0") == 11)
+    }
+
+    /// The search for a book that a reader has just added ends while many background searches run and wait.
+    @Test func searchOfANewBookStartsBesideBackgroundSearches() async throws {
+        let world = try await CoverWorld.start()
+        let gate = Gate()
+        world.setResponse("/search.json?title=Slow") {
+            gate.wait()
+            return [.response(404, "")]
+        }
+        let reader = try await world.app.makeReader()
+        try await world.app.database.execute(
+            """
+            INSERT INTO books (user_id, id, title, authors)
+            SELECT '\(reader.id.string ?? "")', gen_random_uuid(), 'Slow ' || n, '{Ada}'
+            FROM generate_series(1, 12) n
+            """)
+        _ = try await reader.requireValue(
+            "mutation { fetchMissingCovers { queued } }", .null, "fetchMissingCovers")
+        try await waitUntil("the background searches run") {
+            world.requests("/search.json?title=Slow").count == 4
+        }
+        let other = try await world.app.makeReader()
+        let book = try await other.makeBook(["title": "Quick", "author": "Bob"])
+        #expect(try await world.bookAfterSearch(other, book)["coverStatus"] == "NOT_FOUND")
+        #expect(world.requests("/search.json?title=Slow").count == 4)
+        #expect(
+            try await world.app.database.count(
+                "SELECT count(*) FROM jobs WHERE kind = 'cover.fetch' AND state = 'RUNNING'") == 4)
+        gate.open()
+        await world.worker.stop()
+    }
+
     /// Starts a world whose image of the book "Fox" is not sent before the gate opens.
     private static func startWithGate() async throws -> (CoverWorld, Gate) {
         let world = try await CoverWorld.start()

@@ -36,6 +36,8 @@ package final class RateLimits: Sendable {
     static let entriesPerUnit = 10
     /// The additional cost of decoding an image or searching for one.
     static let unitsPerImage = 5
+    /// The additional cost of looking up an ISBN that the catalog does not have at the book sources, or of searching them.
+    static let unitsPerLookup = 5
     /// The additional cost of importing a library.
     static let unitsPerImport = 50
     /// The additional cost of creating or revoking a token. Each is an event of the audit log, which is kept for long.

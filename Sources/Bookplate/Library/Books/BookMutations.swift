@@ -33,8 +33,8 @@ extension Book {
         var (outcome, row) = try await attempt()
         switch outcome {
         case .unknownISBN(let isbn):
-            guard try await ExternalEditions.fetch([isbn], for: request).isEmpty else {
-                throw .upstreamUnavailable(ExternalEditions.unavailable)
+            if let error = try await ExternalEditions.fetch([isbn], for: request)[isbn] {
+                throw error
             }
             (outcome, row) = try await attempt()
         case .lostRace: (outcome, row) = try await attempt()
@@ -63,17 +63,15 @@ extension Book {
             case .book, .rejected: break
             }
         }
-        let unavailable = try await ExternalEditions.fetch(
+        let errors = try await ExternalEditions.fetch(
             Array(Set(unknownISBNs.values)), for: request)
-        indicesToRetry += unknownISBNs.filter { !unavailable.contains($0.value) }.keys
+        indicesToRetry += unknownISBNs.filter { errors[$0.value] == nil }.keys
         let retried = try await attempt(creations, indicesToRetry.sorted(), in: request)
         outcomes.merge(retried) { $1 }
         return creations.enumerated().map { index, creation in
             do throws(BookplateError) {
                 _ = try creation.get()
-                if let isbn = unknownISBNs[index], unavailable.contains(isbn) {
-                    throw .upstreamUnavailable(ExternalEditions.unavailable)
-                }
+                if let error = unknownISBNs[index].flatMap({ errors[$0] }) { throw error }
                 guard let outcome = outcomes[index] else { throw .internalError }
                 return PlainObject(ids: ["book": [try outcome.book()]])
             } catch {

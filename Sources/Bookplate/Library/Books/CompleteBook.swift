@@ -30,7 +30,7 @@ struct CompleteBook: JobHandler {
             // The interactive priority, because a reader's book needs the record: catalog work must not use up the
             // request budget of the sources first.
             let lookup = await sources.edition(
-                BookNumber(isbn), within: Self.budget, priority: .interactive)
+                BookNumber(isbn), within: Self.budget, priority: .interactive, for: user)
             guard let facts = lookup.record.flatMap({ EditionFacts($0, isbn: isbn) }) else {
                 if lookup.failures.isEmpty { return }
                 if let end = lookup.pausedUntil {

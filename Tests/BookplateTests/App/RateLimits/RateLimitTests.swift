@@ -202,6 +202,43 @@ import Testing
         }
     }
 
+    /// An ISBN that the catalog has, or that no source had at the last lookup, costs nothing extra. The fields of one level share a
+    /// lookup.
+    @Test func lookupsAtTheSourcesCostUnits() async throws {
+        let source = TestSource([
+            "9780140328721": BookRecord(title: "Fox", isbns: ["9780140328721"])
+        ])
+        let app = try await TestApp.start(
+            catalog: TestCatalog.lines(3), sources: SourceChain([source.source(.openLibrary)]),
+            rates: RateLimits(.init(perCaller: 49), clock: { [clock] in clock.now }))
+        let reader = try await app.makeReader()
+        func left() async throws -> Int? {
+            try await reader.execute("{ __typename }").rate?.remainingUnits
+        }
+        func lookups(_ isbns: String...) -> String {
+            let fields = isbns.enumerated().map { "f\($0): lookupISBN(isbn: \"\($1)\") { title }" }
+            return "{ \(fields.joined(separator: " ")) }"
+        }
+        let search = "{ search(query: \"unheard of\") { nodes { title } } }"
+        // The units of the query and of `left`, then the additional ones.
+        for (query, units) in [
+            (lookups(TestCatalog.isbn(2)), 0), (lookups("9780140328721", "9780140328721"), 5),
+            (lookups("9780140328721"), 0), (lookups("9780141439587", "9780261102217"), 10),
+            (lookups("9780141439587", "9780261102217"), 0), (search, 5), (search, 0),
+        ] {
+            let before = try #require(try await left())
+            let response = try await reader.execute(query)
+            #expect(response.errors.isEmpty, "\(response.json)")
+            #expect(try await left() == before - 2 - units, "\(query)")
+        }
+        // Two units are left, which are not enough for a lookup.
+        let requests = source.requests
+        let refused = try await reader.execute(lookups("9780374104092", TestCatalog.isbn(1)))
+        #expect(refused.code == "RATE_LIMITED")
+        #expect(refused["f0"] == .null && refused["f1", "title"] == "Card 1")
+        #expect(source.requests == requests)
+    }
+
     private func startSearching(
         _ settings: RateLimits.Settings, bookCount: Int
     ) async throws -> (TestApp, TestReader) {
