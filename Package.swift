@@ -123,7 +123,7 @@ let package = Package(
             name: "Bookplate",
             dependencies: [
                 "GraphQLServing",
-                "Basics", "BookSources", "EventLoops", "GraphQL", "GraphQLPostgres", "Gzip",
+                "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "Gzip",
                 "HTTPFetch", "Identity", "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres",
                 "Ranking",
                 "Telemetry", "Zip",

@@ -34,17 +34,6 @@ CREATE TYPE public.access_scope AS ENUM (
     'ACCOUNT'
 );
 
--- Name: account_move_state; Type: TYPE; Schema: public; Owner: -
-
-CREATE TYPE public.account_move_state AS ENUM (
-    'CLOSING',
-    'LEAVING',
-    'LEFT',
-    'ARRIVING',
-    'ARRIVED',
-    'CANCELLED'
-);
-
 -- Name: author_role; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.author_role AS ENUM (
@@ -318,22 +307,6 @@ CREATE TYPE public.work_decision_kind AS ENUM (
     'SPLIT'
 );
 
--- Name: account_hashes(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.account_hashes(owner uuid) RETURNS bytea[]
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT ARRAY(
-        SELECT identity_hash(i.tenant_id, i.subject) FROM identities i WHERE i.user_id = owner
-        UNION
-        SELECT unnest(ARRAY[t.token_hash, t.kosync_hash]) FROM access_tokens t WHERE t.user_id = owner
-        UNION
-        SELECT unnest(ARRAY[r.code_hash, r.device_hash]) FROM oauth_requests r WHERE r.user_id = owner
-        EXCEPT
-        SELECT NULL
-    )
-$$;
-
 -- Name: add_oauth_token(uuid, uuid, public.access_scope[], uuid, bytea, text, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.add_oauth_token(owner uuid, of_grant uuid, allowed public.access_scope[], new_token uuid, new_hash bytea, new_last_characters text, lifetime_seconds integer) RETURNS void
@@ -475,9 +448,6 @@ BEGIN
     ORDER BY u.id
     FOR UPDATE;
     adopt_guest.user_id := user_of_identity();
-    -- Otherwise the guest's library would be left behind.
-    PERFORM refuse_moved_user(guest);
-    PERFORM refuse_moved_user(adopt_guest.user_id);
     PERFORM
     FROM users u
     WHERE u.id = guest AND u.tenant_id = app_tenant_id() AND u.is_guest
@@ -505,24 +475,6 @@ BEGIN
         outcome := 'MERGED';
     END IF;
 END
-$$;
-
--- Name: adopt_oauth_request(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.adopt_oauth_request(claimed jsonb, client jsonb) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    INSERT INTO oauth_clients
-    SELECT c.*
-    FROM jsonb_populate_record(NULL::oauth_clients, client) c
-    WHERE c.tenant_id = app_tenant_id()
-    ON CONFLICT DO NOTHING;
-    INSERT INTO oauth_requests
-    SELECT r.*
-    FROM jsonb_populate_record(NULL::oauth_requests, claimed || '{"claimed_by": null}') r
-    WHERE r.tenant_id = app_tenant_id()
-    ON CONFLICT DO NOTHING
 $$;
 
 -- Name: app_subject(); Type: FUNCTION; Schema: public; Owner: -
@@ -647,22 +599,6 @@ BEGIN
 END
 $$;
 
--- Name: are_moved_covers_kept(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.are_moved_covers_kept(owner uuid) RETURNS boolean
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT EXISTS (
-        SELECT
-        FROM account_moves m
-        WHERE m.user_id = owner
-            AND (
-                m.state IN ('CLOSING', 'LEAVING', 'ARRIVING')
-                OR (m.state = 'LEFT' AND EXISTS (SELECT FROM account_parcels p WHERE p.move_id = m.move_id))
-            )
-    )
-$$;
-
 -- Name: audio_length(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.audio_length(owner uuid, book uuid) RETURNS integer
@@ -695,8 +631,8 @@ BEGIN
         PERFORM pg_notify('session_ended', credential ->> 'id');
     END IF;
     SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;
-    -- The tokens of a deleted account disappear with it, which is one event, and so is the move of an account.
-    IF tenant IS NULL OR is_moving_account() OR credential ->> 'grant_id' IS NOT NULL THEN
+    -- The tokens of a deleted account disappear with it, which is one event.
+    IF tenant IS NULL OR credential ->> 'grant_id' IS NOT NULL THEN
         RETURN NULL;
     END IF;
     IF TG_ARGV[0] = 'TOKEN_CREATED' THEN
@@ -776,9 +712,6 @@ CREATE FUNCTION public.audit_oauth_grant() RETURNS trigger
 DECLARE
     changed oauth_grants;
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     IF TG_OP = 'DELETE' THEN
         changed := OLD;
     ELSE
@@ -885,8 +818,7 @@ BEGIN
     SELECT u.tenant_id INTO tenant
     FROM users u
     WHERE u.id = guest
-        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
-        AND NOT is_leaving_account(u.id);
+        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day';
     PERFORM
         set_config('app.user_id', CASE WHEN tenant IS NULL THEN '' ELSE guest::text END, true),
         set_config('app.tenant_id', coalesce(tenant::text, ''), true);
@@ -943,18 +875,6 @@ CREATE FUNCTION public.begin_object_write(version text, seconds integer) RETURNS
     SET expires_at = greatest(object_writes.expires_at, excluded.expires_at)
 $$;
 
--- Name: begin_parcel_copy(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.begin_parcel_copy(owner uuid, move uuid, origin uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    PERFORM check_arriving(owner, move, origin);
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move;
-END
-$$;
-
 -- Name: begin_request(uuid, uuid, uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.begin_request(user_id uuid, tenant_id uuid, session_id uuid, read_only boolean) RETURNS void
@@ -985,7 +905,6 @@ BEGIN
         AND s.revoked_at IS NULL
         AND s.expires_at > now();
     IF NOT FOUND THEN
-        PERFORM refuse_moved_user(begin_request.user_id);
         RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -1017,7 +936,6 @@ BEGIN
         AND coalesce(t.expires_at > now(), true)
         AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = begin_token_request.tenant_id));
     IF NOT FOUND THEN
-        PERFORM refuse_moved_user(begin_token_request.user_id);
         RAISE EXCEPTION 'the access token was revoked or has expired' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -1115,26 +1033,6 @@ BEGIN
 END
 $$;
 
--- Name: cancel_arrival(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.cancel_arrival(owner uuid, move uuid, origin uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    -- The row is missing if a backup from before the move was restored.
-    INSERT INTO account_moves AS m (move_id, user_id, state, number, other_installation, ended_at)
-    VALUES (move, owner, 'CANCELLED', 0, origin, now())
-    ON CONFLICT (move_id) DO UPDATE
-    SET state = 'CANCELLED', known_hashes = '{}', ended_at = coalesce(m.ended_at, now())
-    WHERE m.state IN ('ARRIVING', 'CANCELLED');
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account has arrived: continue the move, and then move the account back' USING ERRCODE = 'BP409';
-    END IF;
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move;
-END
-$$;
-
 -- Name: cancel_oauth_request(uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.cancel_oauth_request(request uuid) RETURNS void
@@ -1143,7 +1041,7 @@ CREATE FUNCTION public.cancel_oauth_request(request uuid) RETURNS void
     AS $$
     UPDATE oauth_requests r
     SET expires_at = now()
-    WHERE r.id = request AND r.user_id IS NULL AND r.claimed_by IS NULL AND r.expires_at > now()
+    WHERE r.id = request AND r.user_id IS NULL AND r.expires_at > now()
 $$;
 
 -- Name: canonical_genres(text[]); Type: FUNCTION; Schema: public; Owner: -
@@ -1158,17 +1056,6 @@ CREATE FUNCTION public.canonical_genres(names text[]) RETURNS text[]
         ORDER BY i.position
         LIMIT 6
     )
-$$;
-
--- Name: catalog_copy_position(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.catalog_copy_position() RETURNS text
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT c.position
-    FROM checkpoints c
-    WHERE c.task = 'catalog.copy'
 $$;
 
 -- Name: chain_audit_events(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -1507,97 +1394,6 @@ BEGIN
 END
 $$;
 
--- Name: changed_editions(xid8, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.changed_editions(after xid8, after_id uuid, editions_max integer) RETURNS TABLE(changed_in xid8, edition_id uuid, record jsonb)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-#variable_conflict use_column
-DECLARE
-    snapshot CONSTANT pg_snapshot := pg_current_snapshot();
-    uncopied CONSTANT text[] := uncopied_edition_columns();
-BEGIN
-    UPDATE catalog_changes c
-    SET changed_in = pg_current_xact_id()
-    WHERE c.edition_id IN (
-        SELECT o.edition_id
-        FROM catalog_changes o
-        WHERE o.changed_in >= pg_snapshot_xmax(snapshot)
-        LIMIT 50000
-        FOR UPDATE SKIP LOCKED
-    );
-    RETURN QUERY
-        SELECT
-            c.changed_in,
-            e.id,
-            jsonb_build_object(
-                'edition', to_jsonb(e) - uncopied,
-                'sources', (SELECT jsonb_agg(to_jsonb(s)) FROM edition_sources s WHERE s.edition_id = e.id),
-                'work_keys', (SELECT jsonb_agg(to_jsonb(k)) FROM edition_work_keys k WHERE k.edition_id = e.id)
-            )
-        FROM catalog_changes c
-        JOIN editions e ON e.id = c.edition_id
-        WHERE (c.changed_in, c.edition_id) > (
-                CASE WHEN changed_editions.after < pg_snapshot_xmax(snapshot) THEN changed_editions.after ELSE '0' END,
-                changed_editions.after_id
-            )
-            AND c.changed_in < pg_snapshot_xmin(snapshot)
-        ORDER BY c.changed_in, c.edition_id
-        LIMIT changed_editions.editions_max;
-END
-$$;
-
--- Name: check_arrival(uuid, uuid, integer, uuid, text, text[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.check_arrival(owner uuid, move uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]) RETURNS void
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    IF EXISTS (SELECT FROM users u WHERE u.id = owner) THEN
-        RAISE EXCEPTION 'the other database already has the account %', owner USING ERRCODE = 'BP409';
-    ELSIF EXISTS (
-        SELECT
-        FROM account_moves m
-        WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING', 'ARRIVING') AND m.move_id <> move
-    ) THEN
-        RAISE EXCEPTION 'the other database has another move of the account that is in progress: finish or undo it first'
-            USING ERRCODE = 'BP409';
-    ELSIF EXISTS (
-        SELECT FROM account_moves m WHERE m.user_id = owner AND m.state IN ('LEFT', 'ARRIVED') AND m.number >= move_number
-    ) THEN
-        RAISE EXCEPTION 'the other database knows a later move of the account %, so this is an older copy of it', owner
-            USING ERRCODE = 'BP409';
-    ELSIF EXISTS (SELECT FROM account_tombstones t WHERE t.user_hash = sha256(uuid_send(owner))) THEN
-        RAISE EXCEPTION 'the account was deleted in the other database: it cannot be moved there' USING ERRCODE = 'BP409';
-    ELSIF EXISTS (SELECT FROM tenants t WHERE t.slug = tenant_slug AND t.id <> tenant) THEN
-        RAISE EXCEPTION 'the other database has another tenant with the slug %: rename one of the tenants', tenant_slug
-            USING ERRCODE = 'BP409';
-    ELSIF EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = ANY(subjects)) THEN
-        RAISE EXCEPTION
-            'the other database has another account with the same identity: its owner must delete it there, or unlink the identity'
-            USING ERRCODE = 'BP409';
-    END IF;
-END
-$$;
-
--- Name: check_arriving(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.check_arriving(owner uuid, move uuid, origin uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    PERFORM
-    FROM account_moves m
-    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'ARRIVING' AND m.other_installation = origin
-    FOR UPDATE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the other database does not expect the move %: it was undone, or has ended', move
-            USING ERRCODE = 'BP409';
-    END IF;
-END
-$$;
-
 -- Name: claim_edition_without_cover(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.claim_edition_without_cover(isbn13 text) RETURNS TABLE(id uuid, isbn13 text, cover_links text[])
@@ -1702,27 +1498,6 @@ BEGIN
 END
 $$;
 
--- Name: claim_oauth_request(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.claim_oauth_request(request uuid) RETURNS TABLE(claimed jsonb, client jsonb)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    WITH claimed AS (
-        UPDATE oauth_requests r
-        SET claimed_by = app_user_id()
-        WHERE r.id = request
-            AND r.tenant_id = app_tenant_id()
-            AND r.expires_at > now()
-            AND r.user_id IS NULL
-            AND coalesce(r.claimed_by = app_user_id(), true)
-        RETURNING r.*
-    )
-    SELECT to_jsonb(d), to_jsonb(c)
-    FROM claimed d
-    JOIN oauth_clients c ON c.id = d.client_id
-$$;
-
 -- Name: clear_tombstone_sessions(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
@@ -1733,49 +1508,6 @@ CREATE FUNCTION public.clear_tombstone_sessions() RETURNS void
     SET session_hash = NULL
     WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
 $$;
-
--- Name: close_account(uuid, uuid, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.close_account(owner uuid, move uuid, destination uuid, move_number integer) RETURNS void
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $_$
-DECLARE
-    tenant uuid;
-BEGIN
-    PERFORM lock_user(owner);
-    SELECT u.tenant_id INTO tenant
-    FROM users u
-    WHERE u.id = owner
-    FOR UPDATE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'there is no account %', owner USING ERRCODE = 'BP404';
-    END IF;
-    IF EXISTS (
-        SELECT
-        FROM account_moves m
-        WHERE m.user_id = owner AND (m.state IN ('CLOSING', 'LEAVING', 'ARRIVING') OR m.move_id = move)
-    ) THEN
-        RAISE EXCEPTION 'another move of the account is in progress: finish or undo it first' USING ERRCODE = 'BP409';
-    END IF;
-    PERFORM refuse_moving_covers(owner);
-    INSERT INTO account_moves (move_id, user_id, tenant_id, state, number, other_installation, known_hashes)
-    VALUES (move, owner, tenant, 'CLOSING', move_number, destination, account_hashes(owner));
-    PERFORM pack_rows(move, owner, c.name, '{}', 't.user_id = $2', locks => true) FROM credential_tables() AS c (name);
-    PERFORM set_config('app.moving', 'on', true);
-    DELETE FROM access_tokens t
-    WHERE t.user_id = owner;
-    DELETE FROM oauth_grants g
-    WHERE g.user_id = owner;
-    DELETE FROM sessions s
-    WHERE s.user_id = owner;
-    PERFORM set_config('app.moving', '', true);
-END
-$_$;
 
 -- Name: collect_signals(integer); Type: FUNCTION; Schema: public; Owner: -
 
@@ -2069,137 +1801,6 @@ BEGIN
     RETURN NEW;
 END
 $$;
-
--- Name: copy_editions(jsonb[], text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.copy_editions(records jsonb[], new_position text) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-DECLARE
-    -- The ids of the records in this catalog.
-    local_ids uuid[];
-BEGIN
-    PERFORM lock_catalog();
-    PERFORM set_config('lock_timeout', '500', true);
-    local_ids := find_local_editions(records);
-    INSERT INTO editions (
-        id, isbn13, title, subtitle, series, series_position, authors, author_roles, publisher, published_date, language,
-        page_count, genres, subjects, description, hook, average_rating, ratings_count, popularity, cover_links, created_at,
-        updated_at
-    )
-    SELECT
-        t.id, t.isbn13, t.title, t.subtitle, t.series, t.series_position, t.authors, t.author_roles, t.publisher,
-        t.published_date, t.language, t.page_count, t.genres, t.subjects, t.description, t.hook, t.average_rating,
-        t.ratings_count, t.popularity, t.cover_links, t.created_at, t.updated_at
-    FROM unnest(records, local_ids) AS r (record, local_id)
-    CROSS JOIN LATERAL jsonb_populate_record(NULL::editions, r.record -> 'edition') t
-    WHERE r.local_id IS NULL
-    ORDER BY t.id
-    ON CONFLICT DO NOTHING;
-    -- Also those that a request has added meanwhile.
-    local_ids := find_local_editions(records);
-    WITH given AS MATERIALIZED (
-        SELECT DISTINCT ON (r.local_id) r.local_id, t.*
-        FROM unnest(records, local_ids) WITH ORDINALITY AS r (record, local_id, number)
-        CROSS JOIN LATERAL jsonb_populate_record(NULL::editions, r.record -> 'edition') t
-        ORDER BY r.local_id, r.local_id <> t.id, r.number
-    ), merged AS MATERIALIZED (
-        SELECT
-            e.id,
-            coalesce(
-                e.isbn13,
-                CASE WHEN NOT EXISTS (SELECT FROM editions o WHERE o.isbn13 = g.isbn13) THEN g.isbn13 END
-            ) AS isbn13,
-            g.title,
-            coalesce(g.subtitle, e.subtitle) AS subtitle,
-            coalesce(g.series, e.series) AS series,
-            coalesce(g.series_position, e.series_position) AS series_position,
-            CASE WHEN g.authors = '{}' THEN e.authors ELSE g.authors END AS authors,
-            CASE WHEN g.authors = '{}' THEN e.author_roles ELSE g.author_roles END AS author_roles,
-            coalesce(g.publisher, e.publisher) AS publisher,
-            coalesce(g.published_date, e.published_date) AS published_date,
-            coalesce(g.language, e.language) AS language,
-            coalesce(g.page_count, e.page_count) AS page_count,
-            CASE WHEN g.subjects = '{}' THEN e.subjects ELSE g.subjects END AS subjects,
-            CASE WHEN g.subjects = '{}' THEN e.genres ELSE g.genres END AS genres,
-            coalesce(g.description, e.description) AS description,
-            CASE WHEN g.description IS NULL THEN e.hook ELSE g.hook END AS hook,
-            coalesce(g.average_rating, e.average_rating) AS average_rating,
-            greatest(g.ratings_count, e.ratings_count) AS ratings_count,
-            CASE WHEN g.cover_links = '{}' THEN e.cover_links ELSE g.cover_links END AS cover_links
-        FROM given g
-        JOIN editions e ON e.id = g.local_id
-        ORDER BY e.id
-        FOR UPDATE OF e
-    )
-    UPDATE editions e
-    SET isbn13 = m.isbn13,
-        title = m.title,
-        subtitle = m.subtitle,
-        series = m.series,
-        series_position = m.series_position,
-        authors = m.authors,
-        author_roles = m.author_roles,
-        publisher = m.publisher,
-        published_date = m.published_date,
-        language = m.language,
-        page_count = m.page_count,
-        subjects = m.subjects,
-        genres = m.genres,
-        description = m.description,
-        hook = m.hook,
-        average_rating = m.average_rating,
-        ratings_count = m.ratings_count,
-        cover_links = m.cover_links,
-        updated_at = now()
-    FROM merged m
-    WHERE e.id = m.id
-        AND (
-            e.isbn13, e.title, e.subtitle, e.series, e.series_position, e.authors, e.author_roles, e.publisher, e.published_date,
-            e.language, e.page_count, e.subjects, e.genres, e.description, e.hook, e.average_rating, e.ratings_count,
-            e.cover_links
-        ) IS DISTINCT FROM (
-            m.isbn13, m.title, m.subtitle, m.series, m.series_position, m.authors, m.author_roles, m.publisher, m.published_date,
-            m.language, m.page_count, m.subjects, m.genres, m.description, m.hook, m.average_rating, m.ratings_count,
-            m.cover_links
-        );
-    INSERT INTO edition_sources (source, key, edition_id)
-    SELECT s.source, s.key, r.local_id
-    FROM unnest(records, local_ids) AS r (record, local_id)
-    CROSS JOIN LATERAL jsonb_populate_recordset(NULL::edition_sources, nullif(r.record -> 'sources', 'null')) s
-    WHERE r.local_id IS NOT NULL
-    ORDER BY s.source, s.key
-    ON CONFLICT DO NOTHING;
-    PERFORM save_work_keys(array_agg(r.local_id), array_agg(k.source), array_agg(k.key))
-    FROM unnest(records, local_ids) AS r (record, local_id)
-    CROSS JOIN LATERAL jsonb_populate_recordset(NULL::edition_work_keys, nullif(r.record -> 'work_keys', 'null')) k
-    WHERE r.local_id IS NOT NULL
-    HAVING count(*) > 0;
-    INSERT INTO checkpoints (task, position)
-    VALUES ('catalog.copy', new_position)
-    ON CONFLICT (task) DO UPDATE
-    SET position = excluded.position, updated_at = now();
-END
-$$;
-
--- Name: count_account(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.count_account(owner uuid) RETURNS bigint
-    LANGUAGE plpgsql STABLE
-    AS $_$
-DECLARE
-    moved record;
-    counted bigint;
-    total bigint := 0;
-BEGIN
-    FOR moved IN SELECT t.name, t.key FROM moved_tables() t WHERE t.name <> 'changes' LOOP
-        EXECUTE format('SELECT count(*) FROM %I t WHERE t.%I = $1', moved.name, moved.key) INTO counted USING owner;
-        total := total + counted;
-    END LOOP;
-    RETURN total;
-END
-$_$;
 
 -- Name: covers; Type: TABLE; Schema: public; Owner: -
 
@@ -2603,7 +2204,6 @@ CREATE TABLE public.oauth_requests (
     code_hash bytea,
     code_expires_at timestamp with time zone,
     grant_id uuid,
-    claimed_by uuid,
     CONSTRAINT oauth_requests_browser_hash_check CHECK ((octet_length(browser_hash) = 32)),
     CONSTRAINT oauth_requests_check CHECK (((redirect_uri IS NULL) <> (device_hash IS NULL))),
     CONSTRAINT oauth_requests_check1 CHECK (((user_id IS NULL) = (is_allowed IS NULL))),
@@ -2665,10 +2265,6 @@ COMMENT ON COLUMN public.oauth_requests.code_hash IS 'SHA-256 of the authorizati
 
 COMMENT ON COLUMN public.oauth_requests.grant_id IS 'The grant that was created. The row is kept for a while after that, to recognize a code that is used twice.';
 
--- Name: COLUMN oauth_requests.claimed_by; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.oauth_requests.claimed_by IS 'The reader who is deciding the request in another database; null if there is none. Without a foreign key, because this database does not have the account.';
-
 -- Name: create_oauth_grant(public.oauth_requests, uuid, bytea, uuid, bytea, text, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.create_oauth_grant(request public.oauth_requests, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer) RETURNS void
@@ -2701,14 +2297,6 @@ BEGIN
 END
 $$;
 
--- Name: credential_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.credential_tables() RETURNS SETOF text
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT unnest(ARRAY['sessions', 'oauth_grants', 'access_tokens'])
-$$;
-
 -- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time_zone text) RETURNS timestamp with time zone
@@ -2734,7 +2322,7 @@ BEGIN
     WHERE r.id = request
         AND r.tenant_id = app_tenant_id()
         AND r.expires_at > now()
-        AND coalesce(coalesce(r.user_id, r.claimed_by) = app_user_id(), true)
+        AND coalesce(r.user_id = app_user_id(), true)
     FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'GONE';
@@ -2884,10 +2472,6 @@ CREATE FUNCTION public.delete_changes() RETURNS trigger
 BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
-    PERFORM end_move_of_deleted_user(OLD.id);
     IF EXISTS (SELECT FROM webhooks) THEN
         PERFORM end_webhook_user(OLD.tenant_id, OLD.id);
     END IF;
@@ -2909,21 +2493,6 @@ CREATE FUNCTION public.delete_expired_object_writes() RETURNS bigint
     )
     SELECT count(*)
     FROM deleted
-$$;
-
--- Name: delete_moves_of_tenant(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.delete_moves_of_tenant() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    PERFORM refuse_tenant_of_move(OLD.id);
-    PERFORM forget_moves(m.user_id)
-    FROM account_moves m
-    WHERE m.tenant_id = OLD.id;
-    RETURN OLD;
-END
 $$;
 
 -- Name: delete_note(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -3046,18 +2615,6 @@ CREATE FUNCTION public.delete_sweep_checkpoint() RETURNS void
     WHERE c.task = 'storage.sweep'
 $$;
 
--- Name: delete_used_parcel(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.delete_used_parcel(owner uuid, move uuid) RETURNS void
-    LANGUAGE sql
-    AS $$
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move;
-    UPDATE account_moves m
-    SET known_hashes = '{}'
-    WHERE m.user_id = owner AND m.known_hashes <> '{}'
-$$;
-
 -- Name: deleted_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.deleted_account(user_id uuid, session_id uuid) RETURNS TABLE(books integer, reviews integer, covers integer, apple_token_revoked boolean, is_overdue boolean)
@@ -3099,29 +2656,6 @@ CREATE FUNCTION public.drop_deleted_covers(owner uuid, bytes_needed bigint) RETU
         WHERE c.user_id = owner AND c.is_deleted
     ) oldest
     WHERE d.user_id = owner AND d.id = oldest.book_id AND oldest.freed_before < bytes_needed
-$$;
-
--- Name: drop_grants_without_client(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.drop_grants_without_client(move uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move
-        AND p.table_name IN ('oauth_grants', 'oauth_requests')
-        AND NOT EXISTS (SELECT FROM oauth_clients c WHERE c.id = (p.row ->> 'client_id')::uuid);
-    WITH grants AS MATERIALIZED (
-        SELECT p.row ->> 'id' AS id
-        FROM account_parcels p
-        WHERE p.move_id = move AND p.table_name = 'oauth_grants'
-    )
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move
-        AND p.table_name = 'access_tokens'
-        AND p.row ->> 'grant_id' IS NOT NULL
-        AND p.row ->> 'grant_id' NOT IN (SELECT g.id FROM grants g);
-END
 $$;
 
 -- Name: due_webhook_deliveries(uuid, uuid[], integer); Type: FUNCTION; Schema: public; Owner: -
@@ -3227,17 +2761,6 @@ BEGIN
 END
 $$;
 
--- Name: end_move_of_deleted_user(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.end_move_of_deleted_user(owner uuid) RETURNS void
-    LANGUAGE sql
-    AS $$
-    SELECT forget_moves(owner);
-    UPDATE account_moves m
-    SET state = 'CANCELLED', ended_at = now()
-    WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING')
-$$;
-
 -- Name: end_oauth_grant(uuid, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) RETURNS void
@@ -3246,8 +2769,6 @@ CREATE FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) R
     AS $$
 BEGIN
     PERFORM lock_user(owner);
-    -- The grant would come back with the parcel.
-    PERFORM refuse_moved_user(owner);
     DELETE FROM oauth_grants g
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client;
 END
@@ -3545,13 +3066,11 @@ BEGIN
     WHERE r.client_id = client
         AND CASE WHEN is_device THEN r.device_hash = given_hash ELSE r.code_hash = given_hash END;
     IF NOT FOUND THEN
-        PERFORM refuse_moved_hash(given_hash);
         RETURN;
     END IF;
     locked_user := request.user_id;
     IF locked_user IS NOT NULL THEN
         PERFORM lock_user(locked_user);
-        PERFORM refuse_moved_user(locked_user);
     END IF;
     SELECT r.* INTO request
     FROM oauth_requests r
@@ -3600,30 +3119,6 @@ BEGIN
         user_id := request.user_id;
         scopes := request.scopes::text[];
     END IF;
-END
-$$;
-
--- Name: expect_account(uuid, uuid, uuid, integer, uuid, text, text[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.expect_account(owner uuid, move uuid, origin uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    -- A sweep of the store sees either the row, or its removals are committed before it.
-    PERFORM lock_user(owner);
-    PERFORM check_arrival(owner, move, move_number, tenant, tenant_slug, subjects);
-    INSERT INTO account_moves AS m (move_id, user_id, tenant_id, state, number, other_installation, known_hashes)
-    VALUES (
-        move, owner, tenant, 'ARRIVING', move_number, origin,
-        ARRAY(SELECT identity_hash(tenant, s.subject) FROM unnest(subjects) AS s (subject))
-    )
-    ON CONFLICT (move_id) DO UPDATE
-    SET number = excluded.number, known_hashes = excluded.known_hashes
-    WHERE m.state = 'ARRIVING';
-    PERFORM check_arriving(owner, move, origin);
-    -- The account is in use in the source, so a copy of it is outdated.
-    DELETE FROM account_parcels p
-    WHERE p.move_id = move;
 END
 $$;
 
@@ -3688,53 +3183,15 @@ $$;
 -- Name: find_access_token(bytea); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.find_access_token(given_hash bytea) RETURNS TABLE(user_id uuid, tenant_id uuid, id uuid, scopes public.access_scope[], documents text[], expires_at timestamp with time zone)
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-#variable_conflict use_column
-BEGIN
-    RETURN QUERY
-        SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
-        FROM access_tokens t
-        JOIN users u ON u.id = t.user_id
-        WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
-            AND coalesce(t.expires_at > now(), true)
-            AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id));
-    IF NOT FOUND THEN
-        PERFORM refuse_moved_hash(given_hash);
-    END IF;
-END
-$$;
-
--- Name: find_local_editions(jsonb[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.find_local_editions(records jsonb[]) RETURNS uuid[]
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT array_agg(
-        coalesce(
-            (SELECT e.id FROM editions e WHERE e.id = (r.record #>> '{edition,id}')::uuid),
-            (
-                SELECT e.id
-                FROM removed_editions m
-                JOIN editions e ON e.id = m.survivor_id
-                WHERE m.id = (r.record #>> '{edition,id}')::uuid
-                    AND coalesce(e.isbn13 = r.record #>> '{edition,isbn13}', true)
-            ),
-            (SELECT e.id FROM editions e WHERE e.isbn13 = r.record #>> '{edition,isbn13}'),
-            (
-                SELECT e.id
-                FROM jsonb_populate_recordset(NULL::edition_sources, nullif(r.record -> 'sources', 'null')) s
-                JOIN edition_sources k ON k.source = s.source AND k.key = s.key
-                JOIN editions e ON e.id = k.edition_id
-                WHERE e.isbn13 IS NULL OR r.record #>> '{edition,isbn13}' IS NULL
-                ORDER BY k.source, k.key
-                LIMIT 1
-            )
-        )
-        ORDER BY r.number
-    )
-    FROM unnest(records) WITH ORDINALITY AS r (record, number)
+    SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
+    FROM access_tokens t
+    JOIN users u ON u.id = t.user_id
+    WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
+        AND coalesce(t.expires_at > now(), true)
+        AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id))
 $$;
 
 -- Name: find_readers_to_collect(boolean); Type: FUNCTION; Schema: public; Owner: -
@@ -3860,21 +3317,6 @@ CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_ev
     SELECT pg_notify('jobs', 'feed.deck');
 $$;
 
--- Name: finish_leaving(uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.finish_leaving(owner uuid, move uuid, given_url text) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    UPDATE account_moves m
-    SET state = 'LEFT', ended_at = coalesce(m.ended_at, now()), new_url = coalesce(given_url, m.new_url)
-    WHERE m.user_id = owner AND m.move_id = move AND m.state IN ('LEAVING', 'LEFT');
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account % is not leaving', owner USING ERRCODE = 'BP409';
-    END IF;
-END
-$$;
-
 -- Name: finish_moving_cover(uuid, uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) RETURNS boolean
@@ -3970,55 +3412,6 @@ BEGIN
 END
 $_$;
 
--- Name: forget_lost_account(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.forget_lost_account(owner uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    -- A sweep of the store sees the files without a move only after the commit.
-    PERFORM lock_user(owner);
-    PERFORM forget_moves(owner);
-    PERFORM record_audit_event(
-        'ACCOUNT_FORGOTTEN', newest.tenant_id, owner, NULL,
-        jsonb_build_object('move', newest.move_id, 'installation', newest.other_installation)
-    )
-    FROM (
-        SELECT m.*
-        FROM account_moves m
-        WHERE m.user_id = owner AND m.state IN ('LEFT', 'ARRIVED')
-        ORDER BY m.number DESC
-        LIMIT 1
-    ) newest;
-    UPDATE account_moves m
-    SET state = 'CANCELLED'
-    WHERE m.user_id = owner AND m.state IN ('LEFT', 'ARRIVED');
-END
-$$;
-
--- Name: forget_moves(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.forget_moves(owner uuid) RETURNS void
-    LANGUAGE sql
-    AS $$
-    DELETE FROM account_parcels p
-    USING account_moves m
-    WHERE m.user_id = owner AND p.move_id = m.move_id;
-    UPDATE account_moves m
-    SET known_hashes = '{}'
-    WHERE m.user_id = owner AND m.known_hashes <> '{}'
-$$;
-
--- Name: found_editions(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.found_editions(move uuid) RETURNS TABLE(id text, found_id text)
-    LANGUAGE sql STABLE ROWS 10000
-    AS $$
-    SELECT p.row ->> 'id', p.row ->> 'found_id'
-    FROM account_parcels p
-    WHERE p.move_id = move AND p.table_name = 'editions'
-$$;
-
 -- Name: genre_ids(text[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.genre_ids(names text[]) RETURNS smallint[]
@@ -4104,29 +3497,12 @@ CREATE FUNCTION public.half_life_power(at timestamp with time zone) RETURNS doub
     SELECT power(2, greatest(-1e9, least(1e9, extract(epoch FROM at)::float8 - 1767225600)) / 1209600)
 $$;
 
--- Name: has_arrived(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.has_arrived(move uuid) RETURNS boolean
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT EXISTS (SELECT FROM account_moves m WHERE m.move_id = move AND m.state = 'ARRIVED')
-$$;
-
 -- Name: has_event_type(text[], text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.has_event_type(event_types text[], type text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$
     SELECT event_types && ARRAY['*', split_part(type, '.', 1) || '.*', type]
-$$;
-
--- Name: identity_hash(uuid, text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.identity_hash(tenant uuid, subject text) RETURNS bytea
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT sha256(convert_to(tenant || ' ' || subject, 'UTF8'))
 $$;
 
 -- Name: import_book(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -5213,8 +4589,6 @@ CREATE FUNCTION public.inactive_guests(days integer, after_user uuid, users_max 
             FROM examined e
             WHERE e.is_old_guest
                 AND guest_last_active(e.id) < now() - greatest(1, days) * interval '1 day'
-                -- The parcel of a closed guest contains its sessions, so it seems to be inactive.
-                AND NOT is_leaving_account(e.id)
         )
 $$;
 
@@ -5251,11 +4625,6 @@ BEGIN
         IF ids <> '{}' THEN
             PERFORM list_genres_of_editions(ids);
         END IF;
-    END IF;
-    -- Statements that change only the popularity or the cover do not set the time.
-    ids := ARRAY(SELECT n.id FROM new_rows n JOIN old_rows o USING (id) WHERE n.updated_at <> o.updated_at);
-    IF ids <> '{}' THEN
-        PERFORM log_catalog_changes(ids);
     END IF;
     WITH changed AS MATERIALIZED (
         SELECT
@@ -5300,9 +4669,6 @@ CREATE FUNCTION public.index_deleted_editions() RETURNS trigger
 DECLARE
     keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM old_rows);
 BEGIN
-    DELETE FROM catalog_changes c
-    USING old_rows o
-    WHERE c.edition_id = o.id;
     INSERT INTO removed_editions (id, survivor_id)
     SELECT DISTINCT ON (o.id) o.id, r.edition_id
     FROM old_rows o
@@ -5344,7 +4710,6 @@ BEGIN
         ON CONFLICT DO NOTHING;
         PERFORM list_genres_of_editions(ARRAY(SELECT id FROM new_rows));
     END IF;
-    PERFORM log_catalog_changes(ARRAY(SELECT id FROM new_rows));
     PERFORM match_works(ARRAY(SELECT id FROM new_rows));
     PERFORM enqueue_links(
         ARRAY(SELECT work_key(title, authors) FROM new_rows)
@@ -5385,20 +4750,6 @@ CREATE FUNCTION public.is_chosen_cover(source public.cover_source) RETURNS boole
     SELECT source IN ('MANUAL_UPLOAD', 'URL')
 $$;
 
--- Name: is_client_in_parcel(uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.is_client_in_parcel(client uuid, counts_left boolean) RETURNS boolean
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT EXISTS (
-        SELECT
-        FROM account_moves m
-        JOIN account_parcels p ON p.move_id = m.move_id AND p.table_name IN ('oauth_grants', 'oauth_requests')
-        WHERE (m.state IN ('CLOSING', 'LEAVING', 'ARRIVING') OR (counts_left AND m.state = 'LEFT'))
-            AND (p.row ->> 'client_id')::uuid = client
-    )
-$$;
-
 -- Name: is_from_apple(text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_from_apple(subject text) RETURNS boolean
@@ -5419,31 +4770,12 @@ CREATE FUNCTION public.is_in_order(started text, finished text) RETURNS boolean
     )
 $$;
 
--- Name: is_leaving_account(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.is_leaving_account(owner uuid) RETURNS boolean
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT EXISTS (SELECT FROM account_moves m WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING'))
-$$;
-
 -- Name: is_listened(public.read_format, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.is_listened(format public.read_format, length_seconds integer) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     SELECT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)
-$$;
-
--- Name: is_moving_account(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.is_moving_account() RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    RETURN session_user <> 'bookplate_app' AND coalesce(current_setting('app.moving', true) = 'on', false);
-END
 $$;
 
 -- Name: is_oauth_client_used(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -5453,7 +4785,6 @@ CREATE FUNCTION public.is_oauth_client_used(client uuid) RETURNS boolean
     AS $$
     SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
         OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
-        OR is_client_in_parcel(client, true)
 $$;
 
 -- Name: is_other_object(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -5500,7 +4831,7 @@ CREATE FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version tex
         WHERE c.user_id = is_stored_version.user_id
             AND c.book_id = is_stored_version.book_id
             AND c.version = is_stored_version.version
-    ) OR are_moved_covers_kept(is_stored_version.user_id)
+    )
 $$;
 
 -- Name: is_webhook_queue_full(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -5539,21 +4870,6 @@ CREATE FUNCTION public.keep_as_notes(owner uuid, book uuid, kept text) RETURNS v
     INSERT INTO notes (user_id, id, book_id, comment)
     SELECT owner, gen_random_uuid(), book, substr(kept, 10000 * part + 1, 10000)
     FROM generate_series(0, (char_length(kept) - 1) / 10000) part
-$$;
-
--- Name: keep_client_in_parcel(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.keep_client_in_parcel() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF is_client_in_parcel(OLD.id, false) THEN
-        RAISE EXCEPTION 'the app has access to an account that is being moved: finish or undo the move first'
-            USING ERRCODE = 'BP409';
-    END IF;
-    RETURN OLD;
-END
 $$;
 
 -- Name: last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -5619,8 +4935,6 @@ BEGIN
     IF FOUND
         AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
         AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
-        -- The library exists already.
-        AND NOT public.is_moving_account()
     THEN
         RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
     END IF;
@@ -5745,20 +5059,13 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the identity token was used before' USING ERRCODE = 'BP411';
     END IF;
-    BEGIN
-        INSERT INTO identities (user_id, tenant_id, subject)
-        SELECT u.id, u.tenant_id, app_subject()
-        FROM users u
-        WHERE u.id = owner AND u.tenant_id = app_tenant_id();
-        IF NOT FOUND THEN
-            RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
-        END IF;
-    EXCEPTION
-        -- The other account was moved to another database, not the caller's.
-        WHEN SQLSTATE 'BP421' THEN
-            RAISE EXCEPTION 'This identity belongs to another account. Sign in with it to use that account.'
-                USING ERRCODE = 'BP409';
-    END;
+    INSERT INTO identities (user_id, tenant_id, subject)
+    SELECT u.id, u.tenant_id, app_subject()
+    FROM users u
+    WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
+    END IF;
     PERFORM record_audit_event('IDENTITY_LINKED', app_tenant_id(), owner, NULL, '{}');
     UPDATE users u
     SET is_guest = false
@@ -5978,21 +5285,6 @@ BEGIN
 END
 $$;
 
--- Name: log_catalog_changes(uuid[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.log_catalog_changes(ids uuid[]) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    INSERT INTO catalog_changes AS c (edition_id, changed_in)
-    SELECT DISTINCT i.id, pg_current_xact_id()
-    FROM unnest(ids) AS i (id)
-    ORDER BY i.id
-    ON CONFLICT (edition_id) DO UPDATE
-    SET changed_in = excluded.changed_in
-    WHERE c.changed_in <> excluded.changed_in
-$$;
-
 -- Name: log_changed_progress(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.log_changed_progress() RETURNS trigger
@@ -6120,18 +5412,6 @@ BEGIN
         )
     );
     PERFORM append_changes(app_user_id(), 'UPDATED', 'Book', books_of_reviews);
-END
-$$;
-
--- Name: log_new_sources(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.log_new_sources() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    PERFORM log_catalog_changes(ARRAY(SELECT n.edition_id FROM new_rows n));
-    RETURN NULL;
 END
 $$;
 
@@ -6524,9 +5804,6 @@ CREATE FUNCTION public.mark_versions_removed(user_id uuid, book_ids uuid[], vers
 BEGIN
     -- Waits for the user's running transactions, whose rows the query below then sees. Later ones see its result.
     PERFORM lock_user(mark_versions_removed.user_id);
-    IF are_moved_covers_kept(mark_versions_removed.user_id) THEN
-        RETURN;
-    END IF;
     RETURN QUERY
         WITH unnamed AS MATERIALIZED (
             SELECT given.book_id, given.version
@@ -7418,34 +6695,6 @@ BEGIN
 END
 $$;
 
--- Name: moved_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.moved_tables() RETURNS TABLE(number bigint, name text, key text, written_columns text[])
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT
-        t.number,
-        t.name,
-        CASE t.name WHEN 'users' THEN 'id' ELSE 'user_id' END,
-        CASE t.name
-            WHEN 'books' THEN ARRAY['author', 'author_ids', 'series_id', 'search_text', 'title_card_version']
-            WHEN 'events' THEN ARRAY['id']
-            ELSE '{}'
-        END || ARRAY(
-            SELECT a.attname::text
-            FROM pg_attribute a
-            WHERE a.attrelid = t.name::regclass AND a.attgenerated <> ''
-        )
-    FROM unnest(
-        ARRAY[
-            'users', 'identities', 'sessions', 'apple_grants', 'oauth_grants', 'access_tokens', 'oauth_requests', 'shelves',
-            'books', 'covers', 'shelf_books', 'reviews', 'reads', 'progress_entries', 'reading_days', 'reading_goals',
-            'reading_tombstones', 'notes', 'deleted_books', 'ereader_documents', 'ereader_positions', 'swipes', 'imports',
-            'import_failures', 'removed_covers', 'jobs', 'changes', 'events'
-        ]
-    ) WITH ORDINALITY AS t (name, number)
-$$;
-
 -- Name: moving_covers_of(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.moving_covers_of(guest uuid, covers_max integer) RETURNS TABLE(user_id uuid, book_id uuid, guest_book_id uuid, version text)
@@ -7586,7 +6835,7 @@ CREATE FUNCTION public.oauth_request_of_reader(code text) RETURNS TABLE(id uuid,
         AND r.user_code = code
         AND r.expires_at > now()
         AND r.grant_id IS NULL
-        AND coalesce(coalesce(r.user_id, r.claimed_by) = app_user_id(), true)
+        AND coalesce(r.user_id = app_user_id(), true)
         AND t.oauth
 $$;
 
@@ -7614,7 +6863,6 @@ CREATE FUNCTION public.open_session(session_id uuid, refresh_hash bytea, token_h
 DECLARE
     recent bigint;
 BEGIN
-    PERFORM refuse_moved_user(app_user_id());
     INSERT INTO identity_token_uses (token_hash, expires_at)
     VALUES (open_session.token_hash, token_expires_at)
     ON CONFLICT DO NOTHING;
@@ -7694,147 +6942,6 @@ CREATE FUNCTION public.owned_works_of_series(reader uuid, series uuid) RETURNS T
     GROUP BY o.work
 $$;
 
--- Name: pack_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.pack_account(owner uuid, move uuid) RETURNS bigint
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $_$
-DECLARE
-    tenant uuid;
-    moved record;
-    mark webhook_positions;
-    has_rows boolean;
-    row_count bigint;
-BEGIN
-    PERFORM lock_user(owner);
-    PERFORM lock_webhook_queue(owner);
-    PERFORM
-    FROM users u
-    WHERE u.id = owner
-    FOR UPDATE;
-    UPDATE account_moves m
-    SET state = 'LEAVING', known_hashes = m.known_hashes || account_hashes(owner)
-    FROM users u
-    WHERE m.user_id = owner AND m.move_id = move AND m.state = 'CLOSING' AND u.id = owner
-    RETURNING m.tenant_id INTO tenant;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account % is not closed', owner;
-    END IF;
-    -- A guest may have been merged since the account was closed.
-    PERFORM refuse_moving_covers(owner);
-
-    -- A worker that runs a job of the account loses it, as if it were shutting down.
-    UPDATE jobs j
-    SET state = 'READY',
-        attempts = greatest(0, j.attempts - 1),
-        run_at = now(),
-        worker = NULL,
-        lease_until = NULL
-    WHERE j.user_id = owner AND j.state = 'RUNNING';
-    -- The log does not move, so its entries become events for webhooks now.
-    LOOP
-        SELECT p.* INTO mark
-        FROM webhook_positions p
-        WHERE p.user_id = owner
-        FOR UPDATE;
-        EXIT WHEN NOT FOUND;
-        PERFORM collect_user_events(mark, 1000);
-    END LOOP;
-
-    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
-        PERFORM pack_rows(
-            move, owner, moved.name, moved.written_columns, format('t.%I = $2', moved.key),
-            CASE moved.name WHEN 'events' THEN 't.id' ELSE 'NULL' END, locks => true
-        );
-    END LOOP;
-    SELECT count(*) INTO row_count
-    FROM account_parcels p
-    WHERE p.move_id = move AND p.table_name <> 'changes';
-    INSERT INTO account_parcels (move_id, table_name, number, row)
-    SELECT move, 'last_change', 1, to_jsonb(c)
-    FROM changes c
-    WHERE c.user_id = owner
-    ORDER BY c.seq DESC
-    LIMIT 1;
-
-    PERFORM pack_rows(move, owner, 'tenants', '{}', format('t.id = %L', tenant));
-    PERFORM pack_rows(move, owner, 'identity_providers', '{}', format('t.tenant_id = %L', tenant));
-    PERFORM pack_rows(
-        move, owner, 'oauth_clients', '{}',
-        't.id IN (
-            SELECT (p.row ->> ''client_id'')::uuid
-            FROM account_parcels p
-            WHERE p.move_id = $1 AND p.table_name IN (''oauth_grants'', ''oauth_requests'')
-        )'
-    );
-    PERFORM pack_rows(
-        move, owner, 'editions', uncopied_edition_columns(),
-        't.id IN (
-            SELECT b.edition_id FROM books b WHERE b.user_id = $2
-            UNION
-            SELECT s.edition_id FROM swipes s WHERE s.user_id = $2
-            UNION
-            SELECT (d.book ->> ''edition_id'')::uuid FROM deleted_books d WHERE d.user_id = $2
-        )'
-    );
-    PERFORM pack_rows(
-        move, owner, names.name, '{}',
-        't.edition_id IN (
-            SELECT (p.row ->> ''id'')::uuid FROM account_parcels p WHERE p.move_id = $1 AND p.table_name = ''editions''
-        )'
-    )
-    FROM unnest(ARRAY['edition_sources', 'edition_work_keys']) AS names (name);
-
-    PERFORM set_config('app.moving', 'on', true);
-    DELETE FROM users u
-    WHERE u.id = owner;
-    PERFORM set_config('app.moving', '', true);
-    FOR moved IN
-        SELECT t.name, t.key FROM moved_tables() t
-        UNION ALL
-        SELECT r.name, 'user_id' FROM rebuilt_tables() AS r (name)
-    LOOP
-        EXECUTE format('SELECT EXISTS (SELECT FROM %I t WHERE t.%I = $1)', moved.name, moved.key) INTO has_rows USING owner;
-        IF has_rows THEN
-            RAISE EXCEPTION 'rows of the account are left in the table %', moved.name;
-        END IF;
-    END LOOP;
-    PERFORM record_audit_event(
-        'ACCOUNT_LEFT', tenant, owner, NULL,
-        (
-            SELECT jsonb_build_object('move', move, 'installation', m.other_installation)
-            FROM account_moves m
-            WHERE m.user_id = owner AND m.move_id = move
-        )
-    );
-    RETURN row_count;
-END
-$_$;
-
--- Name: pack_rows(uuid, uuid, text, text[], text, text, boolean); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.pack_rows(move uuid, owner uuid, source text, without text[], condition text, ordering text DEFAULT 'NULL'::text, locks boolean DEFAULT false) RETURNS void
-    LANGUAGE plpgsql
-    AS $_$
-BEGIN
-    EXECUTE format(
-        'INSERT INTO account_parcels (move_id, table_name, number, row)
-        SELECT $1, %1$L, f.last + row_number() OVER (ORDER BY %3$s), to_jsonb(t) - $3
-        FROM (SELECT t.* FROM %1$I t WHERE %2$s %4$s) t
-        CROSS JOIN (
-            SELECT coalesce(max(p.number), 0) AS last FROM account_parcels p WHERE p.move_id = $1 AND p.table_name = %1$L
-        ) f',
-        source, condition, ordering, CASE WHEN locks THEN 'FOR UPDATE' END
-    )
-    USING move, owner, without;
-END
-$_$;
-
 -- Name: page_in_edition(integer, integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.page_in_edition(page integer, page_count integer, other_count integer) RETURNS integer
@@ -7844,24 +6951,6 @@ CREATE FUNCTION public.page_in_edition(page integer, page_count integer, other_c
         WHEN page_count > 0 AND other_count > 0 THEN least(round(page::float8 / page_count * other_count), other_count)::int
         ELSE page
     END
-$$;
-
--- Name: parcel_columns(uuid, text, text[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.parcel_columns(move uuid, of_table text, without text[]) RETURNS text[]
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT ARRAY(
-        SELECT a.attname::text
-        FROM pg_attribute a
-        JOIN (SELECT p.row FROM account_parcels p WHERE p.move_id = move AND p.table_name = of_table LIMIT 1) f
-            ON f.row ? a.attname::text
-        WHERE a.attrelid = of_table::regclass
-            AND a.attnum > 0
-            AND NOT a.attisdropped
-            AND NOT a.attname = ANY(without)
-        ORDER BY a.attnum
-    )
 $$;
 
 -- Name: pending_events(integer); Type: FUNCTION; Schema: public; Owner: -
@@ -7992,27 +7081,6 @@ CREATE FUNCTION public.progress_page_of(page integer, percent double precision, 
         page,
         round(progress_fraction(NULL, percent, seconds, page_count, length_seconds) * page_count)::int
     )
-$$;
-
--- Name: prune_account_parcels(integer, integer); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.prune_account_parcels(days integer, rows_max integer) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    WITH deleted AS (
-        DELETE FROM account_parcels p
-        WHERE (p.move_id, p.table_name, p.number) IN (
-            SELECT o.move_id, o.table_name, o.number
-            FROM account_moves m
-            JOIN account_parcels o ON o.move_id = m.move_id
-            -- An hour later than `return_account` needs them.
-            WHERE m.state = 'LEFT' AND m.ended_at < now() - days * interval '1 day' - interval '1 hour'
-            LIMIT rows_max
-        )
-        RETURNING 1
-    )
-    SELECT count(*) FROM deleted
 $$;
 
 -- Name: prune_audit_events(integer, integer); Type: FUNCTION; Schema: public; Owner: -
@@ -8446,72 +7514,6 @@ CREATE FUNCTION public.reassign_genres() RETURNS bigint
     SELECT count(*) FROM changed
 $$;
 
--- Name: rebuilt_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.rebuilt_tables() RETURNS SETOF text
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT unnest(
-        ARRAY[
-            'books_to_link', 'collected_signals', 'feed_decks', 'moving_covers', 'readers_to_collect', 'webhook_positions'
-        ]
-    )
-$$;
-
--- Name: receive_account(uuid, uuid, uuid, bigint); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.receive_account(owner uuid, move uuid, origin uuid, packed_rows bigint) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    row_count bigint;
-    tenant tenants;
-    is_new_tenant boolean;
-BEGIN
-    PERFORM lock_user(owner);
-    PERFORM check_arriving(owner, move, origin);
-    SELECT count(*) INTO row_count
-    FROM account_parcels p
-    WHERE p.move_id = move;
-    IF row_count <> packed_rows THEN
-        RAISE EXCEPTION 'the parcel has % rows, but its copy has %', packed_rows, row_count USING ERRCODE = 'BP409';
-    END IF;
-    SELECT t.* INTO tenant
-    FROM account_parcels p
-    CROSS JOIN LATERAL jsonb_populate_record(NULL::tenants, p.row) t
-    WHERE p.move_id = move AND p.table_name = 'tenants';
-    PERFORM check_arrival(
-        owner, move, (SELECT m.number FROM account_moves m WHERE m.user_id = owner AND m.move_id = move), tenant.id, tenant.slug,
-        ARRAY(SELECT p.row ->> 'subject' FROM account_parcels p WHERE p.move_id = move AND p.table_name = 'identities')
-    );
-    is_new_tenant := NOT EXISTS (SELECT FROM tenants t WHERE t.id = tenant.id);
-    IF is_new_tenant THEN
-        PERFORM unpack_rows(move, 'tenants', '{}', 'true');
-        PERFORM unpack_rows(move, 'identity_providers', '{}', 'true');
-    END IF;
-    PERFORM unpack_rows(move, 'oauth_clients', '{}', 'true');
-    -- Requests of apps that the account has decided in the other database, but that were not deleted here: see `release_oauth_request`.
-    DELETE FROM oauth_requests r
-    USING account_parcels p
-    WHERE p.move_id = move
-        AND p.table_name = 'oauth_requests'
-        AND r.id = (p.row ->> 'id')::uuid
-        AND r.user_id IS NULL
-        AND r.claimed_by = owner;
-    PERFORM unpack_editions(move, true);
-    row_count := unpack_account(owner, move);
-    PERFORM start_change_log(owner, move);
-    UPDATE account_moves m
-    SET state = 'ARRIVED', ended_at = now()
-    WHERE m.user_id = owner AND m.move_id = move;
-    PERFORM delete_used_parcel(owner, move);
-    PERFORM record_audit_event(
-        'ACCOUNT_ARRIVED', tenant.id, owner, NULL, jsonb_build_object('move', move, 'installation', origin)
-    );
-    RETURN row_count;
-END
-$$;
-
 -- Name: recent_voice(integer, timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.recent_voice(voice integer, at timestamp with time zone) RETURNS numeric
@@ -8685,9 +7687,6 @@ CREATE FUNCTION public.record_identity() RETURNS trigger
     SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     INSERT INTO identities (user_id, tenant_id, subject, created_at)
     VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
     RETURN NULL;
@@ -9003,7 +8002,6 @@ BEGIN
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
     FOR UPDATE;
     IF NOT FOUND THEN
-        PERFORM refuse_moved_user(owner);
         outcome := 'UNKNOWN';
         RETURN;
     END IF;
@@ -9134,200 +8132,13 @@ BEGIN
 END
 $$;
 
--- Name: refuse_credential(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_credential() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF is_moving_account() THEN
-        RETURN NEW;
-    END IF;
-    -- Waits for a transaction that closes the account. The foreign key locks the same row.
-    PERFORM
-    FROM users u
-    WHERE u.id = NEW.user_id
-    FOR KEY SHARE;
-    PERFORM refuse_moved_user(NEW.user_id);
-    RETURN NEW;
-END
-$$;
-
--- Name: account_moves; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.account_moves (
-    move_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    tenant_id uuid,
-    state public.account_move_state NOT NULL,
-    number integer NOT NULL,
-    other_installation uuid NOT NULL,
-    new_url text,
-    known_hashes bytea[] DEFAULT '{}'::bytea[] NOT NULL,
-    started_at timestamp with time zone DEFAULT now() NOT NULL,
-    ended_at timestamp with time zone
-)
-WITH (autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='500');
-
-ALTER TABLE ONLY public.account_moves FORCE ROW LEVEL SECURITY;
-
--- Name: TABLE account_moves; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON TABLE public.account_moves IS 'The moves of accounts to and from other databases. Rows are never deleted.';
-
--- Name: COLUMN account_moves.move_id; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.move_id IS 'The same in both databases.';
-
--- Name: COLUMN account_moves.state; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.state IS 'CLOSING: credentials are packed. LEAVING: all rows are packed. LEFT: the other database has the account. ARRIVING: the account is expected. ARRIVED: the account is here. CANCELLED: the move was undone.';
-
--- Name: COLUMN account_moves.number; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.number IS 'The position among the completed moves of the account, from 1, in both databases. 0 if the move was cancelled before this database knew it.';
-
--- Name: COLUMN account_moves.other_installation; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.other_installation IS 'The value of `installation.id` in the other database.';
-
--- Name: COLUMN account_moves.new_url; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.new_url IS 'The address of the server that has the account now. Null if the operator has given none.';
-
--- Name: COLUMN account_moves.known_hashes; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_moves.known_hashes IS 'Hashes of the identities and credentials of the account, with which requests are refused.';
-
--- Name: refuse_move(public.account_moves); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_move(move public.account_moves) RETURNS void
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    IF move.state IN ('CLOSING', 'LEAVING') THEN
-        RAISE EXCEPTION 'the account is being moved to another database' USING ERRCODE = 'BP503';
-    ELSIF move.state = 'ARRIVING' THEN
-        RAISE EXCEPTION 'the account is being moved to this database' USING ERRCODE = 'BP503';
-    ELSIF move.state = 'LEFT' THEN
-        RAISE EXCEPTION 'the account was moved to another database'
-            USING ERRCODE = 'BP421', DETAIL = concat_ws(' ', move.move_id, move.new_url);
-    END IF;
-END
-$$;
-
--- Name: refuse_moved_account(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moved_account() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF NOT is_moving_account() THEN
-        PERFORM refuse_moved_user(NEW.id);
-    END IF;
-    RETURN NEW;
-END
-$$;
-
--- Name: refuse_moved_hash(bytea); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moved_hash(given_hash bytea) RETURNS void
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-DECLARE
-    newest account_moves;
-BEGIN
-    SELECT m.* INTO newest
-    FROM account_moves m
-    WHERE m.known_hashes @> ARRAY[given_hash]
-    ORDER BY m.state = 'LEFT', m.ended_at DESC
-    LIMIT 1;
-    PERFORM refuse_move(newest);
-END
-$$;
-
--- Name: refuse_moved_identity(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moved_identity() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    IF NOT is_moving_account() THEN
-        PERFORM refuse_moved_hash(identity_hash(NEW.tenant_id, NEW.subject));
-    END IF;
-    RETURN NEW;
-END
-$$;
-
--- Name: refuse_moved_tokens(uuid[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moved_tokens(ids uuid[]) RETURNS void
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    PERFORM refuse_moved_user(m.user_id)
-    FROM account_moves m
-    JOIN account_parcels p ON p.move_id = m.move_id AND p.table_name = 'access_tokens'
-    WHERE (p.row ->> 'id')::uuid = ANY(ids);
-END
-$$;
-
--- Name: refuse_moved_user(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moved_user(owner uuid) RETURNS void
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-DECLARE
-    newest account_moves;
-BEGIN
-    SELECT m.* INTO newest
-    FROM account_moves m
-    WHERE m.user_id = owner AND m.state IN ('CLOSING', 'LEAVING', 'LEFT', 'ARRIVED')
-    ORDER BY m.number DESC
-    LIMIT 1;
-    PERFORM refuse_move(newest);
-END
-$$;
-
--- Name: refuse_moving_covers(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_moving_covers(owner uuid) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    IF EXISTS (SELECT FROM moving_covers c WHERE c.user_id = owner) THEN
-        RAISE EXCEPTION 'the covers of a merged guest are being copied: try again in a minute' USING ERRCODE = 'BP409';
-    END IF;
-END
-$$;
-
 -- Name: refuse_session(); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.refuse_session() RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    PERFORM refuse_moved_user(app_user_id());
     RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
-END
-$$;
-
--- Name: refuse_tenant_of_move(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.refuse_tenant_of_move(tenant uuid) RETURNS void
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    IF EXISTS (
-        SELECT FROM account_moves m WHERE m.tenant_id = tenant AND m.state IN ('CLOSING', 'LEAVING', 'ARRIVING')
-    ) THEN
-        RAISE EXCEPTION 'an account of the tenant is being moved: finish or undo the move first' USING ERRCODE = 'BP409';
-    END IF;
 END
 $$;
 
@@ -9429,39 +8240,6 @@ CREATE FUNCTION public.release_jobs(ids uuid[], fences integer[]) RETURNS void
     FROM unnest(ids, fences) AS held (id, fence)
     WHERE j.id = held.id AND j.fence = held.fence AND j.state = 'RUNNING';
     SELECT pg_notify('jobs', '')
-$$;
-
--- Name: release_moved_identity(uuid[]); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.release_moved_identity(installations uuid[]) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    SELECT lock_identity();
-    UPDATE account_moves m
-    SET known_hashes = array_remove(m.known_hashes, identity_hash(app_tenant_id(), app_subject()))
-    WHERE m.state = 'LEFT'
-        AND m.other_installation = ANY(installations)
-        AND NOT EXISTS (SELECT FROM account_parcels p WHERE p.move_id = m.move_id)
-        AND m.known_hashes @> ARRAY[identity_hash(app_tenant_id(), app_subject())]
-$$;
-
--- Name: release_oauth_request(uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.release_oauth_request(request uuid) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-    DELETE FROM oauth_requests r
-    WHERE r.id = request AND r.user_id IS NULL AND r.claimed_by = app_user_id()
-$$;
-
--- Name: remaining_tables(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.remaining_tables() RETURNS SETOF text
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT unnest(ARRAY['account_moves', 'webhook_deliveries'])
 $$;
 
 -- Name: renew_jobs(uuid[], integer[], integer); Type: FUNCTION; Schema: public; Owner: -
@@ -9731,68 +8509,15 @@ BEGIN
 END
 $$;
 
--- Name: return_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.return_account(owner uuid, move uuid) RETURNS void
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $$
-DECLARE
-    kept account_moves;
-BEGIN
-    PERFORM lock_user(owner);
-    SELECT m.* INTO kept
-    FROM account_moves m
-    WHERE m.user_id = owner AND m.move_id = move AND m.state IN ('CLOSING', 'LEAVING', 'LEFT')
-    FOR UPDATE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'the account % is not leaving', owner USING ERRCODE = 'BP409';
-    ELSIF kept.state = 'LEFT' AND kept.ended_at < now() - interval '1 day' THEN
-        RAISE EXCEPTION
-            'the account % has left more than a day ago, so its rows were deleted: if no database has it, run the command with --forget', owner
-            USING ERRCODE = 'BP409';
-    ELSIF EXISTS (
-        SELECT FROM account_moves m WHERE m.user_id = owner AND m.state IN ('LEFT', 'ARRIVED') AND m.number > kept.number
-    ) THEN
-        RAISE EXCEPTION 'the account % has come back since the move', owner USING ERRCODE = 'BP409';
-    END IF;
-    UPDATE account_moves m
-    SET state = 'CANCELLED', ended_at = now()
-    WHERE m.user_id = owner AND m.move_id = move;
-    IF kept.state <> 'CLOSING' THEN
-        PERFORM unpack_editions(move, false);
-        PERFORM unpack_account(owner, move);
-        PERFORM record_audit_event('ACCOUNT_RETURNED', u.tenant_id, owner, NULL, jsonb_build_object('move', move))
-        FROM users u
-        WHERE u.id = owner;
-    ELSE
-        PERFORM drop_grants_without_client(move);
-        PERFORM set_config('app.moving', 'on', true);
-        PERFORM unpack_rows(move, c.name, '{}', 'true') FROM credential_tables() AS c (name);
-        PERFORM set_config('app.moving', '', true);
-    END IF;
-    PERFORM delete_used_parcel(owner, move);
-END
-$$;
-
 -- Name: revoke_oauth_token(uuid, bytea); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.revoke_oauth_token(client uuid, given_hash bytea) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-BEGIN
     DELETE FROM access_tokens t
     USING oauth_grants g
-    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client;
-    IF NOT FOUND THEN
-        PERFORM refuse_moved_hash(given_hash);
-    END IF;
-END
+    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client
 $$;
 
 -- Name: rows_with(jsonb, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -9984,7 +8709,6 @@ BEGIN
     SELECT array_agg(DISTINCT edition_id) INTO changed
     FROM saved;
     IF changed IS NOT NULL THEN
-        PERFORM log_catalog_changes(changed);
         PERFORM match_works(changed);
     END IF;
 END
@@ -11018,18 +9742,6 @@ BEGIN
 END
 $$;
 
--- Name: start_change_log(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.start_change_log(owner uuid, move uuid) RETURNS void
-    LANGUAGE sql
-    AS $$
-    INSERT INTO changes (user_id, seq, kind, typename, id, at)
-    SELECT owner, c.seq + 1000, c.kind, c.typename, c.id, clock_timestamp()
-    FROM account_parcels p
-    CROSS JOIN LATERAL jsonb_populate_record(NULL::changes, p.row) c
-    WHERE p.move_id = move AND p.table_name = 'last_change'
-$$;
-
 -- Name: start_oauth_request(uuid, uuid, uuid, text, public.access_scope[], integer, text, text, text, bytea, bytea); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) RETURNS boolean
@@ -11427,21 +10139,6 @@ BEGIN
 END
 $_$;
 
--- Name: uncopied_edition_columns(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.uncopied_edition_columns() RETURNS text[]
-    LANGUAGE sql STABLE
-    AS $$
-    SELECT ARRAY[
-            'number', 'cover_version', 'cover_width', 'cover_height', 'cover_dominant_color', 'cover_blur_hash', 'cover_due_at',
-            'cover_failures'
-        ] || ARRAY(
-            SELECT a.attname::text
-            FROM pg_attribute a
-            WHERE a.attrelid = 'editions'::regclass AND a.attgenerated <> ''
-        )
-$$;
-
 -- Name: undo_swipe(uuid, uuid, timestamp with time zone, boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.undo_swipe(reader uuid, card uuid, at timestamp with time zone, fetches_covers boolean) RETURNS TABLE(book_id uuid, title text, author text, genre text)
@@ -11620,239 +10317,6 @@ BEGIN
     END IF;
 END
 $$;
-
--- Name: unpack_account(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unpack_account(owner uuid, move uuid) RETURNS bigint
-    LANGUAGE plpgsql
-    SET "TimeZone" TO 'UTC'
-    SET "DateStyle" TO 'ISO'
-    SET "IntervalStyle" TO 'postgres'
-    SET extra_float_digits TO '1'
-    SET bytea_output TO 'hex'
-    AS $_$
-DECLARE
-    moved record;
-    columns text[];
-    uncompared text[];
-    removed_column text;
-    difference jsonb;
-    row_count bigint;
-BEGIN
-    PERFORM drop_grants_without_client(move);
-    PERFORM set_config('app.moving', 'on', true), set_config('app.bulk', 'on', true);
-    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
-        -- Triggers of earlier tables have added rows.
-        EXECUTE format('DELETE FROM %I t WHERE t.%I = $1', moved.name, moved.key) USING owner;
-        PERFORM unpack_rows(move, moved.name, moved.written_columns, 'true');
-    END LOOP;
-    -- Triggers have added it, but the source has collected all events.
-    DELETE FROM webhook_positions p
-    WHERE p.user_id = owner;
-    FOR moved IN SELECT * FROM moved_tables() t ORDER BY t.number LOOP
-        columns := parcel_columns(move, moved.name, moved.written_columns);
-        uncompared := ARRAY(
-            SELECT a.attname::text
-            FROM pg_attribute a
-            WHERE a.attrelid = moved.name::regclass AND a.attnum > 0 AND NOT a.attname = ANY(columns)
-        );
-        SELECT k.name INTO removed_column
-        FROM (SELECT p.row FROM account_parcels p WHERE p.move_id = move AND p.table_name = moved.name LIMIT 1) f
-        CROSS JOIN jsonb_object_keys(f.row) AS k (name)
-        WHERE NOT k.name = ANY(columns || moved.written_columns)
-        LIMIT 1;
-        IF FOUND THEN
-            RAISE EXCEPTION 'the table % lacks the column % of the parcel: restore the schema that it had', moved.name, removed_column;
-        END IF;
-        EXECUTE format(
-            'WITH stored AS MATERIALIZED (
-                SELECT to_jsonb(t) - $3 AS row FROM %1$I t WHERE t.%2$I = $1
-            ), packed AS MATERIALIZED (
-                SELECT p.row - $3 AS row FROM account_parcels p WHERE p.move_id = $2 AND p.table_name = %1$L
-            )
-            (SELECT s.row FROM stored s EXCEPT ALL SELECT p.row FROM packed p)
-            UNION ALL
-            (SELECT p.row FROM packed p EXCEPT ALL SELECT s.row FROM stored s)
-            LIMIT 1',
-            moved.name, moved.key
-        )
-        INTO difference
-        USING owner, move, uncompared;
-        IF difference IS NOT NULL THEN
-            RAISE EXCEPTION 'a row of the table % cannot be copied without a change', moved.name
-                USING DETAIL = (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(difference) AS k);
-        END IF;
-    END LOOP;
-    PERFORM set_config('app.moving', '', true), set_config('app.bulk', '', true);
-    IF NOT EXISTS (SELECT FROM users u WHERE u.id = owner) THEN
-        RAISE EXCEPTION 'the parcel contains no account';
-    END IF;
-    INSERT INTO readers_to_collect (user_id)
-    VALUES (owner)
-    ON CONFLICT DO NOTHING;
-    INSERT INTO books_to_link (user_id, book_id)
-    SELECT b.user_id, b.id
-    FROM books b
-    WHERE b.user_id = owner AND b.edition_id IS NULL
-    ON CONFLICT DO NOTHING;
-    IF FOUND THEN
-        PERFORM enqueue_link_job();
-    END IF;
-    SELECT count(*) INTO row_count
-    FROM account_parcels p
-    WHERE p.move_id = move AND p.table_name IN (SELECT t.name FROM moved_tables() t WHERE t.name <> 'changes');
-    RETURN row_count;
-END
-$_$;
-
--- Name: unpack_editions(uuid, boolean); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unpack_editions(move uuid, adds boolean) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    WITH given AS MATERIALIZED (
-        SELECT p.number, (p.row ->> 'id')::uuid AS id, p.row ->> 'isbn13' AS isbn13
-        FROM account_parcels p
-        WHERE p.move_id = move AND p.table_name = 'editions'
-    ), given_sources AS MATERIALIZED (
-        SELECT (p.row ->> 'edition_id')::uuid AS edition_id, p.row ->> 'source' AS source, p.row ->> 'key' AS key
-        FROM account_parcels p
-        WHERE p.move_id = move AND p.table_name = 'edition_sources'
-    ), found_by_source AS MATERIALIZED (
-        SELECT DISTINCT ON (g.id) g.id, e.id AS found_id
-        FROM given g
-        JOIN given_sources s ON s.edition_id = g.id
-        JOIN edition_sources k ON k.source = s.source AND k.key = s.key
-        JOIN editions e ON e.id = k.edition_id
-        WHERE e.isbn13 IS NULL OR g.isbn13 IS NULL
-        ORDER BY g.id, k.source
-    ), found AS MATERIALIZED (
-        SELECT
-            g.number,
-            coalesce(
-                (SELECT e.id FROM editions e WHERE e.id = g.id),
-                (SELECT r.survivor_id FROM removed_editions r JOIN editions e ON e.id = r.survivor_id WHERE r.id = g.id),
-                (SELECT e.id FROM editions e WHERE e.isbn13 = g.isbn13),
-                f.found_id
-            ) AS found_id
-        FROM given g
-        LEFT JOIN found_by_source f ON f.id = g.id
-    )
-    UPDATE account_parcels p
-    SET row = p.row || jsonb_build_object('found_id', coalesce(f.found_id, CASE WHEN adds THEN (p.row ->> 'id')::uuid END))
-    FROM found f
-    WHERE p.move_id = move AND p.table_name = 'editions' AND p.number = f.number;
-
-    IF adds THEN
-        WITH found AS MATERIALIZED (
-            SELECT p.row ->> 'id' AS id
-            FROM account_parcels p
-            JOIN editions e ON e.id = (p.row ->> 'found_id')::uuid
-            WHERE p.move_id = move AND p.table_name = 'editions'
-        )
-        DELETE FROM account_parcels p
-        USING found f
-        WHERE p.move_id = move
-            AND p.table_name IN ('edition_sources', 'edition_work_keys')
-            AND p.row ->> 'edition_id' = f.id;
-        PERFORM unpack_rows(
-            move, 'editions', uncopied_edition_columns(),
-            'p.row ->> ''found_id'' = p.row ->> ''id'' AND NOT EXISTS (SELECT FROM editions e WHERE e.id = t.id)'
-        );
-        PERFORM unpack_rows(move, 'edition_sources', '{}', 'true');
-        PERFORM save_work_keys(
-            array_agg((p.row ->> 'edition_id')::uuid), array_agg(p.row ->> 'source'), array_agg(p.row ->> 'key')
-        )
-        FROM account_parcels p
-        WHERE p.move_id = move AND p.table_name = 'edition_work_keys'
-        HAVING count(*) > 0;
-    END IF;
-
-    -- Two editions can be one in this catalog, but a library has it once, and the feed one swipe: the latest.
-    WITH mapped AS MATERIALIZED (
-        SELECT
-            p.number,
-            f.found_id,
-            row_number() OVER (
-                PARTITION BY f.found_id
-                ORDER BY (p.row ->> 'undone_at') IS NOT NULL, (p.row ->> 'swiped_at')::timestamptz DESC, p.number
-            ) AS index
-        FROM account_parcels p
-        JOIN found_editions(move) f ON f.id = p.row ->> 'edition_id'
-        WHERE p.move_id = move AND p.table_name = 'swipes'
-    ), removed AS (
-        DELETE FROM account_parcels p
-        USING mapped m
-        WHERE p.move_id = move AND p.table_name = 'swipes' AND p.number = m.number AND (m.found_id IS NULL OR m.index > 1)
-    )
-    UPDATE account_parcels p
-    SET row = p.row || jsonb_build_object('edition_id', m.found_id)
-    FROM mapped m
-    WHERE p.move_id = move
-        AND p.table_name = 'swipes'
-        AND p.number = m.number
-        AND m.index = 1
-        AND p.row ->> 'edition_id' <> m.found_id;
-    WITH mapped AS MATERIALIZED (
-        SELECT
-            p.number,
-            CASE
-                WHEN row_number() OVER (
-                    PARTITION BY f.found_id ORDER BY f.found_id <> f.id, p.row ->> 'added_at', p.number
-                ) = 1 THEN f.found_id
-            END AS edition_id
-        FROM account_parcels p
-        JOIN found_editions(move) f ON f.id = p.row ->> 'edition_id'
-        WHERE p.move_id = move AND p.table_name = 'books'
-    )
-    UPDATE account_parcels p
-    SET row = p.row || jsonb_build_object('edition_id', m.edition_id)
-    FROM mapped m
-    WHERE p.move_id = move
-        AND p.table_name = 'books'
-        AND p.number = m.number
-        AND p.row ->> 'edition_id' IS DISTINCT FROM m.edition_id;
-    -- `restore_book` accepts an edition that does not exist any more.
-    UPDATE account_parcels p
-    SET row = jsonb_set(p.row, '{book,edition_id}', to_jsonb(f.found_id))
-    FROM found_editions(move) f
-    WHERE p.move_id = move
-        AND p.table_name = 'deleted_books'
-        AND p.row #>> '{book,edition_id}' = f.id
-        AND f.found_id <> f.id;
-END
-$$;
-
--- Name: unpack_rows(uuid, text, text[], text); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.unpack_rows(move uuid, target text, without text[], condition text) RETURNS void
-    LANGUAGE plpgsql
-    AS $_$
-DECLARE
-    columns text;
-    values text;
-BEGIN
-    SELECT string_agg(quote_ident(c.name), ', '), string_agg('t.' || quote_ident(c.name), ', ')
-    INTO columns, values
-    FROM unnest(parcel_columns(move, target, without)) AS c (name);
-    IF columns IS NULL THEN
-        RETURN;
-    END IF;
-    EXECUTE format(
-        'INSERT INTO %1$I (%2$s)
-        OVERRIDING SYSTEM VALUE
-        SELECT %3$s
-        FROM account_parcels p
-        CROSS JOIN LATERAL jsonb_populate_record(NULL::%1$I, p.row) t
-        WHERE p.move_id = $1 AND p.table_name = %1$L AND (%4$s)
-        ORDER BY p.number
-        ON CONFLICT DO NOTHING',
-        target, columns, values, condition
-    )
-    USING move;
-END
-$_$;
 
 -- Name: unused_id(uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
 
@@ -12151,30 +10615,6 @@ COMMENT ON COLUMN public.access_tokens.documents IS 'The SHA-256 hashes of the t
 -- Name: COLUMN access_tokens.grant_id; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.access_tokens.grant_id IS 'The grant of the app (`oauth_grants`). Null for a personal access token.';
-
--- Name: account_parcels; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.account_parcels (
-    move_id uuid NOT NULL,
-    table_name text NOT NULL COLLATE pg_catalog."C",
-    number bigint NOT NULL,
-    "row" jsonb NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
-
-ALTER TABLE ONLY public.account_parcels FORCE ROW LEVEL SECURITY;
-
--- Name: TABLE account_parcels; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON TABLE public.account_parcels IS 'The rows of accounts that are being moved.';
-
--- Name: COLUMN account_parcels.table_name; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_parcels.table_name IS 'The table of the row.';
-
--- Name: COLUMN account_parcels.number; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.account_parcels.number IS 'The order of the rows of a table.';
 
 -- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
 
@@ -12501,22 +10941,6 @@ ALTER TABLE ONLY public.books_to_link FORCE ROW LEVEL SECURITY;
 -- Name: TABLE books_to_link; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON TABLE public.books_to_link IS 'Books that may match an edition of the catalog now, until a job has looked at them.';
-
--- Name: catalog_changes; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.catalog_changes (
-    edition_id uuid NOT NULL,
-    changed_in xid8 NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
-
--- Name: TABLE catalog_changes; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON TABLE public.catalog_changes IS 'The last change of each edition, from which other databases of the same servers copy the catalog.';
-
--- Name: COLUMN catalog_changes.changed_in; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.catalog_changes.changed_in IS 'The transaction of the change, in the numbering of this cluster.';
 
 -- Name: changes; Type: TABLE; Schema: public; Owner: -
 
@@ -14881,16 +13305,6 @@ COMMENT ON COLUMN public.work_signals.learned_changes IS 'The value of `changes`
 ALTER TABLE ONLY public.access_tokens
     ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (user_id, id);
 
--- Name: account_moves account_moves_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.account_moves
-    ADD CONSTRAINT account_moves_pkey PRIMARY KEY (move_id);
-
--- Name: account_parcels account_parcels_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.account_parcels
-    ADD CONSTRAINT account_parcels_pkey PRIMARY KEY (move_id, table_name, number);
-
 -- Name: account_tombstones account_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.account_tombstones
@@ -14935,11 +13349,6 @@ ALTER TABLE ONLY public.books
 
 ALTER TABLE ONLY public.books_to_link
     ADD CONSTRAINT books_to_link_pkey PRIMARY KEY (user_id, book_id);
-
--- Name: catalog_changes catalog_changes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.catalog_changes
-    ADD CONSTRAINT catalog_changes_pkey PRIMARY KEY (edition_id);
 
 -- Name: changes changes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -15342,22 +13751,6 @@ CREATE INDEX access_tokens_kosync_hash ON public.access_tokens USING btree (kosy
 
 CREATE INDEX access_tokens_token_hash ON public.access_tokens USING btree (token_hash);
 
--- Name: account_moves_hashes; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX account_moves_hashes ON public.account_moves USING gin (known_hashes);
-
--- Name: account_moves_left; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX account_moves_left ON public.account_moves USING btree (ended_at) WHERE (state = 'LEFT'::public.account_move_state);
-
--- Name: account_moves_unfinished; Type: INDEX; Schema: public; Owner: -
-
-CREATE UNIQUE INDEX account_moves_unfinished ON public.account_moves USING btree (user_id) WHERE (state = ANY (ARRAY['CLOSING'::public.account_move_state, 'LEAVING'::public.account_move_state, 'ARRIVING'::public.account_move_state]));
-
--- Name: account_moves_users; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX account_moves_users ON public.account_moves USING btree (user_id);
-
 -- Name: account_tombstones_session; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX account_tombstones_session ON public.account_tombstones USING btree (deleted_at) WHERE (session_hash IS NOT NULL);
@@ -15409,10 +13802,6 @@ CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (ed
 -- Name: books_series_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) INCLUDE (added_at) WHERE (series_id IS NOT NULL);
-
--- Name: catalog_changes_changed_in; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX catalog_changes_changed_in ON public.catalog_changes USING btree (changed_in, edition_id);
 
 -- Name: changes_at; Type: INDEX; Schema: public; Owner: -
 
@@ -15786,10 +14175,6 @@ CREATE TRIGGER count_insert AFTER INSERT ON public.moving_covers REFERENCING NEW
 
 CREATE TRIGGER delete_changes AFTER DELETE ON public.users FOR EACH ROW EXECUTE FUNCTION public.delete_changes();
 
--- Name: tenants delete_moves_of_tenant; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER delete_moves_of_tenant BEFORE DELETE ON public.tenants FOR EACH ROW EXECUTE FUNCTION public.delete_moves_of_tenant();
-
 -- Name: editions index_changed_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER index_changed_editions AFTER UPDATE ON public.editions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_changed_editions();
@@ -15801,10 +14186,6 @@ CREATE TRIGGER index_deleted_editions AFTER DELETE ON public.editions REFERENCIN
 -- Name: editions index_new_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_new_editions();
-
--- Name: oauth_clients keep_client_in_parcel; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER keep_client_in_parcel BEFORE DELETE ON public.oauth_clients FOR EACH ROW EXECUTE FUNCTION public.keep_client_in_parcel();
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -15853,10 +14234,6 @@ CREATE TRIGGER log_insert AFTER INSERT ON public.progress_entries REFERENCING NE
 -- Name: shelf_books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved_rows FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_shelf_books();
-
--- Name: edition_sources log_new_sources; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_new_sources AFTER INSERT ON public.edition_sources REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_new_sources();
 
 -- Name: progress_entries log_update; Type: TRIGGER; Schema: public; Owner: -
 
@@ -15909,26 +14286,6 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OL
 -- Name: users recount_reading_days; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
-
--- Name: access_tokens refuse_credential; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER refuse_credential BEFORE INSERT ON public.access_tokens FOR EACH ROW EXECUTE FUNCTION public.refuse_credential();
-
--- Name: oauth_grants refuse_credential; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER refuse_credential BEFORE INSERT ON public.oauth_grants FOR EACH ROW EXECUTE FUNCTION public.refuse_credential();
-
--- Name: sessions refuse_credential; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER refuse_credential BEFORE INSERT ON public.sessions FOR EACH ROW EXECUTE FUNCTION public.refuse_credential();
-
--- Name: users refuse_moved_account; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER refuse_moved_account BEFORE INSERT ON public.users FOR EACH ROW EXECUTE FUNCTION public.refuse_moved_account();
-
--- Name: identities refuse_moved_identity; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER refuse_moved_identity BEFORE INSERT ON public.identities FOR EACH ROW EXECUTE FUNCTION public.refuse_moved_identity();
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
@@ -16231,25 +14588,9 @@ ALTER TABLE ONLY public.work_decision_editions
 
 ALTER TABLE public.access_tokens ENABLE ROW LEVEL SECURITY;
 
--- Name: account_moves; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.account_moves ENABLE ROW LEVEL SECURITY;
-
--- Name: account_parcels; Type: ROW SECURITY; Schema: public; Owner: -
-
-ALTER TABLE public.account_parcels ENABLE ROW LEVEL SECURITY;
-
 -- Name: access_tokens administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.access_tokens TO bookplate_owner USING (true) WITH CHECK (true);
-
--- Name: account_moves administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.account_moves TO bookplate_owner USING (true) WITH CHECK (true);
-
--- Name: account_parcels administration; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY administration ON public.account_parcels TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: apple_grants administration; Type: POLICY; Schema: public; Owner: -
 
@@ -16743,10 +15084,6 @@ ALTER TABLE public.webhooks ENABLE ROW LEVEL SECURITY;
 
 GRANT USAGE ON SCHEMA public TO bookplate_app;
 
--- Name: FUNCTION account_hashes(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.account_hashes(owner uuid) FROM PUBLIC;
-
 -- Name: FUNCTION add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) FROM PUBLIC;
@@ -16761,11 +15098,6 @@ REVOKE ALL ON FUNCTION public.add_work_signals(numbers bigint[], counts integer[
 REVOKE ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) TO bookplate_app;
 
--- Name: FUNCTION adopt_oauth_request(claimed jsonb, client jsonb); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.adopt_oauth_request(claimed jsonb, client jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.adopt_oauth_request(claimed jsonb, client jsonb) TO bookplate_app;
-
 -- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid, old_xmin xid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kind, typename text, object uuid, old_xmin xid) FROM PUBLIC;
@@ -16773,10 +15105,6 @@ REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kin
 -- Name: FUNCTION append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
-
--- Name: FUNCTION are_moved_covers_kept(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.are_moved_covers_kept(owner uuid) FROM PUBLIC;
 
 -- Name: FUNCTION audit_credential(); Type: ACL; Schema: public; Owner: -
 
@@ -16809,41 +15137,15 @@ GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean
 REVOKE ALL ON FUNCTION public.begin_object_write(version text, seconds integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.begin_object_write(version text, seconds integer) TO bookplate_app;
 
--- Name: FUNCTION begin_parcel_copy(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.begin_parcel_copy(owner uuid, move uuid, origin uuid) FROM PUBLIC;
-
--- Name: FUNCTION cancel_arrival(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.cancel_arrival(owner uuid, move uuid, origin uuid) FROM PUBLIC;
-
 -- Name: FUNCTION cancel_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.cancel_oauth_request(request uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.cancel_oauth_request(request uuid) TO bookplate_app;
 
--- Name: FUNCTION catalog_copy_position(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.catalog_copy_position() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.catalog_copy_position() TO bookplate_app;
-
 -- Name: FUNCTION chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.chain_audit_events(events_max integer, OUT added integer, OUT last_position bigint, OUT last_hash bytea) TO bookplate_app;
-
--- Name: FUNCTION changed_editions(after xid8, after_id uuid, editions_max integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.changed_editions(after xid8, after_id uuid, editions_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.changed_editions(after xid8, after_id uuid, editions_max integer) TO bookplate_app;
-
--- Name: FUNCTION check_arrival(owner uuid, move uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.check_arrival(owner uuid, move uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]) FROM PUBLIC;
-
--- Name: FUNCTION check_arriving(owner uuid, move uuid, origin uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.check_arriving(owner uuid, move uuid, origin uuid) FROM PUBLIC;
 
 -- Name: FUNCTION claim_edition_without_cover(isbn13 text); Type: ACL; Schema: public; Owner: -
 
@@ -16860,19 +15162,10 @@ GRANT ALL ON FUNCTION public.claim_editions_without_cover(count integer) TO book
 REVOKE ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) TO bookplate_app;
 
--- Name: FUNCTION claim_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.claim_oauth_request(request uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.claim_oauth_request(request uuid) TO bookplate_app;
-
 -- Name: FUNCTION clear_tombstone_sessions(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
-
--- Name: FUNCTION close_account(owner uuid, move uuid, destination uuid, move_number integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.close_account(owner uuid, move uuid, destination uuid, move_number integer) FROM PUBLIC;
 
 -- Name: FUNCTION collect_signals(readers_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -16899,15 +15192,6 @@ REVOKE ALL ON FUNCTION public.collect_user_events(mark public.webhook_positions,
 
 REVOKE ALL ON FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) TO bookplate_app;
-
--- Name: FUNCTION copy_editions(records jsonb[], new_position text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.copy_editions(records jsonb[], new_position text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.copy_editions(records jsonb[], new_position text) TO bookplate_app;
-
--- Name: FUNCTION count_account(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.count_account(owner uuid) FROM PUBLIC;
 
 -- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
 
@@ -16949,10 +15233,6 @@ REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, times timestamp wit
 REVOKE ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) TO bookplate_app;
 
--- Name: FUNCTION credential_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.credential_tables() FROM PUBLIC;
-
 -- Name: FUNCTION decide_oauth_request(request uuid, allowed public.access_scope[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.decide_oauth_request(request uuid, allowed public.access_scope[]) FROM PUBLIC;
@@ -16976,10 +15256,6 @@ REVOKE ALL ON FUNCTION public.delete_changes() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.delete_expired_object_writes() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.delete_expired_object_writes() TO bookplate_app;
 
--- Name: FUNCTION delete_moves_of_tenant(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.delete_moves_of_tenant() FROM PUBLIC;
-
 -- Name: FUNCTION delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) FROM PUBLIC;
@@ -16990,27 +15266,15 @@ GRANT ALL ON FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uui
 REVOKE ALL ON FUNCTION public.delete_sweep_checkpoint() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.delete_sweep_checkpoint() TO bookplate_app;
 
--- Name: FUNCTION delete_used_parcel(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.delete_used_parcel(owner uuid, move uuid) FROM PUBLIC;
-
 -- Name: FUNCTION deleted_account(user_id uuid, session_id uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) TO bookplate_app;
 
--- Name: FUNCTION drop_grants_without_client(move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.drop_grants_without_client(move uuid) FROM PUBLIC;
-
 -- Name: FUNCTION due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer) TO bookplate_app;
-
--- Name: FUNCTION end_move_of_deleted_user(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.end_move_of_deleted_user(owner uuid) FROM PUBLIC;
 
 -- Name: FUNCTION end_oauth_grant(client uuid, owner uuid, of_grant uuid); Type: ACL; Schema: public; Owner: -
 
@@ -17068,10 +15332,6 @@ GRANT ALL ON FUNCTION public.enqueue_webhooks(kind text, attempts_max integer) T
 REVOKE ALL ON FUNCTION public.exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.exchange_oauth_code(client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid, new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, grant_days integer, OUT outcome text, OUT user_id uuid, OUT scopes text[]) TO bookplate_app;
 
--- Name: FUNCTION expect_account(owner uuid, move uuid, origin uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.expect_account(owner uuid, move uuid, origin uuid, move_number integer, tenant uuid, tenant_slug text, subjects text[]) FROM PUBLIC;
-
 -- Name: FUNCTION expired_removed_covers(count integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.expired_removed_covers(count integer) FROM PUBLIC;
@@ -17086,10 +15346,6 @@ GRANT ALL ON FUNCTION public.fail_job(id uuid, fence integer, message text, dela
 
 REVOKE ALL ON FUNCTION public.find_access_token(given_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.find_access_token(given_hash bytea) TO bookplate_app;
-
--- Name: FUNCTION find_local_editions(records jsonb[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.find_local_editions(records jsonb[]) FROM PUBLIC;
 
 -- Name: FUNCTION find_readers_to_collect(is_everyone boolean); Type: ACL; Schema: public; Owner: -
 
@@ -17106,31 +15362,10 @@ GRANT ALL ON FUNCTION public.finish_job(id uuid, fence integer) TO bookplate_app
 REVOKE ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) TO bookplate_app;
 
--- Name: FUNCTION finish_leaving(owner uuid, move uuid, given_url text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.finish_leaving(owner uuid, move uuid, given_url text) FROM PUBLIC;
-
 -- Name: FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) TO bookplate_app;
-
--- Name: FUNCTION forget_lost_account(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.forget_lost_account(owner uuid) FROM PUBLIC;
-
--- Name: FUNCTION forget_moves(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.forget_moves(owner uuid) FROM PUBLIC;
-
--- Name: FUNCTION found_editions(move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.found_editions(move uuid) FROM PUBLIC;
-
--- Name: FUNCTION has_arrived(move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.has_arrived(move uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.has_arrived(move uuid) TO bookplate_app;
 
 -- Name: FUNCTION import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer); Type: ACL; Schema: public; Owner: -
 
@@ -17153,22 +15388,10 @@ REVOKE ALL ON FUNCTION public.index_deleted_editions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.index_new_editions() FROM PUBLIC;
 
--- Name: FUNCTION is_client_in_parcel(client uuid, counts_left boolean); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.is_client_in_parcel(client uuid, counts_left boolean) FROM PUBLIC;
-
--- Name: FUNCTION is_leaving_account(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.is_leaving_account(owner uuid) FROM PUBLIC;
-
 -- Name: FUNCTION is_stored_version(user_id uuid, book_id uuid, version text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) TO bookplate_app;
-
--- Name: FUNCTION keep_client_in_parcel(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.keep_client_in_parcel() FROM PUBLIC;
 
 -- Name: FUNCTION library_positions(users uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -17205,10 +15428,6 @@ REVOKE ALL ON FUNCTION public.log_added_progress() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 
--- Name: FUNCTION log_catalog_changes(ids uuid[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.log_catalog_changes(ids uuid[]) FROM PUBLIC;
-
 -- Name: FUNCTION log_changed_progress(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_changed_progress() FROM PUBLIC;
@@ -17229,10 +15448,6 @@ REVOKE ALL ON FUNCTION public.log_deleted_progress() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) TO bookplate_app;
-
--- Name: FUNCTION log_new_sources(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.log_new_sources() FROM PUBLIC;
 
 -- Name: FUNCTION log_note(); Type: ACL; Schema: public; Owner: -
 
@@ -17324,10 +15539,6 @@ REVOKE ALL ON FUNCTION public.merge_texts(guest uuid, account uuid, merged_books
 
 REVOKE ALL ON FUNCTION public.merge_works(one uuid, other uuid) FROM PUBLIC;
 
--- Name: FUNCTION moved_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.moved_tables() FROM PUBLIC;
-
 -- Name: FUNCTION moving_covers_of(guest uuid, covers_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.moving_covers_of(guest uuid, covers_max integer) FROM PUBLIC;
@@ -17347,18 +15558,6 @@ GRANT ALL ON FUNCTION public.oauth_request_of_browser(request uuid) TO bookplate
 
 REVOKE ALL ON FUNCTION public.oauth_request_of_reader(code text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.oauth_request_of_reader(code text) TO bookplate_app;
-
--- Name: FUNCTION pack_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.pack_account(owner uuid, move uuid) FROM PUBLIC;
-
--- Name: FUNCTION pack_rows(move uuid, owner uuid, source text, without text[], condition text, ordering text, locks boolean); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.pack_rows(move uuid, owner uuid, source text, without text[], condition text, ordering text, locks boolean) FROM PUBLIC;
-
--- Name: FUNCTION parcel_columns(move uuid, of_table text, without text[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.parcel_columns(move uuid, of_table text, without text[]) FROM PUBLIC;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -17383,11 +15582,6 @@ GRANT ALL ON FUNCTION public.postpone_edition_cover(id uuid, delay_ms bigint) TO
 
 REVOKE ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, delay_ms bigint) TO bookplate_app;
-
--- Name: FUNCTION prune_account_parcels(days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.prune_account_parcels(days integer, rows_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.prune_account_parcels(days integer, rows_max integer) TO bookplate_app;
 
 -- Name: FUNCTION prune_audit_events(kept_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -17452,14 +15646,6 @@ GRANT ALL ON FUNCTION public.purge_deleted_books(rows_max integer) TO bookplate_
 -- Name: FUNCTION reassign_genres(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
-
--- Name: FUNCTION rebuilt_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.rebuilt_tables() FROM PUBLIC;
-
--- Name: FUNCTION receive_account(owner uuid, move uuid, origin uuid, packed_rows bigint); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.receive_account(owner uuid, move uuid, origin uuid, packed_rows bigint) FROM PUBLIC;
 
 -- Name: FUNCTION record_apple_revocation(user_id uuid, session_id uuid, revoked boolean); Type: ACL; Schema: public; Owner: -
 
@@ -17542,44 +15728,6 @@ REVOKE ALL ON FUNCTION public.refresh_popularity() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.refresh_search_words() FROM PUBLIC;
 
--- Name: FUNCTION refuse_credential(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_credential() FROM PUBLIC;
-
--- Name: FUNCTION refuse_move(move public.account_moves); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_move(move public.account_moves) FROM PUBLIC;
-
--- Name: FUNCTION refuse_moved_account(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moved_account() FROM PUBLIC;
-
--- Name: FUNCTION refuse_moved_hash(given_hash bytea); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moved_hash(given_hash bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.refuse_moved_hash(given_hash bytea) TO bookplate_app;
-
--- Name: FUNCTION refuse_moved_identity(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moved_identity() FROM PUBLIC;
-
--- Name: FUNCTION refuse_moved_tokens(ids uuid[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moved_tokens(ids uuid[]) FROM PUBLIC;
-
--- Name: FUNCTION refuse_moved_user(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moved_user(owner uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.refuse_moved_user(owner uuid) TO bookplate_app;
-
--- Name: FUNCTION refuse_moving_covers(owner uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_moving_covers(owner uuid) FROM PUBLIC;
-
--- Name: FUNCTION refuse_tenant_of_move(tenant uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.refuse_tenant_of_move(tenant uuid) FROM PUBLIC;
-
 -- Name: FUNCTION register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.register_oauth_client(new_id uuid, tenant uuid, new_name text, uris text[], allowed public.access_scope[], device boolean, new_secret_hash bytea, clients_max integer) FROM PUBLIC;
@@ -17594,20 +15742,6 @@ GRANT ALL ON FUNCTION public.release_events(holder uuid) TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) TO bookplate_app;
-
--- Name: FUNCTION release_moved_identity(installations uuid[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.release_moved_identity(installations uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.release_moved_identity(installations uuid[]) TO bookplate_app;
-
--- Name: FUNCTION release_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.release_oauth_request(request uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.release_oauth_request(request uuid) TO bookplate_app;
-
--- Name: FUNCTION remaining_tables(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.remaining_tables() FROM PUBLIC;
 
 -- Name: FUNCTION renew_jobs(ids uuid[], fences integer[], lease_ms integer); Type: ACL; Schema: public; Owner: -
 
@@ -17632,10 +15766,6 @@ GRANT ALL ON FUNCTION public.reserve_source_requests(source text, requested inte
 -- Name: FUNCTION retry_webhook_deliveries(webhook uuid, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.retry_webhook_deliveries(webhook uuid, ids uuid[]) FROM PUBLIC;
-
--- Name: FUNCTION return_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.return_account(owner uuid, move uuid) FROM PUBLIC;
 
 -- Name: FUNCTION revoke_oauth_token(client uuid, given_hash bytea); Type: ACL; Schema: public; Owner: -
 
@@ -17713,10 +15843,6 @@ GRANT ALL ON FUNCTION public.source_usage_today() TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.split_works(cards uuid[]) FROM PUBLIC;
 
--- Name: FUNCTION start_change_log(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.start_change_log(owner uuid, move uuid) FROM PUBLIC;
-
 -- Name: FUNCTION start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) FROM PUBLIC;
@@ -17741,25 +15867,9 @@ GRANT ALL ON FUNCTION public.sweep_checkpoint() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) TO bookplate_app;
 
--- Name: FUNCTION uncopied_edition_columns(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.uncopied_edition_columns() FROM PUBLIC;
-
 -- Name: FUNCTION undo_work_decision(decision bigint); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.undo_work_decision(decision bigint) FROM PUBLIC;
-
--- Name: FUNCTION unpack_account(owner uuid, move uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.unpack_account(owner uuid, move uuid) FROM PUBLIC;
-
--- Name: FUNCTION unpack_editions(move uuid, adds boolean); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.unpack_editions(move uuid, adds boolean) FROM PUBLIC;
-
--- Name: FUNCTION unpack_rows(move uuid, target text, without text[], condition text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.unpack_rows(move uuid, target text, without text[], condition text) FROM PUBLIC;
 
 -- Name: FUNCTION usable_webhook(id uuid); Type: ACL; Schema: public; Owner: -
 

@@ -7,7 +7,7 @@ import Postgres
 struct Account: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage users' accounts.",
-        subcommands: [Find.self, Show.self, Export.self, Move.self, Delete.self])
+        subcommands: [Find.self, Show.self, Export.self, Delete.self])
 
     struct Find: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -1,11 +1,18 @@
+import BookSources
 import Bookplate
 import Config
 import EventLoops
 import Glibc
 import GraphQLNIO
+import HTTPFetch
 import Identity
+import ImageProcessing
+import JobQueue
 import Logging
 import NIOCore
+import ObjectStorage
+import Postgres
+import S3Storage
 import Server
 import ServiceLifecycle
 import Telemetry
@@ -43,37 +50,29 @@ enum App {
         let metrics = makeMetrics()
         let meter = metrics.makeLoopMeter(
             logLevel: isDevelopment ? .warning : .debug, logger)
-        let home = try await DatabaseConnections.open(
-            try configuration.homeDatabase(), configuration, metrics, meter, logger)
+        let database = try await DatabaseConnections.open(
+            configuration, metrics, meter, logger)
         let gauges = LiveGauges()
+        metrics.report(Array(database.pools.values))
         metrics.report(gauges)
         metrics.reportProcess()
+        _ = JobGauges(metrics, database: database.firstPool)
+        GuestGauge.add(to: metrics, database: database.firstPool)
+        WebhookGauges.add(to: metrics, database: database.firstPool)
         let tracer = configuration.traces.map { Tracer(share: $0.share, metrics: metrics) }
-        let factory = try ServedDatabaseFactory(
-            configuration, keyring, identity, home: home, metrics, tracer, logger)
-        var databases = [
-            try factory.make(home, configuration.storage, variable: "BOOKPLATE_STORAGE")
-        ]
-        for other in configuration.otherDatabases {
-            let connections = try await DatabaseConnections.open(
-                DatabaseAddresses(other), configuration, metrics, meter, logger)
-            databases.append(
-                try factory.make(
-                    connections, other.storage,
-                    variable: "BOOKPLATE_STORAGE_\(other.name.uppercased())"))
-        }
-        metrics.report(databases)
+        let services = try makeServices(
+            configuration, keyring, identity, database, metrics, tracer, logger)
         let unread = UnreadBytes(.init(configuration.limits))
         metrics.report(unread)
         let shutdown = ShutdownState()
         let notifier = ServiceManagerNotifier(
-            configuration.serviceManager, home.group, logger)
+            configuration.serviceManager, database.group, logger)
         let routes = RouteFactory(
-            configuration, schema: schema, databases: databases,
+            configuration, schema: schema, pools: database.pools, services: services,
             developmentSignIn: developmentSignIn, unread: unread, shutdown: shutdown,
             metrics: metrics)
         let channels = HTTPChannels(
-            executors: home.pools.values.map(\.executor),
+            executors: database.pools.values.map(\.executor),
             limits: HTTPLimits(configuration),
             proxies: try TrustedProxies(configuration.trustedProxies), logger: logger,
             accessLogLevel: configuration.accessLog ? .info : .debug,
@@ -82,7 +81,7 @@ enum App {
             try routes.routes(on: executor)
         }
         let server = HTTPServer(
-            group: home.group, host: configuration.host, port: configuration.port,
+            group: database.group, host: configuration.host, port: configuration.port,
             channels: channels, shutdown: shutdown,
             onListening: {
                 logger.info("listening on \($0)")
@@ -90,7 +89,7 @@ enum App {
             },
             onStopping: { notifier.report(.stopping) })
         var backgroundServices = try await makeBackgroundServices(
-            configuration, databases, tracer, logger)
+            configuration, services, database, tracer, logger)
         if let reserve = MemoryReserve(
             percentMax: configuration.limits.memoryPercentMax, unread: unread, logger: logger)
         {
@@ -99,7 +98,7 @@ enum App {
         if developmentSignIn != nil {
             logger.notice("development sign-in is open, on loopback only")
         }
-        try await serve([notifier] + backgroundServices + [server], databases, logger)
+        try await serve([notifier] + backgroundServices + [server], database, logger)
     }
 
     private static func makeMetrics() -> Metrics {
@@ -111,37 +110,87 @@ enum App {
         return metrics
     }
 
-    /// Creates the services that run beside the HTTP server: jobs, reloading of configuration, and publishing.
-    ///
-    /// - Parameter databases: The home database, and the others.
-    private static func makeBackgroundServices(
-        _ configuration: Configuration, _ databases: [ServedDatabase], _ tracer: Tracer?,
+    private static func makeServices(
+        _ configuration: Configuration, _ keyring: SessionKeyring, _ identity: IdentitySources,
+        _ database: DatabaseConnections, _ metrics: Metrics, _ tracer: Tracer?, _ logger: Logger
+    ) throws -> Services {
+        let slowOperation = configuration.slowOperationMilliseconds
+        let sources = try ExternalSources(
+            configuration, database: database.firstPool, metrics, logger)
+        return Services(
+            accounts: AccountServices(
+                keyring: keyring, issuers: identity.issuers, keySets: identity.keySets,
+                makeKeySet: identity.makeKeySet, apple: identity.apple, metrics: metrics,
+                logger: logger),
+            rates: RateLimits(.init(configuration.limits)), bookSources: sources.books,
+            coverSources: sources.covers,
+            covers: try covers(configuration, database, metrics, logger),
+            webhooks: WebhookSender(
+                fetcher: try fetcher(configuration),
+                allowsPlainHTTP: configuration.environment == .development),
+            hub: database.hub, replica: database.replica, logger: logger, metrics: metrics,
+            tracer: tracer, slowOperation: slowOperation == 0 ? nil : .milliseconds(slowOperation))
+    }
+
+    private static func covers(
+        _ configuration: Configuration, _ database: DatabaseConnections, _ metrics: Metrics,
         _ logger: Logger
-    ) async throws -> [any Service] {
-        var background: [any Service] = [FreeMemory(logger: logger)]
-        for database in databases {
-            let (connections, services) = (database.connections, database.services)
-            let jobs = try await JobService(
-                JobHandlers.all(services), connections.url, directURL: connections.directURL,
-                connectionCount: DatabaseConnections.jobConnectionCount(configuration),
-                logger: logger)
-            background += [
-                jobs, UsageService(services, database: jobs.pool, logger: logger),
-                WebhookService(
-                    dispatcher: WebhookDispatcher(database: jobs.pool, services: services)),
-            ]
-            if let broker = configuration.sources.broker {
-                background.append(
-                    EventService(broker, database: connections.firstPool, services: services))
-            }
+    ) throws -> Covers {
+        let store: any ObjectStore
+        do throws(ObjectError) {
+            store = try configuration.storage.open(
+                leases: DatabaseLeases(database.firstPool), metrics: metrics,
+                timeout: storeTimeout)
+        } catch {
+            throw StartError(
+                message:
+                    "BOOKPLATE_STORAGE cannot be used: \(error.description). Run bookplate-admin doctor for instructions",
+                code: 78)
         }
-        if let home = databases.first {
+        let images: ImagerPool
+        do throws(ImageError) {
+            images = try ImagerPool()
+        } catch {
+            throw StartError(
+                message:
+                    "images cannot be processed: \(error). Run bookplate-admin doctor for instructions",
+                code: 1)
+        }
+        return Covers(
+            store: store, images: images, fetcher: try fetcher(configuration),
+            publicURL: configuration.publicURL, bucketURL: configuration.storage.publicURL,
+            logger: logger)
+    }
+
+    /// The time limit for a cover in a bucket, so that a client gets its response within five seconds. Jobs try again later.
+    private static let storeTimeout = Duration.seconds(4)
+
+    /// Returns a fetcher for URLs that others supply.
+    private static func fetcher(_ configuration: Configuration) throws -> Fetcher {
+        let allowed = try FetchAllowList(
+            parsing: configuration.sources.fetchAllow.joined(separator: ","))
+        return Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
+    }
+
+    /// Creates the services that run beside the HTTP server: jobs, reloading of configuration, and publishing.
+    private static func makeBackgroundServices(
+        _ configuration: Configuration, _ services: Services, _ database: DatabaseConnections,
+        _ tracer: Tracer?, _ logger: Logger
+    ) async throws -> [any Service] {
+        let jobs = try await JobService(
+            JobHandlers.all(services), database.url, directURL: database.directURL,
+            connectionCount: DatabaseConnections.jobConnectionCount(configuration), logger: logger)
+        var background: [any Service] = [
+            FreeMemory(logger: logger),
+            jobs, UsageService(services, database: jobs.pool, logger: logger),
+            WebhookService(
+                dispatcher: WebhookDispatcher(database: jobs.pool, services: services)),
+            ConfigurationWatcher(services, database: database.firstPool, logger: logger),
+            RateSharingService(sharing: RateSharing(services, database: database.firstPool)),
+        ]
+        if let broker = configuration.sources.broker {
             background.append(
-                ConfigurationWatcher(
-                    home.services, database: home.connections.firstPool, logger: logger))
-            background.append(
-                RateSharingService(
-                    sharing: RateSharing(home.services, database: home.connections.firstPool)))
+                EventService(broker, database: database.firstPool, services: services))
         }
         if let tracer, let traces = configuration.traces {
             background.append(
@@ -156,12 +205,12 @@ enum App {
         return background
     }
 
-    /// Runs the services until a stop signal, and then closes the connections to the databases.
+    /// Runs the services until a stop signal, and then closes the connections to the database.
     ///
     /// - Parameter running: The services in the order of their start. They are stopped in the reverse order, because
     ///   the last requests may still enqueue jobs.
     private static func serve(
-        _ running: [any Service], _ databases: [ServedDatabase], _ logger: Logger
+        _ running: [any Service], _ database: DatabaseConnections, _ logger: Logger
     ) async throws {
         let lifecycle = ServiceGroup(
             configuration: .init(
@@ -169,14 +218,11 @@ enum App {
                     .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
                 },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-        let home = databases.first?.connections
-        let replicaWatch = Task {
-            if let home { await home.replica?.watch(primary: home.firstPool) }
-        }
+        let replicaWatch = Task { await database.replica?.watch(primary: database.firstPool) }
         defer { logger.info("stopped") }
         try await lifecycle.run()
         replicaWatch.cancel()
-        for database in databases { await database.connections.close() }
+        await database.close()
     }
 
     private static func keyring(_ configuration: Configuration) throws -> SessionKeyring {

@@ -7,15 +7,13 @@ import Postgres
 /// owner.
 ///
 /// An unreachable database is not an error: the server starts and waits for it.
-///
-/// - Parameter variable: The name of the variable with the URL, for the errors.
-func checkDatabase(_ url: String, _ variable: String, _ logger: Logger) throws {
+func checkDatabase(_ url: String, _ logger: Logger) throws {
     do throws(PostgresError) {
         _ = try ConnectionString(url)
     } catch .connectFailed(let reason) {
         throw StartError(
             message:
-                "\(variable) is not a connection string of PostgreSQL, such as postgresql://bookplate_app@localhost/bookplate: \(reason)",
+                "DATABASE_URL is not a connection string of PostgreSQL, such as postgresql://bookplate_app@localhost/bookplate: \(reason)",
             code: 78)
     }
     let connection: AdminConnection
@@ -26,18 +24,18 @@ func checkDatabase(_ url: String, _ variable: String, _ logger: Logger) throws {
     } catch {
         throw StartError(
             message:
-                "the database refused the connection: \(error). Check the role and the password in \(variable)",
+                "the database refused the connection: \(error). Check the role and the password in DATABASE_URL",
             code: 69)
     }
     switch connection.pooler {
     case .none, .session: break
     case .transaction:
-        throw StartError(message: "\(variable): \(Pooler.refusal)", code: 78)
+        throw StartError(message: "DATABASE_URL: \(Pooler.refusal)", code: 78)
     case .raw:
-        throw StartError(message: "\(variable): \(Pooler.rawRefusal)", code: 78)
+        throw StartError(message: "DATABASE_URL: \(Pooler.rawRefusal)", code: 78)
     case .unknown:
         // The pools determine it again whenever they connect.
-        logger.warning("\(variable): \(Pooler.undetermined)")
+        logger.warning("DATABASE_URL: \(Pooler.undetermined)")
     }
     let power: String?
     do throws(PostgresError) {
@@ -49,7 +47,7 @@ func checkDatabase(_ url: String, _ variable: String, _ logger: Logger) throws {
     if let power {
         throw StartError(
             message:
-                "\(variable) logs in as a role that \(power), so row-level security does not apply to it. "
+                "DATABASE_URL logs in as a role that \(power), so row-level security does not apply to it. "
                 + "Use the role bookplate_app, and BOOKPLATE_ADMIN_DATABASE_URL for the owner.",
             code: 78)
     }

@@ -8,62 +8,37 @@ import ObjectStorage
 import Server
 
 /// Connects the routes of image URLs to covers and their storage, on one event loop.
-///
-/// The URL of an image does not say in which database it is, so the databases are asked one after the other.
 final class CoverService: ObjectService {
     private let runner: RequestRunner
-    /// The covers of each database, and first those of the home database.
-    private let databases: [CoverEndpoints]
-    /// The stores whose objects are files on this machine.
-    private let fileStores: [FileStore]
+    private let covers: CoverEndpoints
+    /// The store, if its objects are files on this machine.
+    private let files: FileStore?
 
-    init(_ runner: RequestRunner, _ databases: [CoverEndpoints]) {
+    init(_ runner: RequestRunner, _ covers: CoverEndpoints) {
         self.runner = runner
-        self.databases = databases
-        fileStores = databases.compactMap { $0.store as? FileStore }
+        self.covers = covers
+        files = covers.store as? FileStore
     }
 
-    func openNow(_ path: ObjectPath) -> OpenObject? {
-        for store in fileStores {
-            if let object = try? store.openNow(path) { return object }
-        }
-        return nil
-    }
+    func openNow(_ path: ObjectPath) -> OpenObject? { try? files?.openNow(path) }
 
     func open(
         _ path: ObjectPath, for client: ClientAddress?, requestID: String
     ) async throws(HTTPProblem) -> ObjectContent? {
-        try await first { covers throws(BookplateError) in
-            // Files have been looked for without waiting.
-            guard !(covers.store is FileStore) else { return nil }
-            return try await covers.open(path, for: client, requestID: requestID)
+        // Its files have been looked for without waiting.
+        guard files == nil else { return nil }
+        return try await mappingErrors { () async throws(BookplateError) in
+            try await covers.open(path, for: client, requestID: requestID)
         }
     }
 
     func currentVersion(
         of key: ObjectKey, requested: String?, requestID: String
     ) async throws(HTTPProblem) -> String? {
-        try await first { covers throws(BookplateError) in
-            try await covers.currentVersion(of: key, requested: requested, requestID: requestID)
+        try await mappingErrors { () async throws(BookplateError) in
+            try await covers.currentVersion(
+                of: key, requested: requested, requestID: requestID)
         }
-    }
-
-    /// Returns the first value that a database has.
-    ///
-    /// - Throws: the last error, if no database has a value.
-    private func first<Value>(
-        _ work: (CoverEndpoints) async throws(BookplateError) -> Value?
-    ) async throws(HTTPProblem) -> Value? {
-        var failure: BookplateError?
-        for covers in databases {
-            do throws(BookplateError) {
-                if let value = try await work(covers) { return value }
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw HTTPProblem(failure) }
-        return nil
     }
 
     func user(of bearerToken: String, requestID: String) -> String? {
@@ -73,7 +48,7 @@ final class CoverService: ObjectService {
     func put(
         _ body: StoredBytes, of key: ObjectKey, bearerToken: String, requestID: String
     ) async throws(HTTPProblem) -> PutObject {
-        let put = try await mappingErrors { covers throws(BookplateError) in
+        let put = try await mappingErrors { () async throws(BookplateError) in
             try await covers.put(
                 body, of: key.name, bearerToken: bearerToken,
                 requestID: requestID)
@@ -84,18 +59,16 @@ final class CoverService: ObjectService {
     func delete(
         _ key: ObjectKey, bearerToken: String, requestID: String
     ) async throws(HTTPProblem) {
-        try await mappingErrors { covers throws(BookplateError) in
+        try await mappingErrors { () async throws(BookplateError) in
             try await covers.delete(key.name, bearerToken: bearerToken, requestID: requestID)
         }
     }
 
-    /// Starts in the home database. The requests of the work go to the database of their caller.
     private func mappingErrors<Value>(
-        _ work: (CoverEndpoints) async throws(BookplateError) -> Value
+        _ work: () async throws(BookplateError) -> Value
     ) async throws(HTTPProblem) -> Value {
-        guard let home = databases.first else { throw HTTPProblem(.internalError) }
         do throws(BookplateError) {
-            return try await work(home)
+            return try await work()
         } catch {
             throw HTTPProblem(error)
         }
@@ -110,7 +83,6 @@ extension HTTPProblem {
         case .unauthenticated:
             self = .unauthenticated
             return
-        case .accountMoved: status = .gone
         case .forbidden: status = .forbidden
         case .notFound: status = .notFound
         case .badUserInput, .operationTooComplex: status = .badRequest

@@ -7,40 +7,7 @@ import NIOPosix
 import Postgres
 import Telemetry
 
-/// The addresses of a database, and its name in the log and in metrics.
-struct DatabaseAddresses {
-    /// The name in `BOOKPLATE_OTHER_DATABASES`, or `primary`.
-    let name: String
-    /// The name of the variable with the URL, for errors.
-    let variable: String
-    let url: String
-    /// For LISTEN.
-    let directURL: String
-    /// The address of a replica for reads; nil if all data is read from the primary.
-    let readURL: String?
-}
-
-extension Configuration {
-    /// The database at `DATABASE_URL`.
-    ///
-    /// - Throws: if it is not configured.
-    func homeDatabase() throws(ConfigError) -> DatabaseAddresses {
-        let url = try database.required()
-        return DatabaseAddresses(
-            name: "primary", variable: "DATABASE_URL", url: url,
-            directURL: database.directURL ?? url, readURL: database.readURL)
-    }
-}
-
-extension DatabaseAddresses {
-    init(_ other: Configuration.OtherDatabase) {
-        self.init(
-            name: other.name, variable: "BOOKPLATE_DATABASE_URL_\(other.name.uppercased())",
-            url: other.url, directURL: other.directURL, readURL: nil)
-    }
-}
-
-/// The connections to a database: a pool per event loop, the replica, and the hub that receives notifications.
+/// The connections to the database: a pool per event loop, the replica, and the hub that receives notifications.
 struct DatabaseConnections {
     let url: String
     /// The address for LISTEN.
@@ -58,19 +25,19 @@ struct DatabaseConnections {
     ///
     /// - Throws: `StartError` if the database must not or cannot be used.
     static func open(
-        _ addresses: DatabaseAddresses, _ configuration: Configuration, _ metrics: Metrics,
-        _ meter: LoopMeter, _ logger: Logger
+        _ configuration: Configuration, _ metrics: Metrics, _ meter: LoopMeter, _ logger: Logger
     ) async throws -> DatabaseConnections {
-        let (url, directURL) = (addresses.url, addresses.directURL)
-        try checkDatabase(url, addresses.variable, logger)
+        let url = try configuration.database.required()
+        let directURL = configuration.database.directURL ?? url
+        try checkDatabase(url, logger)
         let group = MultiThreadedEventLoopGroup.singleton
         let pools = try await openPools(
-            url, addresses.name, on: group, configuration, meter, logger)
+            url, "primary", on: group, configuration, meter, logger)
         guard let firstPool = pools.values.first else {
             throw StartError(message: "there is no event loop", code: 1)
         }
         var replica: Replica?
-        if let readURL = addresses.readURL {
+        if let readURL = configuration.database.readURL {
             replica = Replica(
                 Array(
                     try await openPools(

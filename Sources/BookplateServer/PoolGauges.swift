@@ -1,20 +1,9 @@
-import Bookplate
-import JobQueue
 import Postgres
 import Telemetry
 
 extension Metrics {
-    /// Reports the connections, jobs, guests, and webhooks of all databases.
-    func report(_ databases: [ServedDatabase]) {
-        report(databases.flatMap { $0.connections.pools.values })
-        let pools = databases.map(\.connections.firstPool)
-        _ = JobGauges(self, databases: pools)
-        GuestGauge.add(to: self, databases: pools)
-        WebhookGauges.add(to: self, databases: pools)
-    }
-
     /// Reports the sums of the metrics of all connection pools, read at each scrape.
-    private func report(_ pools: [ConnectionPool]) {
+    func report(_ pools: [ConnectionPool]) {
         let connections = gauge(
             "bookplate_database_connections", "Open connections to the database.")
         let inFlight = gauge(

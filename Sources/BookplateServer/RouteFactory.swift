@@ -14,7 +14,8 @@ import Telemetry
 struct RouteFactory: Sendable {
     private let configuration: Configuration
     private let schema: BookplateSchema
-    private let databases: [ServedDatabase]
+    private let pools: [ObjectIdentifier: ConnectionPool]
+    private let services: Services
     private let developmentSignIn: DevelopmentSignIn?
     private let unread: UnreadBytes
     private let shutdown: ShutdownState
@@ -25,15 +26,17 @@ struct RouteFactory: Sendable {
     private let socketOrigins: AllowedOrigins
     private let tools: ToolCatalog
 
-    /// - Parameter databases: The home database, in which requests start, and the others.
+    /// - Parameter pools: The connection pools by the identity of their event loop.
     init(
-        _ configuration: Configuration, schema: BookplateSchema, databases: [ServedDatabase],
+        _ configuration: Configuration, schema: BookplateSchema,
+        pools: [ObjectIdentifier: ConnectionPool], services: Services,
         developmentSignIn: DevelopmentSignIn?, unread: UnreadBytes, shutdown: ShutdownState,
         metrics: Metrics
     ) {
         self.configuration = configuration
         self.schema = schema
-        self.databases = databases
+        self.pools = pools
+        self.services = services
         self.developmentSignIn = developmentSignIn
         self.unread = unread
         self.shutdown = shutdown
@@ -52,24 +55,18 @@ struct RouteFactory: Sendable {
 
     /// Creates the routes of an event loop. Called on that loop.
     ///
-    /// - Throws: `StartError` if the loop has no connection pool of the home database.
+    /// - Throws: `StartError` if the loop has no connection pool.
     func routes(on executor: EventLoopTaskExecutor) throws -> [Route] {
         let loop = executor.eventLoop
-        guard let home = databases.first, let pool = home.pool(on: executor) else {
+        guard let pool = pools[ObjectIdentifier(loop)] else {
             throw StartError(message: "an event loop has no connections", code: 1)
         }
-        let services = home.services
         let runner = RequestRunner(
             schema, database: pool, services: services, limits: limits, documents: documents,
             isDevelopment: configuration.environment == .development,
             acceptsOnError: configuration.onError)
         let covers = CoverService(
-            runner,
-            databases.compactMap { database in
-                database.pool(on: executor).map {
-                    CoverEndpoints(runner, database: $0, services: database.services)
-                }
-            })
+            runner, CoverEndpoints(runner, database: pool, services: services))
         let standard = standardRoutes(
             loop: loop,
             service: runner,

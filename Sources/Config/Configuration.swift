@@ -37,10 +37,6 @@ package struct Configuration: Sendable, Equatable {
     package var database: Database
     package var identity: Identity
     package var storage: Storage
-    /// Databases with accounts that were moved to them, which the same servers serve.
-    package var otherDatabases: [OtherDatabase]
-    /// Where the database at `database.targetURL` keeps its covers; nil if it is not configured.
-    package var targetStorage: Storage?
     /// The key of S3: nil if none is configured, an error if a variable is malformed. Installations without a bucket ignore
     /// the error.
     package var s3Credentials: Result<S3Credentials?, ConfigError>
@@ -92,8 +88,6 @@ package struct Configuration: Sendable, Equatable {
         identity = try Identity(&input)
         s3Credentials = S3Credentials.read(&input)
         storage = try Storage.read(&input, s3Credentials)
-        otherDatabases = try OtherDatabase.readAll(&input, s3Credentials, besides: storage)
-        targetStorage = try Storage.readTarget(&input, s3Credentials)
         sources = try Sources(&input)
         limits = try input.optional("BOOKPLATE_LIMITS", read: Limits.read) ?? Limits()
         if isDevelopment, !limits.areRatesGiven { limits = limits.withoutRates }

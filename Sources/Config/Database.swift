@@ -11,8 +11,6 @@ extension Configuration {
         package var adminURL: String?
         /// Connects to a streaming replica, which then serves queries.
         package var readURL: String?
-        /// Connects to another database as the owner's role, for the commands that move accounts to it.
-        package var targetURL: String?
         /// The maximum number of connections for requests and jobs.
         package var connectionsMax: Int
         /// Four for each core. The server has an event loop for each core, and a quarter of the connections is for jobs, so that each
@@ -30,7 +28,6 @@ extension Configuration {
                 try input.optional("BOOKPLATE_ADMIN_DATABASE_URL", read: Read.database)
                 ?? directURL
             readURL = try input.optional("BOOKPLATE_READ_DATABASE_URL", read: Read.database)
-            targetURL = try input.optional("BOOKPLATE_TARGET_DATABASE_URL", read: Read.database)
             connectionsMax =
                 try input.optional("BOOKPLATE_DATABASE_CONNECTIONS", read: Read.integer(1...1000))
                 ?? Self.connectionsMaxDefault

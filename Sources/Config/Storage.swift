@@ -12,14 +12,6 @@ extension Configuration {
             return try Storage(text ?? "file:.bookplate/objects", credentials)
         }
 
-        static func readTarget(
-            _ input: inout Variables, _ credentials: Result<S3Credentials?, ConfigError>
-        ) throws(ConfigError) -> Storage? {
-            let name = "BOOKPLATE_TARGET_STORAGE"
-            guard let text = try input.optional(name, read: Read.text) else { return nil }
-            return try Storage(text, credentials, name: name)
-        }
-
         /// Parses `file:PATH` or `s3://BUCKET/PREFIX?region=…`.
         ///
         /// - Parameter name: The name of the variable or the option, for the error.

@@ -62,8 +62,6 @@ package struct ToolPage: Sendable {
 package enum ToolRefusal: Error, Equatable {
     /// The token is invalid, or was revoked.
     case unauthenticated
-    /// Another server has the account of the token. The message may contain its address.
-    case accountMoved(String)
     /// The caller may not use tools. The message says why.
     case forbidden(String)
     case rateLimited(retryAfterSeconds: Int)

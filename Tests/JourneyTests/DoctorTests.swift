@@ -41,30 +41,6 @@ import Testing
         #expect(lines.output.split(separator: "\n").count == states.count)
     }
 
-    @Test func namesAtMostTenAccounts() async throws {
-        let installation = try await Installation.ready(catalog: [])
-        let other = try await Installation.ready(catalog: [])
-        try await other.database.execute("UPDATE installation SET id = gen_random_uuid()")
-        let there = try await other.database.text("SELECT id FROM installation")
-        try await installation.database.execute(
-            """
-            INSERT INTO account_moves (move_id, user_id, state, number, other_installation, ended_at)
-            SELECT gen_random_uuid(), lpad(n::text, 32, '0')::uuid, state, 1, '\(there)', now()
-            FROM generate_series(1, 12) AS n
-            CROSS JOIN unnest(ARRAY['LEFT', 'LEAVING']::account_move_state[]) AS state
-            """)
-        let (code, _, lines) = try await runDoctor(
-            installation,
-            ["BOOKPLATE_TARGET_DATABASE_URL": try other.database.url(as: TestCluster.owner)])
-        #expect(code == 2)
-        let messages = lines.filter { $0["check"] == "moves" }.map { "\($0)" }
-        #expect(messages.count == 2)
-        for message in messages {
-            #expect(message.contains("12 "), "\(message)")
-            #expect(message.contains("000000000010, and 2 more"), "\(message)")
-        }
-    }
-
     @Test func findsEachProblem() async throws {
         let installation = try await Installation.ready(catalog: [])
         func state(of check: String, _ changes: [String: String?] = [:]) async throws -> String? {

@@ -2,28 +2,20 @@ import Testing
 
 /// Each statement names the user for each table with rows of users.
 ///
-/// A statement of one user therefore reads and writes rows of that user only, and runs in the database of that user. Statements for
-/// all users of a database are listed here.
+/// A statement of one user therefore reads and writes rows of that user only. Statements for all users are listed here.
 @Suite struct UserStatementTests {
-    /// Statements that concern all users of a database: administration, metrics, and background work.
+    /// Statements that concern all users: administration, metrics, and background work.
     private static let ofAllUsers: Set = [
         // Statements of the product, by file and table.
-        "AccountMove+Sides.swift account_moves", "CatalogImport.swift books_to_link",
-        "CoverBackfill.swift books", "CoverRecord.swift stored_covers",
-        "DocumentRecord.swift access_tokens", "TenantRecord+Providers.swift identities",
+        "CatalogImport.swift books_to_link", "CoverBackfill.swift books",
+        "CoverRecord.swift stored_covers", "DocumentRecord.swift access_tokens",
+        "TenantRecord+Providers.swift identities",
         "WebhookRecord+Administration.swift webhook_deliveries",
         "WebhookRecord.swift webhook_deliveries",
         // Functions of the database, by function and table.
         "collect_webhook_events webhook_positions", "count_webhooks webhook_deliveries",
         "enqueue_webhooks webhook_deliveries", "import_readers identities",
         "is_oauth_client_used oauth_grants", "settle_webhook_delivery webhook_deliveries",
-        // Tokens, identities, clients, and tenants decide which accounts they concern.
-        "check_arrival identities", "has_arrived account_moves",
-        "is_client_in_parcel account_moves",
-        "SignIn.swift identities",
-        "prune_account_parcels account_moves",
-        "refuse_moved_hash account_moves", "release_moved_identity account_moves",
-        "refuse_tenant_of_move account_moves",
     ]
 
     /// The tables with a column `user_id`, except those of background work, and views of such tables.

@@ -53,15 +53,10 @@ package final class TestApp: Sendable {
     }()
 
     /// - Parameters:
-    ///   - copy: a copy of the database of another app; nil for a new database.
-    ///   - store: the store of covers; nil for a new one of the kind `storage`.
-    ///   - catalog: the lines of a catalog file to import into a new database.
+    ///   - catalog: the lines of a catalog file to import.
     ///   - sources: external sources of books that are not in the catalog; none by default.
     ///   - coverSources: external sources of covers; none by default.
-    ///   - databases: all databases that the process of this app serves; nil for this one only.
-    ///   - home: another app in the same process, whose event loop this app uses; nil for a loop of its own.
     package static func start(
-        copy: TestDatabase? = nil, store: (any ObjectStore)? = nil,
         catalog: [String] = TestCatalog.lines(), storage: TestStore = .files,
         sources: SourceChain = SourceChain([]),
         coverSources: CoverSources = CoverSources(SourceChain([])),
@@ -70,19 +65,13 @@ package final class TestApp: Sendable {
         keyring: SessionKeyring = SessionKeyring(.generate()),
         makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)? = nil,
         listeningAt hubURL: String? = nil,
-        databases: UserDatabases? = nil, beside home: TestApp? = nil,
         _ configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> TestApp {
-        let database: TestDatabase
-        if let copy {
-            database = copy
-        } else {
-            database = try await makeDatabase(catalog: catalog)
-        }
+        let database = try await makeDatabase(catalog: catalog)
         var configuration = PostgresConfiguration(url: try database.url(as: TestCluster.app))
         configuration.connectionCount = 2
         configure(&configuration)
-        let executor = home?.pool.executor ?? EventLoopTaskExecutor(loops.next())
+        let executor = EventLoopTaskExecutor(loops.next())
         let pool = try await ConnectionPool.start(configuration, on: executor)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let hub = try await Hub.start(
@@ -91,27 +80,20 @@ package final class TestApp: Sendable {
         let fetcher = Fetcher(
             policy: FetchPolicy(
                 userAgent: "test", allowed: try FetchAllowList(parsing: "127.0.0.1")))
-        let objects: any ObjectStore
-        if let store {
-            objects = store
-        } else {
-            objects = try await storage.make(pool)
-        }
         let covers = Covers(
-            store: objects, images: try imager.get(), fetcher: fetcher,
+            store: try await storage.make(pool), images: try imager.get(), fetcher: fetcher,
             publicURL: "http://covers.test", logger: logger)
         let accounts = AccountServices(
             keyring: keyring, issuers: [issuer.issuer],
             keySets: [issuer.issuer: KeySetCache(fixed: try issuer.keySet)],
             makeKeySet: makeKeySet ?? { _ in KeySetCache(fixed: providerKeySet) }, apple: apple,
-            tenants: home?.services.accounts.tenants ?? Tenants(), logger: logger)
+            logger: logger)
         let services = Services(
             accounts: accounts, rates: rates, bookSources: sources, coverSources: coverSources,
             covers: covers,
             webhooks: WebhookSender(
                 fetcher: fetcher, allowsPlainHTTP: true, timeout: webhookTimeout),
-            hub: hub, databases: databases, logger: logger)
-        databases?.add(.init(services, pools: [ObjectIdentifier(executor.eventLoop): pool]))
+            hub: hub, logger: logger)
         return try TestApp(database, pool, services, hub)
     }
 
@@ -145,15 +127,8 @@ package final class TestApp: Sendable {
                 acceptsOnError: true))
     }
 
-    /// Closes the connections, so that the database can be copied.
-    package func close() async {
-        await hub.close()
-        await pool.close()
-    }
-
     /// Closes the connections of apps that a single test created.
     deinit {
-        services.databases?.removeAll()
         Task { [hub, pool] in
             await hub.close()
             await pool.close()
@@ -161,7 +136,7 @@ package final class TestApp: Sendable {
     }
 
     /// Creates a folder for the object store. It is left to the system's cleanup of temporary files.
-    package static func makeFolder() throws -> String {
+    static func makeFolder() throws -> String {
         var template = Array("/tmp/bookplate-app-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw TestReader.SetupFailure(description: "mkdtemp: errno \(errno)")

@@ -33,11 +33,6 @@ package actor TestCluster {
         try await makeDatabase(template: migrated())
     }
 
-    /// Creates a copy of a database. Waits up to five seconds for the end of its connections.
-    package func copy(_ database: TestDatabase) async throws -> TestDatabase {
-        try await makeDatabase(template: database.name)
-    }
-
     /// Creates a database without tables.
     package func makeEmptyDatabase() async throws -> TestDatabase {
         _ = try await migrated()  // creates the roles

@@ -2,7 +2,7 @@ import GraphQL
 
 /// A signed-in user of a test app.
 package struct TestReader: Sendable {
-    package private(set) var app: TestApp
+    package let app: TestApp
     /// The subject of the identity token.
     package let subject: String
     package let id: Value
@@ -27,13 +27,6 @@ package struct TestReader: Sendable {
         self.id = id
         self.token = token
         self.refreshToken = refreshToken
-    }
-
-    /// Returns the same user, who sends requests to another server.
-    package func at(_ app: TestApp) -> TestReader {
-        var reader = self
-        reader.app = app
-        return reader
     }
 
     package func execute(

@@ -8,21 +8,14 @@
 -- Relies on this plan: the indexes of both hashes.
 CREATE OR REPLACE FUNCTION find_access_token(given_hash bytea)
 RETURNS TABLE (user_id uuid, tenant_id uuid, id uuid, scopes access_scope[], documents text[], expires_at timestamptz)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-#variable_conflict use_column
-BEGIN
-    RETURN QUERY
-        SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
-        FROM access_tokens t
-        JOIN users u ON u.id = t.user_id
-        WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
-            AND coalesce(t.expires_at > now(), true)
-            AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id));
-    IF NOT FOUND THEN
-        PERFORM refuse_moved_hash(given_hash);
-    END IF;
-END
+    SELECT t.user_id, u.tenant_id, t.id, t.scopes, t.documents, t.expires_at
+    FROM access_tokens t
+    JOIN users u ON u.id = t.user_id
+    WHERE (t.token_hash = given_hash OR t.kosync_hash = given_hash)
+        AND coalesce(t.expires_at > now(), true)
+        AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = u.tenant_id))
 $$;
 
 -- Records the times at which tokens were used, in seconds since the Unix epoch, if they are more than ten minutes after the
@@ -103,7 +96,6 @@ BEGIN
         AND coalesce(t.expires_at > now(), true)
         AND (t.grant_id IS NULL OR (SELECT n.oauth FROM tenants n WHERE n.id = begin_token_request.tenant_id));
     IF NOT FOUND THEN
-        PERFORM refuse_moved_user(begin_token_request.user_id);
         RAISE EXCEPTION 'the access token was revoked or has expired' USING ERRCODE = 'BP401';
     END IF;
 END

@@ -6,7 +6,7 @@
 -- 3. A reader's library: library, reads, notes, goals, ereaders, deleted_books, covers, and then changes, which logs all of them.
 -- 4. The catalog: catalog, edition_covers, works, work_decisions, series, search.
 -- 5. The feed: feed, signals.
--- 6. Whole libraries: imports, readers, guests, merges, moves.
+-- 6. Whole libraries: imports, readers, guests, merges.
 -- 7. Around the API: webhooks, rates, usage, documents, timelines, migrations.
 --
 -- `-- requires:` in the first line of a file is only the order in which the files are applied: it names files whose functions the
@@ -19,9 +19,6 @@
 -- BP411  The identity token was used before.
 -- BP412  The notification was processed before.
 -- BP429  Too many sign-ins. The detail is the number of seconds to wait.
--- BP421  The account was moved to another database. The detail is the ID of the move, and after a space the address of the server, if
---        it is known.
--- BP503  The account is being moved to another database. The request can be sent again.
 
 -- MARK: The caller
 
@@ -100,7 +97,6 @@ BEGIN
         AND s.revoked_at IS NULL
         AND s.expires_at > now();
     IF NOT FOUND THEN
-        PERFORM refuse_moved_user(begin_request.user_id);
         RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
     END IF;
 END
@@ -111,7 +107,6 @@ CREATE OR REPLACE FUNCTION refuse_session() RETURNS boolean
 LANGUAGE plpgsql
 AS $$
 BEGIN
-    PERFORM refuse_moved_user(app_user_id());
     RAISE EXCEPTION 'the session has ended' USING ERRCODE = 'BP401';
 END
 $$;
@@ -132,7 +127,6 @@ AS $$
 DECLARE
     recent bigint;
 BEGIN
-    PERFORM refuse_moved_user(app_user_id());
     INSERT INTO identity_token_uses (token_hash, expires_at)
     VALUES (open_session.token_hash, token_expires_at)
     ON CONFLICT DO NOTHING;

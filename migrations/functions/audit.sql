@@ -36,8 +36,8 @@ BEGIN
         PERFORM pg_notify('session_ended', credential ->> 'id');
     END IF;
     SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;
-    -- The tokens of a deleted account disappear with it, which is one event, and so is the move of an account.
-    IF tenant IS NULL OR is_moving_account() OR credential ->> 'grant_id' IS NOT NULL THEN
+    -- The tokens of a deleted account disappear with it, which is one event.
+    IF tenant IS NULL OR credential ->> 'grant_id' IS NOT NULL THEN
         RETURN NULL;
     END IF;
     IF TG_ARGV[0] = 'TOKEN_CREATED' THEN

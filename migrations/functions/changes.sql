@@ -402,17 +402,13 @@ END
 $$;
 
 -- Deletes the log and the deliveries of a deleted user. It is a trigger, because a foreign key would lock the user's row for each
--- entry. A user who is moved to another database was not deleted, so nothing is recorded.
+-- entry.
 CREATE OR REPLACE FUNCTION delete_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
-    PERFORM end_move_of_deleted_user(OLD.id);
     IF EXISTS (SELECT FROM webhooks) THEN
         PERFORM end_webhook_user(OLD.tenant_id, OLD.id);
     END IF;

@@ -1,4 +1,4 @@
--- requires: accounts, moves
+-- requires: accounts
 -- Covers of readers' books: storing, searching, removal, and the storage that they use.
 
 -- MARK: Storage use
@@ -580,8 +580,7 @@ $$;
 
 -- MARK: Removed versions
 
--- Returns those of the given versions that no row names, and marks them as removed: from now on no row can name them. None of an
--- account that is being moved.
+-- Returns those of the given versions that no row names, and marks them as removed: from now on no row can name them.
 CREATE OR REPLACE FUNCTION mark_versions_removed(user_id uuid, book_ids uuid[], versions text[])
 RETURNS TABLE (book_id uuid, version text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -590,9 +589,6 @@ AS $$
 BEGIN
     -- Waits for the user's running transactions, whose rows the query below then sees. Later ones see its result.
     PERFORM lock_user(mark_versions_removed.user_id);
-    IF are_moved_covers_kept(mark_versions_removed.user_id) THEN
-        RETURN;
-    END IF;
     RETURN QUERY
         WITH unnamed AS MATERIALIZED (
             SELECT given.book_id, given.version
@@ -621,7 +617,7 @@ BEGIN
 END
 $$;
 
--- Whether a row names the version, or would name it if the move of its account were completed or undone.
+-- Whether a row names the version.
 CREATE OR REPLACE FUNCTION is_stored_version(user_id uuid, book_id uuid, version text) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -631,7 +627,7 @@ AS $$
         WHERE c.user_id = is_stored_version.user_id
             AND c.book_id = is_stored_version.book_id
             AND c.version = is_stored_version.version
-    ) OR are_moved_covers_kept(is_stored_version.user_id)
+    )
 $$;
 
 -- Returns removed versions whose rows can be deleted together with their files.

@@ -1,4 +1,4 @@
--- requires: accounts, audit, covers, deleted_books, imports, moves, reads, works
+-- requires: accounts, audit, covers, deleted_books, imports, reads, works
 -- Guests: users without an identity. Their limits, their upgrade to accounts, their deletion, and the move of their covers. The
 -- merge of their libraries is in merges.sql.
 
@@ -18,8 +18,6 @@ BEGIN
     IF FOUND
         AND (SELECT count(*) FROM public.books b WHERE b.user_id = owner) >= books_max
         AND NOT EXISTS (SELECT FROM public.books b WHERE b.user_id = owner AND b.id = new_book)
-        -- The library exists already.
-        AND NOT public.is_moving_account()
     THEN
         RAISE EXCEPTION 'A guest can have at most % books. Sign in to add more.', books_max USING ERRCODE = 'BP413';
     END IF;
@@ -93,9 +91,6 @@ BEGIN
     ORDER BY u.id
     FOR UPDATE;
     adopt_guest.user_id := user_of_identity();
-    -- Otherwise the guest's library would be left behind.
-    PERFORM refuse_moved_user(guest);
-    PERFORM refuse_moved_user(adopt_guest.user_id);
     PERFORM
     FROM users u
     WHERE u.id = guest AND u.tenant_id = app_tenant_id() AND u.is_guest
@@ -163,8 +158,6 @@ AS $$
             FROM examined e
             WHERE e.is_old_guest
                 AND guest_last_active(e.id) < now() - greatest(1, days) * interval '1 day'
-                -- The parcel of a closed guest contains its sessions, so it seems to be inactive.
-                AND NOT is_leaving_account(e.id)
         )
 $$;
 
@@ -179,8 +172,7 @@ BEGIN
     SELECT u.tenant_id INTO tenant
     FROM users u
     WHERE u.id = guest
-        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day'
-        AND NOT is_leaving_account(u.id);
+        AND guest_last_active(u.id) < now() - greatest(1, days) * interval '1 day';
     PERFORM
         set_config('app.user_id', CASE WHEN tenant IS NULL THEN '' ELSE guest::text END, true),
         set_config('app.tenant_id', coalesce(tenant::text, ''), true);

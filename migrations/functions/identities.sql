@@ -25,9 +25,6 @@ CREATE OR REPLACE FUNCTION record_identity() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     INSERT INTO identities (user_id, tenant_id, subject, created_at)
     VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
     RETURN NULL;
@@ -115,20 +112,13 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the identity token was used before' USING ERRCODE = 'BP411';
     END IF;
-    BEGIN
-        INSERT INTO identities (user_id, tenant_id, subject)
-        SELECT u.id, u.tenant_id, app_subject()
-        FROM users u
-        WHERE u.id = owner AND u.tenant_id = app_tenant_id();
-        IF NOT FOUND THEN
-            RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
-        END IF;
-    EXCEPTION
-        -- The other account was moved to another database, not the caller's.
-        WHEN SQLSTATE 'BP421' THEN
-            RAISE EXCEPTION 'This identity belongs to another account. Sign in with it to use that account.'
-                USING ERRCODE = 'BP409';
-    END;
+    INSERT INTO identities (user_id, tenant_id, subject)
+    SELECT u.id, u.tenant_id, app_subject()
+    FROM users u
+    WHERE u.id = owner AND u.tenant_id = app_tenant_id();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the caller belongs to another tenant' USING ERRCODE = 'BP401';
+    END IF;
     PERFORM record_audit_event('IDENTITY_LINKED', app_tenant_id(), owner, NULL, '{}');
     UPDATE users u
     SET is_guest = false

@@ -1,4 +1,4 @@
--- requires: access_tokens, accounts, audit, moves
+-- requires: access_tokens, accounts, audit
 -- OAuth: requests of apps of other developers, the decisions of readers, and the tokens of the apps.
 --
 -- An app that asks for tokens is not a caller with a session, so these functions run with the rights of the owner, and find their
@@ -63,13 +63,13 @@ AS $$
     RETURNING true
 $$;
 
--- Ends a request because its browser has cancelled it, unless a reader has decided or claimed it. The app gets the error access_denied.
+-- Ends a request because its browser has cancelled it, unless a reader has decided it. The app gets the error access_denied.
 CREATE OR REPLACE FUNCTION cancel_oauth_request(request uuid) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     UPDATE oauth_requests r
     SET expires_at = now()
-    WHERE r.id = request AND r.user_id IS NULL AND r.claimed_by IS NULL AND r.expires_at > now()
+    WHERE r.id = request AND r.user_id IS NULL AND r.expires_at > now()
 $$;
 
 -- MARK: Decisions of readers
@@ -92,7 +92,7 @@ AS $$
         AND r.user_code = code
         AND r.expires_at > now()
         AND r.grant_id IS NULL
-        AND coalesce(coalesce(r.user_id, r.claimed_by) = app_user_id(), true)
+        AND coalesce(r.user_id = app_user_id(), true)
         AND t.oauth
 $$;
 
@@ -111,7 +111,7 @@ BEGIN
     WHERE r.id = request
         AND r.tenant_id = app_tenant_id()
         AND r.expires_at > now()
-        AND coalesce(coalesce(r.user_id, r.claimed_by) = app_user_id(), true)
+        AND coalesce(r.user_id = app_user_id(), true)
     FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'GONE';
@@ -130,54 +130,6 @@ BEGIN
     END IF;
     RETURN 'DONE';
 END
-$$;
-
--- If the caller's account is in another database than the request, the server claims the request here, adds it there together with the
--- decision, and then deletes it here. Only one reader can claim it. Until it is deleted, the app finds it undecided.
-
--- Claims an undecided request for the caller, and returns it with its client. No row if it has ended, or if another reader has decided or
--- claimed it.
-CREATE OR REPLACE FUNCTION claim_oauth_request(request uuid) RETURNS TABLE (claimed jsonb, client jsonb)
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    WITH claimed AS (
-        UPDATE oauth_requests r
-        SET claimed_by = app_user_id()
-        WHERE r.id = request
-            AND r.tenant_id = app_tenant_id()
-            AND r.expires_at > now()
-            AND r.user_id IS NULL
-            AND coalesce(r.claimed_by = app_user_id(), true)
-        RETURNING r.*
-    )
-    SELECT to_jsonb(d), to_jsonb(c)
-    FROM claimed d
-    JOIN oauth_clients c ON c.id = d.client_id
-$$;
-
--- Adds an undecided request of the caller's tenant that `claim_oauth_request` has returned in another database, and its client if this
--- database lacks it.
-CREATE OR REPLACE FUNCTION adopt_oauth_request(claimed jsonb, client jsonb) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    INSERT INTO oauth_clients
-    SELECT c.*
-    FROM jsonb_populate_record(NULL::oauth_clients, client) c
-    WHERE c.tenant_id = app_tenant_id()
-    ON CONFLICT DO NOTHING;
-    INSERT INTO oauth_requests
-    SELECT r.*
-    FROM jsonb_populate_record(NULL::oauth_requests, claimed || '{"claimed_by": null}') r
-    WHERE r.tenant_id = app_tenant_id()
-    ON CONFLICT DO NOTHING
-$$;
-
--- Deletes a request that the caller has claimed and decided in another database.
-CREATE OR REPLACE FUNCTION release_oauth_request(request uuid) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    DELETE FROM oauth_requests r
-    WHERE r.id = request AND r.user_id IS NULL AND r.claimed_by = app_user_id()
 $$;
 
 -- Deletes requests that the caller has allowed and no app has exchanged yet. It comes before the deletion of the caller's grants,
@@ -280,13 +232,11 @@ BEGIN
     WHERE r.client_id = client
         AND CASE WHEN is_device THEN r.device_hash = given_hash ELSE r.code_hash = given_hash END;
     IF NOT FOUND THEN
-        PERFORM refuse_moved_hash(given_hash);
         RETURN;
     END IF;
     locked_user := request.user_id;
     IF locked_user IS NOT NULL THEN
         PERFORM lock_user(locked_user);
-        PERFORM refuse_moved_user(locked_user);
     END IF;
     SELECT r.* INTO request
     FROM oauth_requests r
@@ -359,7 +309,6 @@ BEGIN
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client AND g.expires_at > now()
     FOR UPDATE;
     IF NOT FOUND THEN
-        PERFORM refuse_moved_user(owner);
         outcome := 'UNKNOWN';
         RETURN;
     END IF;
@@ -404,8 +353,6 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 BEGIN
     PERFORM lock_user(owner);
-    -- The grant would come back with the parcel.
-    PERFORM refuse_moved_user(owner);
     DELETE FROM oauth_grants g
     WHERE g.user_id = owner AND g.id = of_grant AND g.client_id = client;
 END
@@ -413,16 +360,11 @@ $$;
 
 -- Revokes an access token of a client.
 CREATE OR REPLACE FUNCTION revoke_oauth_token(client uuid, given_hash bytea) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-BEGIN
     DELETE FROM access_tokens t
     USING oauth_grants g
-    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client;
-    IF NOT FOUND THEN
-        PERFORM refuse_moved_hash(given_hash);
-    END IF;
-END
+    WHERE t.token_hash = given_hash AND g.user_id = t.user_id AND g.id = t.grant_id AND g.client_id = client
 $$;
 
 -- MARK: Clients
@@ -434,7 +376,6 @@ LANGUAGE sql STABLE
 AS $$
     SELECT EXISTS (SELECT FROM oauth_grants g WHERE g.client_id = client)
         OR EXISTS (SELECT FROM oauth_requests r WHERE r.client_id = client AND r.is_allowed AND r.expires_at > now())
-        OR is_client_in_parcel(client, true)
 $$;
 
 -- Adds an app that registers itself. Returns false if the tenant does not allow that, or has `clients_max` such apps. The oldest
@@ -544,9 +485,6 @@ AS $$
 DECLARE
     changed oauth_grants;
 BEGIN
-    IF is_moving_account() THEN
-        RETURN NULL;
-    END IF;
     IF TG_OP = 'DELETE' THEN
         changed := OLD;
     ELSE
@@ -598,9 +536,8 @@ GRANT SELECT, DELETE ON oauth_grants TO bookplate_app;
 REVOKE ALL ON FUNCTION start_oauth_request, oauth_request_of_browser, set_oauth_code, cancel_oauth_request,
     oauth_request_of_reader, decide_oauth_request, exchange_oauth_code, refresh_oauth_grant, oauth_refresh_state,
     end_oauth_grant, revoke_oauth_token, register_oauth_client, prune_oauth, audit_oauth_grant,
-    delete_allowed_oauth_requests, claim_oauth_request, adopt_oauth_request, release_oauth_request FROM PUBLIC;
+    delete_allowed_oauth_requests FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION start_oauth_request, oauth_request_of_browser, set_oauth_code, cancel_oauth_request,
     oauth_request_of_reader, decide_oauth_request, exchange_oauth_code, refresh_oauth_grant, oauth_refresh_state,
-    end_oauth_grant, revoke_oauth_token, register_oauth_client, prune_oauth, delete_allowed_oauth_requests,
-    claim_oauth_request, adopt_oauth_request, release_oauth_request
+    end_oauth_grant, revoke_oauth_token, register_oauth_client, prune_oauth, delete_allowed_oauth_requests
     TO bookplate_app;

@@ -273,7 +273,6 @@ BEGIN
     SELECT array_agg(DISTINCT edition_id) INTO changed
     FROM saved;
     IF changed IS NOT NULL THEN
-        PERFORM log_catalog_changes(changed);
         PERFORM match_works(changed);
     END IF;
 END
@@ -570,7 +569,6 @@ BEGIN
         ON CONFLICT DO NOTHING;
         PERFORM list_genres_of_editions(ARRAY(SELECT id FROM new_rows));
     END IF;
-    PERFORM log_catalog_changes(ARRAY(SELECT id FROM new_rows));
     PERFORM match_works(ARRAY(SELECT id FROM new_rows));
     PERFORM enqueue_links(
         ARRAY(SELECT work_key(title, authors) FROM new_rows)
@@ -612,11 +610,6 @@ BEGIN
         IF ids <> '{}' THEN
             PERFORM list_genres_of_editions(ids);
         END IF;
-    END IF;
-    -- Statements that change only the popularity or the cover do not set the time.
-    ids := ARRAY(SELECT n.id FROM new_rows n JOIN old_rows o USING (id) WHERE n.updated_at <> o.updated_at);
-    IF ids <> '{}' THEN
-        PERFORM log_catalog_changes(ids);
     END IF;
     WITH changed AS MATERIALIZED (
         SELECT
@@ -660,9 +653,6 @@ AS $$
 DECLARE
     keys bigint[] := ARRAY(SELECT work_key(title, authors) FROM old_rows);
 BEGIN
-    DELETE FROM catalog_changes c
-    USING old_rows o
-    WHERE c.edition_id = o.id;
     INSERT INTO removed_editions (id, survivor_id)
     SELECT DISTINCT ON (o.id) o.id, r.edition_id
     FROM old_rows o

@@ -30,7 +30,6 @@ extension DryRunCommand {
 
 extension Account.Delete: TransactionCommand {}
 extension Account.Export: AuditedCommand { var isAudited: Bool { true } }
-extension Account.Move: DryRunCommand {}
 extension Backfill.Authors: DryRunCommand {}
 extension Backfill.Covers: DryRunCommand {}
 extension Backfill.Editions: DryRunCommand {}

@@ -31,9 +31,6 @@ struct Failure: Error {
         case StorageError.database(let error): self.init(error)
         case StorageError.cancelled: self = .interrupted
         case let error as StorageError: self.init(error.message)
-        case AccountMoveError.database(let error): self.init(error)
-        case AccountMoveError.interrupted: self = .interrupted
-        case let error as AccountMoveError: self.init(error.message)
         default: return nil
         }
     }
@@ -49,7 +46,6 @@ struct Failure: Error {
             self.init(
                 "\(reason)\nRun the same command again. If that fails, run bookplate-admin doctor",
                 .unavailable)
-        case .server where error.isForOperator: self.init(reason)
         case .server:
             self.init("\(reason)\nRun bookplate-admin doctor, which checks the schema and the role")
         case .timeout, .cancelled, .poolExhausted, .closed, .tooLarge, .rowsTooLarge,
@@ -65,18 +61,10 @@ struct Failure: Error {
         case .connectFailed(let reason), .connectionLost(let reason):
             "the database cannot be reached: \(reason)"
         case .server(let server):
-            error.isForOperator
-                ? server.message : "the database reported an error: \(server.message)"
+            "the database reported an error: \(server.message)"
         case .timeout, .cancelled, .poolExhausted, .closed, .tooLarge, .rowsTooLarge,
             .unexpectedResult:
             "the database failed: \(error)"
         }
-    }
-}
-
-extension PostgresError {
-    /// Whether a function of the schema has raised the error, with a message for the operator.
-    fileprivate var isForOperator: Bool {
-        ["BP404", "BP409", "BP421", "BP503"].contains(sqlState?.rawValue)
     }
 }

@@ -1,9 +1,8 @@
-import Basics
 import Bookplate
 import Config
 import Postgres
 
-/// Checks the databases: as the server's role, as the owner, the replica, and the other databases of the servers.
+/// Checks the database: as the server's role, as the owner, and the replica.
 struct DatabaseChecks {
     private let configuration: Configuration
     private let migrations: Migrate.FolderOptions
@@ -19,7 +18,7 @@ struct DatabaseChecks {
             connection, results throws(PostgresError) in
             results.append(try version(connection))
             results.append(contentsOf: pooler(connection, "DATABASE_URL"))
-            results.append(try role(connection, "DATABASE_URL"))
+            results.append(try role(connection))
             results.append(try clock(connection))
             results.append(try connections(connection))
         }
@@ -35,15 +34,6 @@ struct DatabaseChecks {
                 results.append(try replica(connection))
             }
         }
-        for other in configuration.otherDatabases {
-            let variable = "BOOKPLATE_DATABASE_URL_\(other.name.uppercased())"
-            connect(other.name, other.url, variable, &results) {
-                connection, results throws(PostgresError) in
-                results.append(contentsOf: pooler(connection, variable))
-                results.append(try role(connection, variable))
-                results.append(try self.other(connection, other.name))
-            }
-        }
         connect(
             "owner", configuration.database.adminURL, "BOOKPLATE_ADMIN_DATABASE_URL", &results
         ) { connection, results throws(PostgresError) in
@@ -54,7 +44,6 @@ struct DatabaseChecks {
             if isMigrated {
                 results.append(try tenants(connection))
                 results += try webhooks(connection)
-                results += try moves(connection)
             }
             let invalid = try DatabaseCheck.invalidIndexes(connection)
             if !invalid.isEmpty {
@@ -85,54 +74,6 @@ struct DatabaseChecks {
             results.append(
                 .wrong(check, reason, "check \(variable) and the log of the database server"))
         }
-    }
-
-    /// An account that is being moved cannot be used. After a restore, an account may be in both databases, or in neither.
-    private func moves(_ connection: AdminConnection) throws(PostgresError) -> [CheckResult] {
-        var results: [CheckResult] = []
-        let accounts = try AccountMove.unfinished(connection)
-        if !accounts.isEmpty {
-            results.append(
-                .warning(
-                    "moves", "\(accounts.count) accounts are being moved: \(list(accounts))",
-                    "run the `account move` of each again to finish it, or with --undo to end it"))
-        }
-        guard let url = configuration.database.targetURL else { return results }
-        let comparison = try AccountMove.compare(connection, try AdminConnection(url))
-        if !comparison.inBoth.isEmpty {
-            results.append(
-                .wrong(
-                    "moves",
-                    "one of the databases has older copies of \(comparison.inBoth.count) moved accounts: \(list(comparison.inBoth))",
-                    "in the database that was restored, run the `account move` of each with --already-arrived"
-                ))
-        }
-        if !comparison.undelivered.isEmpty {
-            results.append(
-                .wrong(
-                    "moves",
-                    "\(comparison.undelivered.count) accounts have left one of the databases for the other, which has older copies of them instead: \(list(comparison.undelivered))",
-                    "within a day of the move, run the `account move` of each with --undo in the database that they have left, and then with --already-arrived in the other one; after a day, with --keep-older-copy in the other one"
-                ))
-        }
-        if !comparison.inNeither.isEmpty {
-            results.append(
-                .wrong(
-                    "moves",
-                    "\(comparison.inNeither.count) moved accounts are in neither database: \(list(comparison.inNeither))",
-                    "in the database that they have left, run the `account move` of each with --undo within a day of the move; after a day, with --forget, so that the identities can sign in again"
-                ))
-        }
-        return results
-    }
-
-    /// The number of accounts that a message names.
-    private static let listedMax = 10
-
-    private func list(_ accounts: [UUID]) -> String {
-        let (listed, rest) = (accounts.prefix(Self.listedMax), accounts.count - Self.listedMax)
-        return listed.map(\.description).joined(separator: ", ")
-            + (rest > 0 ? ", and \(rest) more" : "")
     }
 
     private func version(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
@@ -181,37 +122,14 @@ struct DatabaseChecks {
         }
     }
 
-    private func role(
-        _ connection: AdminConnection, _ variable: String
-    ) throws(PostgresError) -> CheckResult {
+    private func role(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
         let name = try DatabaseCheck.roleName(connection)
         if let power = try DatabaseCheck.rolePower(connection) {
             return .wrong(
                 "role", "\(name) \(power), so row-level security does not apply to it",
-                "use the role bookplate_app in \(variable)")
+                "use the role bookplate_app in DATABASE_URL")
         }
         return .ok("role", "row-level security applies to \(name)")
-    }
-
-    /// Another database of the servers needs the same schema, and an ID of its own, by which servers recognize it.
-    private func other(
-        _ connection: AdminConnection, _ name: String
-    ) throws(PostgresError) -> CheckResult {
-        guard try DatabaseCheck.schema(connection).isSufficient else {
-            return .wrong(
-                name, "migrations are missing",
-                "run bookplate-admin migrate up with BOOKPLATE_ADMIN_DATABASE_URL set to the owner's URL of this database"
-            )
-        }
-        let id = try AccountMove.installation(connection)
-        if let url = configuration.database.url,
-            let home = try? AccountMove.installation(try AdminConnection(url)), home == id
-        {
-            return .wrong(
-                name, "it has the installation ID of the database at DATABASE_URL",
-                "create the other database with bookplate-admin migrate up, not as a copy")
-        }
-        return .ok(name, "has the schema of this release and the installation ID \(id)")
     }
 
     private func clock(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Bookplate
 import GraphQL
 import Postgres
 
@@ -36,11 +35,6 @@ extension Migrate {
                 "Apply functions that the database had before it got newer ones, instead of refusing them."
         )
         var allowEarlierFunctions = false
-        @Flag(
-            help:
-                "Migrate although accounts have moved to another database within a day. Undoing their moves may then fail."
-        )
-        var allowMovedAccounts = false
         @Flag(help: "Apply the migrations, print the locked tables, and roll the changes back.")
         var dryRun = false
 
@@ -59,7 +53,6 @@ extension Migrate {
             migrator.lockRetriesMax = lockRetries
             migrator.allowsEarlierFunctions = allowEarlierFunctions
             if dryRun { return try runDry(migrator) }
-            migrator.refusal = moves
             let applied = try Progress.showing("applying the migrations") {
                 try up(migrator)
             }
@@ -74,20 +67,6 @@ extension Migrate {
                         ? "up to date"
                         : "\(applied.migrations.count + applied.functions.count) applied, up to date"
                 ])
-        }
-
-        /// The parcel of an account that is being moved, or could return, has the columns of the current schema.
-        private func moves(_ connection: AdminConnection) throws(PostgresError) -> String? {
-            let accounts = try AccountMove.unfinished(connection)
-            if let account = accounts.first {
-                return
-                    "\(accounts.count) accounts are being moved, such as \(account): before you migrate the database, finish each move with `bookplate-admin account move`, or end it with --undo. Use the release of bookplate-admin that has migrated the database"
-            }
-            guard !allowMovedAccounts, let left = try AccountMove.returnable(connection) else {
-                return nil
-            }
-            return
-                "\(left.count) accounts have moved to another database within a day, such as \(left.user), and undoing their moves may fail after a migration: wait until \(left.end) UTC, or run the command with --allow-moved-accounts"
         }
 
         private func up(_ migrator: Migrator) throws -> Migrator.Applied {

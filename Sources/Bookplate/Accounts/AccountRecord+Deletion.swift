@@ -15,17 +15,16 @@ extension AccountRecord {
     ///
     /// Data outside the database is deleted by jobs, which the servers can start immediately after the commit.
     ///
-    /// - Throws: `.refused` if there is no such account, or if it is being moved to another database.
+    /// - Throws: `.refused` if there is no such account.
     package static func delete(
         _ id: UUID, _ connection: AdminConnection
     ) throws(AdministrationError) -> Deleted {
         let deletion = try mappingError(AdministrationError.init) { () throws(PostgresError) in
             try connection.query("SELECT lock_user($1)", .of(id))
-            try connection.query("SELECT refuse_moved_user($1)", .of(id))
             try connection.query("SELECT set_config('app.user_id', $1::text, true)", .of(id))
             return try AccountDeletion(on: connection)
         }
-        guard let deletion else { throw try missing(id, connection) }
+        guard let deletion else { throw missing(id) }
         return Deleted(
             id: id, books: deletion.books, reviews: deletion.reviews, jobs: deletion.jobs)
     }

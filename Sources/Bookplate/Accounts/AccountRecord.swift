@@ -37,38 +37,15 @@ package struct AccountRecord: Sendable, Equatable {
         _ id: UUID, _ connection: AdminConnection
     ) throws(AdministrationError) -> AccountRecord {
         guard let account = try read(id: id, containing: nil, connection).first else {
-            throw try missing(id, connection)
+            throw missing(id)
         }
         return account
     }
 
-    /// Returns the error for an account without a row: it may be on its way to another database, or have arrived there.
-    static func missing(
-        _ id: UUID, _ connection: AdminConnection
-    ) throws(AdministrationError) -> AdministrationError {
-        let texts: [String] = try mappingError(AdministrationError.init) {
-            () throws(PostgresError) in
-            try connection.query(selectMove, .of(id)).decode()
-        }
-        return .refused(
-            texts.first
-                ?? "there is no account \(id): find its ID with bookplate-admin account find")
+    /// Returns the error for an account that does not exist.
+    static func missing(_ id: UUID) -> AdministrationError {
+        .refused("there is no account \(id): find its ID with bookplate-admin account find")
     }
-
-    private static let selectMove = """
-        SELECT CASE state
-            WHEN 'LEAVING' THEN 'the account ' || user_id || ' is being moved to another database: continue the move, or undo it'
-            ELSE 'the account ' || user_id || ' was moved to the database with the installation ID ' || other_installation
-        END
-        FROM (
-            SELECT user_id, state, other_installation
-            FROM account_moves
-            WHERE user_id = $1 AND state NOT IN ('ARRIVING', 'CANCELLED')
-            ORDER BY number DESC
-            LIMIT 1
-        ) newest
-        WHERE state IN ('LEAVING', 'LEFT')
-        """
 
     private static func read(
         id: UUID?, containing text: String?, _ connection: AdminConnection

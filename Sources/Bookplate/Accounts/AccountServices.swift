@@ -3,10 +3,10 @@ import Logging
 import Postgres
 import Telemetry
 
-/// The parts of the server that sign the users of one database in and verify their tokens.
+/// The parts of the server that sign users in and verify their tokens. One per process.
 package final class AccountServices: Sendable {
     package let keyring: SessionKeyring
-    package let tenants: Tenants
+    package let tenants = Tenants()
     let identities: Identities
     let knownTokens = KnownTokens()
     package let auditEvents = AuditEvents()
@@ -21,11 +21,10 @@ package final class AccountServices: Sendable {
     package init(
         keyring: SessionKeyring, issuers: [String], keySets: [String: KeySetCache],
         makeKeySet: (@Sendable (KeySetCache.Source) -> KeySetCache)? = nil,
-        apple: AppleClient? = nil, tenants: Tenants = Tenants(),
+        apple: AppleClient? = nil,
         metrics: Metrics = Metrics(), logger: Logger
     ) {
         self.keyring = keyring
-        self.tenants = tenants
         self.apple = apple
         guestMetrics = GuestMetrics(metrics)
         identities = Identities(

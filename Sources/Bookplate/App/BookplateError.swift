@@ -1,13 +1,9 @@
-import Basics
 import GraphQL
 import Postgres
 
 /// An error that is sent to clients. The codes are stable and are not reused for other errors.
 package enum BookplateError: Error, Equatable {
     case unauthenticated
-    /// The account was moved to another database. `url` is the address of its server; nil if the operator has given none. `move` is
-    /// the ID of the move in both databases.
-    case accountMoved(url: String?, move: UUID)
     /// The caller is known, but may not do this. `missingScopes` are the scopes that the token lacks.
     case forbidden(String, missingScopes: [String] = [])
     case notFound(String)
@@ -26,8 +22,7 @@ package enum BookplateError: Error, Equatable {
     case upstreamUnavailable(String)
     /// The operation needs more of the database at once than a limit allows.
     case operationTooComplex(Pipeline.Limit, count: Int)
-    /// The database cannot be reached, did not respond, too many requests wait for it, or the account is being moved to another
-    /// database; or the store of covers did not respond.
+    /// The database cannot be reached, did not respond, or too many requests wait for it; or the store of covers did not respond.
     case serviceUnavailable(retryAfterSeconds: Int, outcome: Outcome = .notDone)
     /// The request's task was cancelled: its client closed the connection, or cancelled the operation. See
     /// `RequestContext.fieldError` for a task that was cancelled because it took too long.
@@ -46,7 +41,6 @@ package enum BookplateError: Error, Equatable {
     package var code: String {
         switch self {
         case .unauthenticated: "UNAUTHENTICATED"
-        case .accountMoved: "ACCOUNT_MOVED"
         case .forbidden: "FORBIDDEN"
         case .notFound: "NOT_FOUND"
         case .badUserInput: "BAD_USER_INPUT"
@@ -73,8 +67,6 @@ package enum BookplateError: Error, Equatable {
     package var message: String {
         switch self {
         case .unauthenticated: "Sign in and try again."
-        case .accountMoved(nil, _): "This account was moved to another server."
-        case .accountMoved(let url?, _): "This account was moved to another server: \(url)"
         case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _, _),
             .upstreamUnavailable(let message), .payloadTooLarge(let message),
             .quotaExceeded(let message), .unsupportedImage(let message),
@@ -112,8 +104,6 @@ package enum BookplateError: Error, Equatable {
     func fieldError(requestID: String) -> FieldError {
         var extensions = [Value.Member("code", .string(code))]
         switch self {
-        case .accountMoved(let url, _):
-            if let url { extensions.append(.init("url", .string(url))) }
         case .badUserInput(let field, _):
             extensions.append(.init("field", .string(field)))
         case .conflict(_, let id, let field):

@@ -11,12 +11,8 @@ extension SQLState {
     /// The notification from Apple was processed before.
     static let notificationProcessed = SQLState(rawValue: "BP412")
     static let quotaExceeded = SQLState(rawValue: "BP413")
-    /// The detail is the ID of the move, and after a space the address of the other installation, if it is known.
-    static let accountMoved = SQLState(rawValue: "BP421")
     /// The detail is the number of seconds to wait.
     static let tooManySignIns = SQLState(rawValue: "BP429")
-    /// The account is being moved to another database. The request can be sent again.
-    static let accountMoving = SQLState(rawValue: "BP503")
 }
 
 extension BookplateError {
@@ -28,10 +24,6 @@ extension BookplateError {
         guard case .server(let server) = error else { return nil }
         switch server.sqlState {
         case .sessionEnded, .tokenReused: self = .unauthenticated
-        case .accountMoved:
-            let parts = (server.detail ?? "").split(separator: " ", maxSplits: 1)
-            guard let move = parts.first.flatMap({ UUID(String($0)) }) else { return nil }
-            self = .accountMoved(url: parts.count > 1 ? String(parts[1]) : nil, move: move)
         case .tooManySignIns:
             self = .rateLimited(retryAfterSeconds: server.detail.flatMap { Int($0) } ?? 60)
         case .notFound: self = .notFound(server.message)

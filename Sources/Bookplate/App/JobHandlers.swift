@@ -6,7 +6,7 @@ package enum JobHandlers {
     package static func all(_ services: Services) -> [any JobHandler] {
         let search = CoverSearch(
             services.coverSources, covers: services.covers, metrics: services.metrics)
-        var handlers: [any JobHandler] = [
+        return [
             PurgeDeadJobs(), PruneChanges(), PruneImports(), PruneOAuth(),
             PruneRateBuckets(),
             ChainAuditEvents(),
@@ -22,11 +22,5 @@ package enum JobHandlers {
             FetchEditionCover(editions: EditionCovers(services)),
             FetchEditionCovers(editions: EditionCovers(services)),
         ]
-        if let home = services.databases?.all.first, home.services !== services,
-            let pool = home.anyPool
-        {
-            handlers.append(CopyCatalog(home: pool))
-        }
-        return handlers
     }
 }

@@ -2,11 +2,11 @@ import Postgres
 import Synchronization
 
 /// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_128_122_000
+package let schemaVersion: Int64 = 20_261_128_150_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "a9a0b4897003c07d94440549e95c3c1ed1aec3173fa1128a0adf64845ca39348"
+    "850fce2f78c05f70b337b5bdc38af65a0a1f2f91a6bcd3dd41b166c71a98526e"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

@@ -4,14 +4,14 @@ import GraphQLPostgres
 import NIOCore
 import Postgres
 
-/// A request: its caller, the database of the caller, and the statements that the loads of the current level have added.
+/// A request: its caller, and the statements that the loads of the current level have added.
 ///
 /// All access to tables with user data goes through this type or `JobContext`. Each pipeline starts with a statement that
 /// sets the caller for row-level security and, at least once per request, checks the session.
 ///
 /// Belongs to one event loop.
 package final class RequestContext: RowContext {
-    private(set) var services: Services
+    let services: Services
     let requestID: String
     /// The key of the client's address for rate limits; nil if it is unknown.
     let address: RateKey?
@@ -42,9 +42,7 @@ package final class RequestContext: RowContext {
     /// Whether a pipeline may have changed something.
     private(set) var hasWritten = false
 
-    private(set) var database: ConnectionPool
-    /// Whether the request may go to another database, where the account of its caller is.
-    let mayLeave: Bool
+    let database: ConnectionPool
     /// The pool for reads: the replica until the request writes, or the primary. nil before the first read.
     private var readPool: ConnectionPool?
     /// The caller whose session an earlier pipeline of this request has checked.
@@ -56,16 +54,13 @@ package final class RequestContext: RowContext {
     /// - Parameters:
     ///   - mayReadReplica: Whether reads may use the replica, as for queries.
     ///   - rowBytesMax: The maximum memory of the rows that its levels load; nil for no limit.
-    ///   - mayLeave: Whether the request may go to another database, where the account of its caller is.
     ///   - charges: What the request has been charged so far; nil for a request that was not charged.
     init(
         viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
         address: RateKey? = nil, charges: RequestCharges? = nil, isExplained: Bool = false,
         mayReadReplica: Bool = false,
-        rowBytesMax: Int? = nil, mayLeave: Bool = true,
-        hasTimedOut: @escaping @Sendable () -> Bool = { false }
+        rowBytesMax: Int? = nil, hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) {
-        self.mayLeave = mayLeave
         self.hasTimedOut = hasTimedOut
         self.rowBytesMax = rowBytesMax
         rowBytesLeft = rowBytesMax
@@ -81,33 +76,13 @@ package final class RequestContext: RowContext {
         readPool = mayReadReplica ? nil : database
         level = Level()
         pipeline = Pipeline(isReadOnly: true)
-        if mayLeave, let viewer { goToKnownDatabase(of: viewer) }
     }
 
     /// Returns a context for the next event of a subscription. It checks the session again.
-    ///
-    /// It never goes to another database, because the subscription would not notice changes there. If the account has moved, its
-    /// statements fail with `.serviceUnavailable`, and the next subscription starts in the other database.
     func makeEventContext() -> RequestContext {
         RequestContext(
             viewer: viewer, database: database, services: services, requestID: requestID,
-            rowBytesMax: rowBytesMax, mayLeave: false, hasTimedOut: hasTimedOut)
-    }
-
-    /// Continues in another database.
-    ///
-    /// - Parameter mayReadReplica: Whether reads may still use the replica, if they could before.
-    func go(to services: Services, _ database: ConnectionPool, mayReadReplica: Bool = false) {
-        self.services = services
-        self.database = database
-        if !mayReadReplica || readPool != nil { readPool = database }
-        checkedViewer = nil
-    }
-
-    /// Makes a user the caller, who was found by a token. Goes to the database in which the user was found before.
-    func become(_ viewer: Viewer) {
-        goToKnownDatabase(of: viewer)
-        self.viewer = viewer
+            rowBytesMax: rowBytesMax, hasTimedOut: hasTimedOut)
     }
 
     /// Returns the caller.
@@ -175,7 +150,7 @@ package final class RequestContext: RowContext {
         self.level = Level()
         pipeline.rowBytesMax = rowBytesLeft
         do throws(BookplateError) {
-            let rows = try await run(pipeline, asCaller: level.viewer != nil)
+            let rows = try await run(pipeline)
             if let left = rowBytesLeft {
                 rowBytesLeft = left - rows.reduce(0) { $0 + $1.byteCount }
             }
@@ -266,7 +241,7 @@ package final class RequestContext: RowContext {
         var pipeline = Pipeline(owner: owner, statistics: statistics)
         let keys = fill(&pipeline)
         pipeline.append(Self.waitForStandby)
-        let rows = try await run(pipeline, asCaller: false)
+        let rows = try await run(pipeline)
         return (PipelineResults(rows), keys)
     }
 
@@ -282,7 +257,7 @@ package final class RequestContext: RowContext {
         var pipeline = Pipeline(isReadOnly: isReadOnly, owner: owner, statistics: statistics)
         let key = fill(&pipeline)
         if !isReadOnly { pipeline.append(Self.waitForStandby) }
-        return PipelineResults(try await run(pipeline, asCaller: false))[key]
+        return PipelineResults(try await run(pipeline))[key]
     }
 
     /// Makes the commit wait for the synchronous standby, if there is one, even if the other statements change nothing. They may
@@ -302,7 +277,7 @@ package final class RequestContext: RowContext {
         let viewer = try caller()
         var pipeline = makePipeline(for: viewer, isReadOnly: isReadOnly)
         let keys = try fill(&pipeline, viewer)
-        let results = PipelineResults(try await run(pipeline, asCaller: true))
+        let results = PipelineResults(try await run(pipeline))
         checkedViewer = viewer
         return (results, keys)
     }
@@ -357,10 +332,7 @@ package final class RequestContext: RowContext {
         return pipeline
     }
 
-    /// - Parameter asCaller: Whether the pipeline begins with a check of the caller's session.
-    private func run(
-        _ pipeline: Pipeline, asCaller: Bool
-    ) async throws(BookplateError) -> [Rows] {
+    private func run(_ pipeline: Pipeline) async throws(BookplateError) -> [Rows] {
         let explained = explanation.map {
             ($0, index: $0.begin(pipeline), start: ContinuousClock.now)
         }
@@ -369,22 +341,17 @@ package final class RequestContext: RowContext {
                 explanation.end(index, after: .now - start)
             }
         }
-        var arrivalCount = 0
-        while true {
-            let pool = database
-            do throws(PostgresError) {
-                guard pipeline.isReadOnly else { return try await runOnPrimary(pipeline) }
-                if let rows = try await replicaRows(pipeline) { return rows }
-                return try await pool.run(pipeline)
-            } catch .rowsTooLarge {
-                hasLoadedTooMuch = true
-                // The client does not receive this error: the whole response is replaced by the error of one that is too large.
-                throw .internalError
-            } catch {
-                if asCaller, try await follow(error, from: pool, &arrivalCount) { continue }
-                throw services.bookplateError(
-                    error, requestID, isReadOnly: pipeline.isReadOnly, hasWritten: hasWritten)
-            }
+        do throws(PostgresError) {
+            guard pipeline.isReadOnly else { return try await runOnPrimary(pipeline) }
+            if let rows = try await replicaRows(pipeline) { return rows }
+            return try await database.run(pipeline)
+        } catch .rowsTooLarge {
+            hasLoadedTooMuch = true
+            // The client does not receive this error: the whole response is replaced by the error of one that is too large.
+            throw .internalError
+        } catch {
+            throw services.bookplateError(
+                error, requestID, isReadOnly: pipeline.isReadOnly, hasWritten: hasWritten)
         }
     }
 

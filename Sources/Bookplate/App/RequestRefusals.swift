@@ -6,10 +6,6 @@ extension ConnectionAuthenticationError {
         self =
             switch error {
             case .unauthenticated: .unauthenticated
-            case .accountMoved:
-                .refused(
-                    GraphQLError(
-                        error.message, extensions: error.fieldError(requestID: "").extensions))
             case .rateLimited(let seconds): .rateLimited(retryAfterSeconds: seconds)
             default: .unavailable
             }

@@ -11,13 +11,11 @@ extension RequestRunner {
         let (viewer, tokenLifetime) = try await connectionCaller(bearerToken, kind)
         let context = RequestContext(
             viewer: viewer, database: database, services: services, requestID: "")
-        let watch: Hub.Watch
+        // Watch the session before checking it, so that no end of the session is missed in between.
+        let watch = services.hub.watch(
+            session: viewer.sessionID, of: viewer.userID, onEnd: onSessionEnd)
         do throws(BookplateError) {
-            try await context.goToCallersDatabase()
-            // Watch the session before checking it, so that no end of the session is missed in between.
-            watch = context.services.hub.watch(
-                session: viewer.sessionID, of: viewer.userID, onEnd: onSessionEnd)
-            try await context.makeEventContext().read { _, _ in }
+            try await context.read { _, _ in }
         } catch {
             throw ConnectionAuthenticationError(error)
         }

@@ -14,11 +14,6 @@ extension RequestRunner {
             viewer: viewer, database: database, services: services, requestID: request.requestID,
             charges: charges, rowBytesMax: limits.rowBytesMax, hasTimedOut: request.hasTimedOut)
         countUsage(planned, request, viewer)
-        do throws(BookplateError) {
-            try await context.goToCallersDatabase()
-        } catch {
-            throw .request(error.requestErrors(requestID: request.requestID))
-        }
         do throws(RequestErrors) {
             return counted(
                 try await GraphQL.subscribe(

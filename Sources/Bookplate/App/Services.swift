@@ -3,7 +3,7 @@ import Logging
 import Postgres
 import Telemetry
 
-/// The parts of the server that the requests and jobs of one database use.
+/// The parts of the server that requests and jobs use. One per process.
 package final class Services: Sendable {
     package let accounts: AccountServices
     let rates: RateLimits
@@ -20,8 +20,6 @@ package final class Services: Sendable {
     let hub: Hub
     /// The replica for reads; nil if all reads go to the primary.
     let replica: Replica?
-    /// All databases that the process serves; nil if there is only one.
-    package let databases: UserDatabases?
     /// When a request last waited in vain for the database.
     package let timeouts = RequestTimeouts()
     let logger: Logger
@@ -36,8 +34,7 @@ package final class Services: Sendable {
         bookSources: SourceChain = SourceChain([]),
         coverSources: CoverSources = CoverSources(SourceChain([])), covers: Covers,
         webhooks: WebhookSender, hub: Hub,
-        replica: Replica? = nil, databases: UserDatabases? = nil, logger: Logger,
-        metrics: Metrics = Metrics(),
+        replica: Replica? = nil, logger: Logger, metrics: Metrics = Metrics(),
         tracer: Tracer? = nil, slowOperation: Duration? = nil
     ) {
         self.accounts = accounts
@@ -48,7 +45,6 @@ package final class Services: Sendable {
         self.webhooks = webhooks
         self.hub = hub
         self.replica = replica
-        self.databases = databases
         self.logger = logger
         self.metrics = metrics
         self.tracer = tracer
@@ -75,10 +71,6 @@ package final class Services: Sendable {
                 accounts.auditEvents.add(.signInRefused, reason: server.message)
             }
             return known
-        }
-        if case .server(let server) = error, server.sqlState == .accountMoving {
-            return .serviceUnavailable(
-                retryAfterSeconds: 2, outcome: hasWritten ? .unknown : .notDone)
         }
         if error.isTimeout { timeouts.record() }
         switch error {

@@ -150,7 +150,7 @@ package final class CoverEndpoints {
         guard let version = after.decode(OwnCover.self).first?.version else {
             throw .notFound(Book.noSuchBook)
         }
-        let url = request.services.covers.urls.cover(try request.caller().userID, book, version)
+        let url = services.covers.urls.cover(try request.caller().userID, book, version)
         return (url, before.version == nil)
     }
 

@@ -123,8 +123,7 @@ package final class Covers: Sendable {
         switch error {
         case .internalError, .cancelled, .upstreamUnavailable, .serviceUnavailable(_, .unknown):
             await store.settle(cover.pending)
-        case .unauthenticated, .accountMoved, .forbidden, .notFound, .badUserInput, .conflict,
-            .resetRequired,
+        case .unauthenticated, .forbidden, .notFound, .badUserInput, .conflict, .resetRequired,
             .rateLimited, .payloadTooLarge, .quotaExceeded, .unsupportedImage,
             .operationTooComplex, .serviceUnavailable(_, .notDone):
             await store.abandon(cover.pending)

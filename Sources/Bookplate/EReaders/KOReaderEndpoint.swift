@@ -199,7 +199,6 @@ extension EReaderResponse {
     fileprivate static func error(_ error: BookplateError) -> Self {
         switch error {
         case .unauthenticated: Self.error(401, 2001, "Unauthorized")
-        case .accountMoved: Self.error(410, 2000, error.message)
         case .rateLimited(let seconds):
             Self.error(429, 2000, error.message, retryAfterSeconds: seconds)
         case .serviceUnavailable(let seconds, _):

@@ -179,7 +179,6 @@ extension EReaderResponse {
 
     fileprivate static func failed(_ error: BookplateError) -> Self {
         switch error {
-        case .accountMoved: problem(410, "about:blank", error.message)
         case .rateLimited(let seconds):
             problem(429, "about:blank", error.message, retryAfterSeconds: seconds)
         case .serviceUnavailable(let seconds, _):

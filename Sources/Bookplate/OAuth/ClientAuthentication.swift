@@ -7,12 +7,8 @@ import Postgres
 extension OAuthEndpoint.Call {
     /// Returns the client that has sent a form.
     ///
-    /// - Parameter forTokens: Whether the client may be in any database: the home database deletes clients that registered themselves
-    ///   when all their readers have moved.
     /// - Throws: `.invalidClient` if the client does not exist in this tenant or has sent a wrong secret.
-    func client(
-        _ fields: FormFields, forTokens: Bool = false
-    ) async throws(OAuthError) -> OAuthClient {
+    func client(_ fields: FormFields) async throws(OAuthError) -> OAuthClient {
         var (id, secret) = (fields["client_id"], fields["client_secret"])
         if let header = request.authorization {
             guard secret == nil else {
@@ -25,11 +21,9 @@ extension OAuthEndpoint.Call {
             (id, secret) = (given.id, given.secret)
         }
         guard let id else { throw .invalidRequest("The parameter client_id is missing.") }
-        var client = try await client(id: id)
-        if client == nil, forTokens, let id = UUID(id) {
-            client = try await first(OAuthClient.find, .of(id, tenant.id), inDatabases: { $0 })
+        guard let client = try await client(id: id), client.isAuthenticated(by: secret) else {
+            throw .invalidClient
         }
-        guard let client, client.isAuthenticated(by: secret) else { throw .invalidClient }
         return client
     }
 

@@ -55,9 +55,6 @@ extension OAuthEndpoint {
         /// The anti-forgery token of the form that cancels the request. Pages of other sites do not know it.
         let formToken: String
 
-        /// Whether the request waits for a decision.
-        var isPending: Bool { stored.isAllowed == nil && !stored.isFinished }
-
         var prompt: OAuthPage.Prompt {
             OAuthPage.Prompt(
                 id: id, client: stored.clientName, app: call.tenant.name,
@@ -75,21 +72,18 @@ extension OAuthEndpoint {
             throw .notFound
         }
         let context = makeContext(request)
-        let found: (value: Stored, context: RequestContext)?
+        let stored: [Stored]
         do throws(BookplateError) {
-            found = try await context.firstInDatabases { context throws(BookplateError) in
-                let stored: [Stored] = try await context.anonymous(isReadOnly: true) {
-                    $0.append(Stored.find, .of(id))
-                }
-                return stored.first
+            stored = try await context.anonymous(isReadOnly: true) {
+                $0.append(Stored.find, .of(id))
             }
         } catch {
             throw OAuthError(error)
         }
-        guard let (stored, context) = found,
+        guard let stored = stored.first,
             constantTimeEqual(sha256(secret.utf8), stored.browserHash)
         else { throw .notFound }
-        let call = try await call(request, slug: nil, id: stored.tenantID, in: context)
+        let call = try await call(request, slug: nil, id: stored.tenantID)
         return Found(
             id: id, stored: stored, call: call,
             target: RedirectTarget(
@@ -108,12 +102,11 @@ extension OAuthEndpoint {
                 throw .notFound
             }
             let found = try await find(id, request)
+            let isPending = found.stored.isAllowed == nil && !found.stored.isFinished
             if parts.count == 2 {
-                return .json([.init("isPending", .boolean(found.isPending))])
+                return .json([.init("isPending", .boolean(isPending))])
             }
-            if found.isPending {
-                return page.prompt(found.prompt, isRepeated: !request.query.isEmpty)
-            }
+            if isPending { return page.prompt(found.prompt, isRepeated: !request.query.isEmpty) }
             if found.stored.isAllowed == true, let code = try await code(found) {
                 return .redirect(to: found.target.url(code: code))
             }
@@ -151,11 +144,6 @@ extension OAuthEndpoint {
                 throw .invalidRequest("The form does not belong to this page.")
             }
             try await found.call.run(Self.cancelRequest, .of(found.id))
-            let remaining = try await find(parts[0], request)
-            if remaining.isPending {
-                // A reader of another database has claimed the request, and its decision follows.
-                return page.prompt(remaining.prompt, isRepeated: true)
-            }
             return page.canceled(found.prompt, link: found.target.url(error: .accessDenied))
         } catch {
             return page.failed(error)

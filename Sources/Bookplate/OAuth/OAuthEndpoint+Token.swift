@@ -9,7 +9,7 @@ extension OAuthEndpoint {
         await respond(request) { call throws(OAuthError) in
             try await call.limitingGuesses { () throws(OAuthError) in
                 let fields = try request.formFields()
-                let client = try await call.client(fields, forTokens: true)
+                let client = try await call.client(fields)
                 switch GrantType(rawValue: fields["grant_type"] ?? "") {
                 case .authorizationCode:
                     return try await exchange(try .code(fields), client, call)
@@ -76,11 +76,9 @@ extension OAuthEndpoint {
         parameters.append(bytea: RefreshTicket.hash(secret))
         parameters.append(token)
         parameters.append(int32: Self.grantDays)
-        // The database of the reader has the code.
-        let found = try await call.first(Exchanged.exchange, parameters) { outcome in
-            outcome.name == "INVALID" ? nil : outcome
+        guard let outcome = try await call.first(Exchanged.exchange, parameters) else {
+            throw OAuthError(.internalError)
         }
-        guard let outcome = found else { throw .invalidGrant }
         switch outcome.name {
         case "DONE": break
         case "PENDING": throw .pending
@@ -162,7 +160,6 @@ extension OAuthEndpoint {
             parameters.appendNull(.text.array)
         }
         parameters.append(token)
-        guard try await call.findUser(of: ticket) else { throw .invalidGrant }
         guard let refreshed = try await call.first(Refreshed.refresh, parameters) else {
             throw OAuthError(.internalError)
         }
@@ -237,19 +234,17 @@ extension OAuthEndpoint {
         await respond(request) { call throws(OAuthError) in
             try await call.limitingGuesses { () throws(OAuthError) in
                 let fields = try request.formFields()
-                let client = try await call.client(fields, forTokens: true)
+                let client = try await call.client(fields)
                 guard let text = fields["token"] else {
                     throw .invalidRequest("The parameter token is missing.")
                 }
                 if let token = OAuthSecret(text, .accessToken) {
                     var parameters = Parameters.of(client.id)
                     parameters.append(bytea: token.hash)
-                    try await call.runInDatabases(Self.revokeToken, parameters)
+                    try await call.run(Self.revokeToken, parameters)
                 } else if let ticket = RefreshTicket(text, .grant) {
                     let ids = Parameters.of(client.id, ticket.userID, ticket.sessionID)
-                    let stored =
-                        try await call.findUser(of: ticket)
-                        ? try await call.first(Refreshed.state, ids) : nil
+                    let stored = try await call.first(Refreshed.state, ids)
                     let keys = call.services.accounts.sessionKeys
                     if let stored, await stored.isStored(ticket, keys: keys) {
                         try await call.run(Self.endGrant, ids)

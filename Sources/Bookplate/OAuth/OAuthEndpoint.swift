@@ -50,68 +50,13 @@ package final class OAuthEndpoint {
                 let rows: [Row] = try await context.anonymous { $0.append(statement, parameters) }
                 return rows.first
             } catch {
-                throw oauthError(error)
+                throw OAuthError(error)
             }
         }
 
         func run(_ statement: Statement, _ parameters: Parameters) async throws(OAuthError) {
             do throws(BookplateError) {
                 try await context.anonymous { $0.append(statement, parameters) }
-            } catch {
-                throw oauthError(error)
-            }
-        }
-
-        /// If there are several databases, the account was in this one when `findUser` found it, so it is in another one now.
-        private func oauthError(_ error: BookplateError) -> OAuthError {
-            if case .accountMoved(nil, _) = error, services.databases != nil {
-                return OAuthError(.serviceUnavailable(retryAfterSeconds: 1, outcome: .notDone))
-            }
-            return OAuthError(error)
-        }
-
-        /// Runs a statement in the database of the call, and then in the others of this process, until `select` returns a value. The call
-        /// goes on there.
-        func first<Row: RowDecodable, Value>(
-            _ statement: TypedStatement<Row>, _ parameters: Parameters,
-            inDatabases select: (Row) -> Value?
-        ) async throws(OAuthError) -> Value? {
-            do throws(BookplateError) {
-                let found = try await context.firstInDatabases {
-                    context throws(BookplateError) -> Value? in
-                    let rows: [Row] = try await context.anonymous {
-                        $0.append(statement, parameters)
-                    }
-                    return rows.first.flatMap(select)
-                }
-                if let found { context.goToDatabase(of: found.context) }
-                return found?.value
-            } catch {
-                throw OAuthError(error)
-            }
-        }
-
-        /// Runs a statement in all databases of this process.
-        func runInDatabases(
-            _ statement: Statement, _ parameters: Parameters
-        ) async throws(OAuthError) {
-            do throws(BookplateError) {
-                _ = try await context.firstInDatabases { context throws(BookplateError) -> Bool? in
-                    try await context.anonymous { $0.append(statement, parameters) }
-                    return nil
-                }
-            } catch {
-                throw OAuthError(error)
-            }
-        }
-
-        /// Goes to the database of the user of a refresh token.
-        ///
-        /// - Returns: false if there are several databases, and none has the user.
-        func findUser(of ticket: RefreshTicket) async throws(OAuthError) -> Bool {
-            guard services.databases != nil else { return true }
-            do throws(BookplateError) {
-                return try await context.findUser(ticket.userID, ticket.tenantID) != nil
             } catch {
                 throw OAuthError(error)
             }
@@ -140,17 +85,15 @@ package final class OAuthEndpoint {
 
     /// Finds the tenant of a request.
     ///
-    /// - Parameters:
-    ///   - slug: The slug of the tenant; nil for the tenant with the ID.
-    ///   - context: The context of the call, in the database of the request for authorization; nil for a new one.
+    /// - Parameter slug: The slug of the tenant; nil for the tenant with the ID.
     /// - Throws: `.notFound` if the tenant does not exist or has not switched OAuth on.
     func call(
-        _ request: OAuthRequest, slug: Substring?, id: UUID? = nil,
-        in context: RequestContext? = nil
+        _ request: OAuthRequest, slug: Substring?, id: UUID? = nil
     ) async throws(OAuthError) -> Call {
+        let context = makeContext(request)
         let tenants: [Tenant]
         do throws(BookplateError) {
-            tenants = try await services.accounts.tenants.all(for: makeContext(request))
+            tenants = try await services.accounts.tenants.all(for: context)
         } catch {
             throw OAuthError(error)
         }
@@ -158,9 +101,7 @@ package final class OAuthEndpoint {
             if let slug { tenant.slug == slug } else { tenant.id == id }
         }
         guard let tenant, tenant.allowsOAuth else { throw .notFound }
-        return Call(
-            request: request, tenant: tenant, context: context ?? makeContext(request),
-            services: services)
+        return Call(request: request, tenant: tenant, context: context, services: services)
     }
 
     func makeContext(_ request: OAuthRequest) -> RequestContext {

@@ -62,7 +62,6 @@ struct OAuthError: Error, Equatable {
 
     init(_ error: BookplateError) {
         switch error {
-        case .accountMoved: self.init("account_moved", error.message, status: 410)
         case .rateLimited(let seconds):
             self.init(
                 "temporarily_unavailable", error.message, status: 429, retryAfterSeconds: seconds)

@@ -143,7 +143,7 @@ package final class Tools: ToolService {
             address: caller.client.map { RateKey($0) }, hasTimedOut: caller.hasTimedOut)
         do throws(BookplateError) {
             let token = try await context.token(TokenCredential(bearer: caller.bearerToken))
-            context.become(token.viewer)
+            context.viewer = token.viewer
             try context.charge(1)
             return Session(context: context, token: token)
         } catch {
@@ -197,7 +197,6 @@ extension ToolRefusal {
         self =
             switch error {
             case .unauthenticated: .unauthenticated
-            case .accountMoved: .accountMoved(error.message)
             case .forbidden(let message, _): .forbidden(message)
             case .rateLimited(let seconds): .rateLimited(retryAfterSeconds: seconds)
             case .serviceUnavailable(let seconds, _): .unavailable(retryAfterSeconds: seconds)

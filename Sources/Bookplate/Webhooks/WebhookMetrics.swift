@@ -19,15 +19,14 @@ struct WebhookMetrics: Sendable {
     func count(_ outcome: String) { attempts[outcome]?.increment() }
 }
 
-/// The gauges of webhooks and their deliveries. They are read from the databases for each request to `/metrics`, and
-/// summed.
+/// The gauges of webhooks and their deliveries. They are read from the database for each request to `/metrics`.
 ///
 /// All servers report the same numbers. Aggregate them with `max`, not `sum`.
 package enum WebhookGauges {
     private static let count = Statement(
         "SELECT enabled, paused, disabled, waiting, dead, oldest_seconds FROM count_webhooks()")
 
-    package static func add(to metrics: Metrics, databases: [ConnectionPool]) {
+    package static func add(to metrics: Metrics, database: ConnectionPool) {
         let states = ["enabled", "paused", "disabled"].map {
             metrics.gauge("bookplate_webhooks", "Webhooks of all tenants, by state.", ["state": $0])
         }
@@ -40,22 +39,13 @@ package enum WebhookGauges {
             "bookplate_webhook_oldest_seconds",
             "The age of the oldest event that waits for its delivery to an enabled webhook.")
         metrics.beforeReading {
-            let sums = states + deliveries
-            var values = [Int](repeating: 0, count: sums.count)
-            var age = 0
-            var hasAnswer = false
-            for database in databases {
-                guard let rows = try? await database.run(.one(count, isReadOnly: true))[0] else {
-                    continue
-                }
-                hasAnswer = true
-                for column in values.indices { values[column] += Int(rows.int64(0, column) ?? 0) }
-                age = max(age, Int(rows.int64(0, sums.count) ?? 0))
+            // After an error the last values stay. The metrics of the pool report that the database is unavailable.
+            guard let rows = try? await database.run(.one(count, isReadOnly: true))[0] else {
+                return
             }
-            // Without an answer the last values stay. The metrics of the pool report that the database is unavailable.
-            guard hasAnswer else { return }
-            for (gauge, value) in zip(sums, values) { gauge.set(value) }
-            oldest.set(age)
+            for (column, gauge) in (states + deliveries + [oldest]).enumerated() {
+                if let number = rows.int64(0, column) { gauge.set(Int(number)) }
+            }
         }
     }
 }

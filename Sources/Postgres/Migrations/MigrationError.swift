@@ -24,8 +24,6 @@ package enum MigrationError: Error, Equatable, Sendable, CustomStringConvertible
     case replacedChain
     /// Another session is migrating this database; carries a description of it.
     case locked(by: String)
-    /// See `Migrator.refusal`.
-    case refused(String)
     /// The files contradict the database's records, so nothing was run.
     case mismatch([MigrationProblem])
     /// A migration failed. Earlier migrations are committed; this one is rolled back if transactional.
@@ -59,8 +57,7 @@ package enum MigrationError: Error, Equatable, Sendable, CustomStringConvertible
         case .unknownTarget(let version): "no migration has the version \(version)"
         case .replacedChain: ReplacedChain.message
         case .locked(let holder):
-            "another migration or an account move is running, wait until it has ended: \(holder)"
-        case .refused(let reason): reason
+            "another migration is running, wait until it has ended: \(holder)"
         case .mismatch(let problems): problems.map(\.description).joined(separator: "\n")
         case .failed(let file, let error): "\(file): \(error.description)"
         case .invalidFunction(let function, let error):

@@ -44,12 +44,6 @@ package struct Migrator {
     /// Whether to apply repeatable files that the database had before it got its present ones.
     package var allowsEarlierFunctions = false
 
-    /// Called after `up` has acquired the lock, if migrations are pending. Returns the reason why the database may not be migrated
-    /// now; nil if there is none.
-    package var refusal: (AdminConnection) throws(PostgresError) -> String? = {
-        _ throws(PostgresError) in nil
-    }
-
     /// - Parameter connection: A connection of the database owner's role. Its settings are changed.
     package init(_ connection: AdminConnection, _ files: MigrationFiles) {
         self.connection = connection
@@ -109,11 +103,6 @@ package struct Migrator {
         let plan = try self.plan(tables)
         let batches = MigrationBatch.all(
             try plan.pending(to: target, allowing: allowedProblem), plan.repeatableStep(to: target))
-        if !batches.isEmpty,
-            let reason = try mappingErrors({ () throws(PostgresError) in try refusal(connection) })
-        {
-            throw .refused(reason)
-        }
         try mappingErrors { () throws(PostgresError) in try create(tables) }
         var applied = Applied()
         for batch in batches {
@@ -187,15 +176,6 @@ extension Migrator {
                 """)
         }
         throw .locked(by: holder.text(0, 0) ?? "it has just finished; run the command again")
-    }
-
-    /// Prevents migrations until the connection is closed. Several connections can do so at the same time.
-    ///
-    /// - Returns: False if a migration is running.
-    package static func preventMigrations(
-        _ connection: AdminConnection
-    ) throws(PostgresError) -> Bool {
-        try connection.query("SELECT pg_try_advisory_lock_shared(\(lockKey))").bool(0, 0) == true
     }
 
     func unlock() { try? connection.execute("SELECT pg_advisory_unlock(\(Migrator.lockKey))") }

@@ -44,9 +44,6 @@ struct MCPError: Error {
             self.init(.refused, "The personal access token is invalid.", id: id)
             setRefusal(.unauthorized, "UNAUTHENTICATED")
             headers = [("WWW-Authenticate", #"Bearer error="invalid_token""#)]
-        case .accountMoved(let message):
-            self.init(.refused, message, id: id)
-            setRefusal(.gone, "ACCOUNT_MOVED")
         case .forbidden(let message):
             self.init(.refused, message, id: id)
             setRefusal(.forbidden, "FORBIDDEN")

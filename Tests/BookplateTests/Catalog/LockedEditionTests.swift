@@ -44,10 +44,22 @@ import Testing
                 known: BookRecord(title: "Card 2", isbns: [known]),
             ], catalog: [TestCatalog.line(2, genres: ["Fantasy"])])
         let reader = try await app.makeReader()
+        // The import waits after it has updated the second book.
+        try await app.database.execute(
+            """
+            CREATE FUNCTION wait_in_import() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF current_setting('app.bulk', true) = 'on' THEN
+                    PERFORM pg_advisory_xact_lock(1);
+                END IF;
+                RETURN NULL;
+            END
+            $$;
+            CREATE TRIGGER wait_in_import AFTER UPDATE ON editions EXECUTE FUNCTION wait_in_import()
+            """)
         let (importing, searching) = try await app.database.withConnection { connection in
             let observer = try AdminConnection(try app.database.url())
-            // The import waits for this after it has updated the second book.
-            try connection.execute("BEGIN; SELECT FROM catalog_changes FOR UPDATE")
+            try connection.execute("BEGIN; SELECT pg_advisory_xact_lock(1)")
             let importing = Task {
                 try await app.database.importCatalog([
                     #"{"title":"Card 2","isbn13":"\#(known)","pageCount":999}"#,

@@ -70,8 +70,7 @@ package struct AccessTokenRecord: RowDecodable, Equatable, Sendable {
     ///
     /// - Parameter account: The owner of the tokens; nil for any.
     /// - Returns: The IDs of the revoked tokens.
-    /// - Throws: `.refused` if several accounts have a token with one of the IDs, which apps choose, or if an account that is being
-    ///   moved to another database has one.
+    /// - Throws: `.refused` if several accounts have a token with one of the IDs, which apps choose.
     package static func revoke(
         _ ids: [UUID], of account: UUID?, _ connection: AdminConnection
     ) throws(AdministrationError) -> [UUID] {
@@ -80,18 +79,13 @@ package struct AccessTokenRecord: RowDecodable, Equatable, Sendable {
             var parameters = Parameters()
             parameters.append(uuids: ids)
             parameters.append(uuid: account)
-            let revoked: [UUID] = try connection.query(
+            return try connection.query(
                 """
                 DELETE FROM access_tokens t
                 WHERE t.id = ANY ($1) AND ($2::uuid IS NULL OR t.user_id = $2) AND t.grant_id IS NULL
                 RETURNING t.id
                 """, parameters
             ).decode()
-            // They would come back with the parcel. The statement above has waited for a transaction that packs them.
-            var given = Parameters()
-            given.append(uuids: ids)
-            try connection.query("SELECT refuse_moved_tokens($1)", given)
-            return revoked
         }
         guard Set(revoked).count == revoked.count else {
             throw .refused(

@@ -21,7 +21,7 @@ extension RequestContext {
         guard token.scopes.isSuperset(of: scope.set), token.documents == nil else {
             throw refusedToken("it does not open this protocol")
         }
-        become(token.viewer)
+        viewer = token.viewer
         try charge(1)
     }
 
@@ -42,14 +42,7 @@ extension RequestContext {
         }
         var found: KnownToken?
         do throws(BookplateError) {
-            let place = try await firstInDatabases { context throws(BookplateError) in
-                try await context.find(hash)
-            }
-            if let place {
-                found = place.value
-                services.databases?.remember(
-                    place.value.viewer.userID, in: place.context.services)
-            }
+            found = try await find(hash)
         } catch {
             services.rates.putBackSignIn(from: address)
             throw error
@@ -63,8 +56,7 @@ extension RequestContext {
 
     private func used(_ token: KnownToken) throws(BookplateError) -> KnownToken {
         guard !token.isExpired else { throw refusedToken("it has expired") }
-        let owner = services.databases?.database(of: token.viewer.userID)
-        (owner?.services ?? services).tokenUses.add(token.viewer)
+        services.tokenUses.add(token.viewer)
         return token
     }
 

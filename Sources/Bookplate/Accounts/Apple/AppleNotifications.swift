@@ -57,34 +57,19 @@ package enum AppleNotifications {
     private static func process(
         _ notification: AppleNotification, _ tenant: Tenant, _ request: RequestContext
     ) async -> Outcome {
-        let idHash = sha256((notification.issuer + "\0" + notification.id).utf8)
-        let isFound: Bool
-        do throws(BookplateError) {
-            guard let found = try await findAccount(notification, idHash, tenant, request) else {
-                return .accepted
-            }
-            isFound = found
-        } catch .accountMoved(.some, _) {
-            // Other servers have the account.
-            return .accepted
-        } catch {
-            return .unavailable
-        }
         var pipeline = Pipeline()
         var record = Parameters()
-        record.append(bytea: idHash)
+        record.append(bytea: sha256((notification.issuer + "\0" + notification.id).utf8))
         record.append(int64: notification.expiresAt)
         pipeline.append(recordNotification, record)
         var identity = Parameters.of(tenant.id)
         identity.append(text: notification.subject)
         pipeline.append(setIdentity, identity)
         let user = pipeline.append(setUser)
-        pipeline.append(lockUser)
-        pipeline.append(refuseMovedIdentity)
-        pipeline.append(refuseMovedUser)
         var deletionKeys: AccountDeletion.Keys?
         switch notification.event {
         case .consentRevoked:
+            pipeline.append(lockUser)
             pipeline.append(revokeSessions)
             pipeline.append(AuthorizedApp.deleteRequests)
             pipeline.append(deleteAppGrants)
@@ -119,41 +104,10 @@ package enum AppleNotifications {
             if error.sqlState == .notificationProcessed {
                 return (try? await request.anonymous { _ in }) == nil ? .unavailable : .accepted
             }
-            let failure = services.bookplateError(error, request.requestID)
-            guard case .accountMoved = failure else { return .unavailable }
-            // An account that other servers have, or that was deleted after its move, is unknown here, so the notification is ignored. An
-            // account that was found has left this database since then.
-            return services.databases != nil && isFound ? .unavailable : .accepted
+            _ = services.bookplateError(error, request.requestID)
+            return .unavailable
         }
     }
-
-    /// Goes to the database of the account if there are several. The notification is recorded there.
-    ///
-    /// - Returns: Whether the account was found, true if there is a single database; nil if the notification was processed before, in
-    ///   whichever database.
-    private static func findAccount(
-        _ notification: AppleNotification, _ idHash: [UInt8], _ tenant: Tenant,
-        _ request: RequestContext
-    ) async throws(BookplateError) -> Bool? {
-        guard request.services.databases != nil else { return true }
-        let processed = try await request.firstInDatabases { context throws(BookplateError) in
-            let found: [Bool] = try await context.anonymous(isReadOnly: true) { pipeline in
-                var parameters = Parameters()
-                parameters.append(bytea: idHash)
-                return pipeline.append(isRecorded, parameters)
-            }
-            return found.first == true ? true : nil
-        }
-        if processed != nil { return nil }
-        let search = try await Sessions.search(
-            for: notification.subject, in: tenant.id, request)
-        guard let owner = search.owner else { return false }
-        request.goToDatabase(of: owner)
-        return true
-    }
-
-    private static let isRecorded = TypedStatement<Bool>(
-        "SELECT EXISTS (SELECT FROM apple_notifications WHERE id_hash = $1)")
 
     private static func finish(_ deletion: AccountDeletion, _ request: RequestContext) async {
         let outcome = await deletion.finish(request.services)
@@ -178,17 +132,6 @@ package enum AppleNotifications {
             set_config('app.tenant_id', $1::text, true),
             set_config('app.subject', $2, true)
         """)
-
-    /// Fails with SQLSTATE BP503 if the account of an unknown identity is leaving the database or arriving, so that Apple sends the
-    /// notification again, and with BP421 if it has left. Earlier accounts of a known identity do not matter.
-    private static let refuseMovedIdentity = Statement(
-        """
-        SELECT refuse_moved_hash(identity_hash(app_tenant_id(), app_subject()))
-        WHERE app_user_id() IS NULL
-        """)
-    /// Does the same for the account of a known identity. It comes after the lock, because the account may have been closed until then.
-    private static let refuseMovedUser = Statement(
-        "SELECT refuse_moved_user(app_user_id()) WHERE app_user_id() IS NOT NULL")
 
     /// Sets the user for row-level security. Returns no row if the user is unknown.
     private static let setUser = TypedStatement<String>(

@@ -26,22 +26,20 @@ struct GuestMetrics: Sendable {
     func countInactive() { ended["inactive"]?.increment() }
 }
 
-/// The gauge of guests. It is read from the databases for each request to `/metrics`, and summed.
+/// The gauge of guests. It is read from the database for each request to `/metrics`.
 ///
 /// All servers report the same number. Aggregate it with `max`, not `sum`.
 package enum GuestGauge {
     private static let count = Statement("SELECT count_guests()")
 
-    package static func add(to metrics: Metrics, databases: [ConnectionPool]) {
+    package static func add(to metrics: Metrics, database: ConnectionPool) {
         let guests = metrics.gauge("bookplate_guests", "Guests of all tenants.")
         metrics.beforeReading {
-            var numbers: [Int64] = []
-            for database in databases {
-                let rows = try? await database.run(.one(count, isReadOnly: true))[0]
-                if let number = rows?.int64(0, 0) { numbers.append(number) }
-            }
-            // Without an answer the last value stays. The metrics of the pool report that the database is unavailable.
-            if !numbers.isEmpty { guests.set(Int(numbers.reduce(0, +))) }
+            // After an error the last value stays. The metrics of the pool report that the database is unavailable.
+            guard let rows = try? await database.run(.one(count, isReadOnly: true))[0],
+                let number = rows.int64(0, 0)
+            else { return }
+            guests.set(Int(number))
         }
     }
 }

@@ -9,7 +9,6 @@ extension Sessions {
     /// If the response is lost, the client has no token of the guest, and a job deletes the guest later.
     static let signInAsGuest = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
-        request.goHome()
         let rates = request.services.rates
         try rates.takeGuest(from: request.address)
         let deviceName = try DeviceName.read(arguments)

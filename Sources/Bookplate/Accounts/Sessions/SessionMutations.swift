@@ -66,14 +66,6 @@ extension Sessions {
         guard let ticket = arguments["refreshToken"]?.string.flatMap({ RefreshTicket($0) }) else {
             throw .unauthenticated
         }
-        return [try await refreshed(ticket, deviceName, request)]
-    }
-
-    /// - Parameter hasSearched: Whether the request is in the database in which the user was found.
-    private static func refreshed(
-        _ ticket: RefreshTicket, _ deviceName: String?, hasSearched: Bool = false,
-        _ request: RequestContext
-    ) async throws(BookplateError) -> PlainObject {
         let keys = request.services.accounts.sessionKeys
         let successor = ticket.successor(keys: keys)
         let states: [SessionState] = try await request.anonymous { pipeline in
@@ -86,20 +78,13 @@ extension Sessions {
             pipeline.append(rotate, parameters)
             return state
         }
-        guard let state = states.first else {
-            // An account can move during the search, even to the database that was asked first.
-            if !hasSearched, try await request.findUser(ticket.userID, ticket.tenantID) != nil {
-                return try await refreshed(ticket, deviceName, hasSearched: true, request)
-            }
-            try await request.refuseMoved(ticket.userID, wasFound: hasSearched)
-            throw .unauthenticated
-        }
+        guard let state = states.first else { throw .unauthenticated }
         if state.refreshHash == ticket.hash {
             let session = session(successor, isNewUser: false, request)
             if let viewer = request.viewer, state.needsDeck {
                 await enqueueDeck(for: viewer, request)
             }
-            return session
+            return [session]
         }
         guard
             await ticket.isAncestor(
@@ -110,7 +95,7 @@ extension Sessions {
             throw .unauthenticated
         }
         if state.refreshHash == successor.hash, state.isInGracePeriod {
-            return session(successor, isNewUser: false, request)
+            return [session(successor, isNewUser: false, request)]
         }
         // The token was valid once and has been used, so it or its successor was stolen. The server cannot distinguish
         // the user from the thief and revokes the session of both.
@@ -121,16 +106,10 @@ extension Sessions {
             ])
         try await request.anonymous { pipeline in
             pipeline.append(setUser, .of(ticket.userID, ticket.tenantID))
-            pipeline.append(lockUser, .of(ticket.userID))
             pipeline.append(revokeSession, .of(ticket.userID, ticket.sessionID))
-            pipeline.append(refuseMovedUser, .of(ticket.userID))
         }
         throw .unauthenticated
     }
-
-    /// Fails if the account is moved to another database, which then has its sessions.
-    static let refuseMovedUser = Statement("SELECT refuse_moved_user($1)")
-    private static let lockUser = Statement("SELECT lock_user($1)")
 
     private struct SessionState: RowDecodable {
         /// The hash of the current refresh token's secret.

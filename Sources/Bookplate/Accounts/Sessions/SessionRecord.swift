@@ -43,13 +43,10 @@ package struct SessionRecord: RowDecodable, Equatable {
     ///
     /// - Parameter ids: The sessions; nil for all of the account, with its personal access tokens and the access of apps.
     /// - Returns: The ids of the sessions that were ended.
-    /// - Throws: An error if the account is being moved to another database.
     package static func revoke(
         _ ids: [UUID]?, of account: UUID, _ connection: AdminConnection
     ) throws(PostgresError) -> [UUID] {
         try connection.query("SELECT lock_user($1)", .of(account))
-        // The sessions would come back with the parcel.
-        try connection.query("SELECT refuse_moved_user($1)", .of(account))
         var parameters = Parameters.of(account)
         if let ids {
             parameters.append(uuids: ids)

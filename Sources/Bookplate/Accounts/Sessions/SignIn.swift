@@ -51,11 +51,9 @@ extension Sessions {
             identity.claims.tokenHash + Array(input.authorizationCode.utf8), for: "sign-in")
         let secret = keys.derive(seed, for: "first refresh token")
         let sessionID = UUID(random: keys.derive(seed, for: "session id"))
-        let (guest, databases) = try await findDatabase(
-            of: identity, possibleGuest(request, in: identity.tenant), request)
+        let guest = possibleGuest(request, in: identity.tenant)
         let (results, found) = try await request.anonymous { pipeline in
             pipeline.append(setIdentity, identity.parameters)
-            pipeline.releaseIdentity(databases)
             var user = Parameters.of(UUID.version7())
             user.append(text: identity.claims.email)
             user.append(text: input.displayName)
@@ -97,107 +95,6 @@ extension Sessions {
             viewer: viewer, isFirst: isFirst,
             session: session(ticket, isNewUser: state?.isNew == true, request))
     }
-
-    /// Goes to the database that has the account of an identity, so that a sign-in does not create a second one. A new account is created
-    /// in the home database, and a guest becomes an account where the guest is.
-    ///
-    /// - Returns: The caller if it may be a guest, and the IDs of all databases if none has the identity.
-    private static func findDatabase(
-        of identity: VerifiedIdentity, _ caller: Viewer?, _ request: RequestContext
-    ) async throws(BookplateError) -> (guest: Viewer?, databases: Set<UUID>) {
-        guard request.services.databases != nil else { return (caller, []) }
-        let isGuest = caller == nil ? false : try await isGuest(request)
-        let search = try await search(for: identity.subject, in: identity.tenant.id, request)
-        guard let owner = search.owner else {
-            if !isGuest { request.goHome() }
-            return (isGuest ? caller : nil, search.databases)
-        }
-        if owner.services !== request.services {
-            if isGuest { throw guestElsewhere }
-            request.goToDatabase(of: owner)
-        }
-        return (isGuest ? caller : nil, [])
-    }
-
-    /// The result of a search for an identity in all databases of this process.
-    struct IdentitySearch {
-        /// A context in the database that has the identity; nil if none has it.
-        var owner: RequestContext?
-        /// The installation IDs of the databases that do not have it.
-        var databases: Set<UUID> = []
-    }
-
-    /// Looks for the account of an identity in all databases of this process.
-    ///
-    /// - Throws: `.serviceUnavailable` if none of them has it, and its account is being moved, or a database cannot be reached;
-    ///   `.accountMoved` if other servers have the account, or the database to which it was moved has lost it.
-    static func search(
-        for subject: String, in tenant: UUID, _ request: RequestContext
-    ) async throws(BookplateError) -> IdentitySearch {
-        var parameters = Parameters.of(tenant)
-        parameters.append(text: subject)
-        let identity = parameters
-        var search = IdentitySearch()
-        search.owner = try await request.firstInDatabases { context throws(BookplateError) in
-            let found: [FoundIdentity] = try await context.anonymous(isReadOnly: true) { pipeline in
-                pipeline.append(setIdentity, identity)
-                return pipeline.append(FoundIdentity.find)
-            }
-            guard let found = found.first, !found.exists else { return true }
-            search.databases.insert(found.database)
-            let _: [Bool] = try await context.anonymous(isReadOnly: true) { pipeline in
-                pipeline.append(setIdentity, identity)
-                return pipeline.append(refuseMovedIdentity)
-            }
-            return nil
-        }?.context
-        return search
-    }
-
-    private struct FoundIdentity: RowDecodable {
-        let exists: Bool
-        let database: UUID
-
-        init?(_ row: inout RowReader) {
-            guard let exists = row.bool(), let database = row.uuid() else { return nil }
-            self.exists = exists
-            self.database = database
-        }
-
-        static let find = TypedStatement<Self>(
-            """
-            SELECT
-                EXISTS (SELECT FROM identities WHERE tenant_id = app_tenant_id() AND subject = app_subject()),
-                id
-            FROM installation
-            """)
-    }
-
-    /// Fails if the account of the identity is leaving the database, has left it, or is expected in it. The value has no meaning.
-    private static let refuseMovedIdentity = TypedStatement<Bool>(
-        "SELECT refuse_moved_hash(identity_hash(app_tenant_id(), app_subject()))::text IS NULL")
-
-    /// Whether the caller is a guest. A caller whose session has ended is none.
-    ///
-    /// - Throws: `.accountMoved` if other servers have the caller, or a database has lost the account. The sign-in must not replace the
-    ///   tokens of a guest who returns later.
-    private static func isGuest(_ request: RequestContext) async throws(BookplateError) -> Bool {
-        do throws(BookplateError) {
-            let isGuest: [Bool] = try await request.read { pipeline, viewer in
-                pipeline.append(readIsGuest, .of(viewer.userID))
-            }
-            return isGuest.first == true
-        } catch .unauthenticated {
-            return false
-        }
-    }
-
-    private static let readIsGuest = TypedStatement<Bool>(
-        "SELECT is_guest FROM users WHERE id = $1")
-
-    private static let guestElsewhere = BookplateError.conflict(
-        "This guest cannot be merged into the account of the identity, because they are in different databases. Sign in without the guest's token."
-    )
 
     /// Returns the caller of the request, who may be a guest of the tenant; nil for other callers.
     private static func possibleGuest(_ request: RequestContext, in tenant: Tenant) -> Viewer? {
@@ -275,16 +172,4 @@ extension Sessions {
         JOIN sessions s ON s.user_id = u.id
         WHERE u.id = app_user_id() AND s.id = $1
         """)
-}
-
-extension Pipeline {
-    private static let releaseIdentity = Statement("SELECT release_moved_identity($1)")
-
-    /// Lets the identity in app.subject be used again if its account has moved to one of these databases, which do not have it any more.
-    mutating func releaseIdentity(_ databases: Set<UUID>) {
-        guard !databases.isEmpty else { return }
-        var parameters = Parameters()
-        parameters.append(uuids: Array(databases))
-        append(Self.releaseIdentity, parameters)
-    }
 }

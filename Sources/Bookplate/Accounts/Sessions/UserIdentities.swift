@@ -97,28 +97,12 @@ extension User {
         let viewer = try request.caller()
         let input = try await IdentityInput(arguments["input"], request)
         guard input.identity.tenant.id == viewer.tenantID else { throw .unauthenticated }
-        try await request.goToCallersDatabase()
-        var search = Sessions.IdentitySearch()
-        if request.services.databases != nil {
-            do throws(BookplateError) {
-                search = try await Sessions.search(
-                    for: input.identity.subject, in: viewer.tenantID, request)
-            } catch .accountMoved {
-                // The account of the identity was moved, not the caller's.
-                throw identityTaken
-            }
-            guard search.owner.map({ $0.services === request.services }) ?? true else {
-                throw identityTaken
-            }
-        }
-        let databases = search.owner == nil ? search.databases : []
         // The lock of the identity comes before that of the user, which begin_request takes.
         let (results, keys) = try await request.anonymous { pipeline in
             pipeline.append(lockIdentity, input.identity.parameters)
             var begin = Parameters.of(viewer.userID, viewer.tenantID, viewer.sessionID)
             begin.append(bool: false)
             pipeline.append(beginRequest, begin)
-            pipeline.releaseIdentity(databases)
             var link = Parameters()
             link.append(bytea: input.identity.claims.tokenHash)
             link.append(int64: input.identity.claims.expiresAt)
@@ -135,9 +119,6 @@ extension User {
         await input.storeAppleGrant(for: viewer, request)
         return try user.only(results[keys.user], orElse: "This user does not exist.")
     }
-
-    private static let identityTaken = BookplateError.conflict(
-        "This identity belongs to another account. Sign in with it to use that account.")
 
     private static let lockIdentity = Statement(
         """

@@ -9,13 +9,10 @@ extension TenantRecord {
     /// - Parameters:
     ///   - beforeAccount: Called before each account. An error that it throws ends the removal.
     ///   - onAccount: Called after each account.
-    /// - Throws: `AdministrationError`, for example if an account of the tenant is being moved to another database, or the error of `beforeAccount`.
+    /// - Throws: `AdministrationError`, or the error of `beforeAccount`.
     package func removeWithAccounts(
         _ connection: AdminConnection, beforeAccount: () throws -> Void, onAccount: () -> Void
     ) throws {
-        try mappingError(AdministrationError.init) { () throws(PostgresError) in
-            _ = try connection.query("SELECT refuse_tenant_of_move($1)", .of(id))
-        }
         try close(connection)
         // Read the accounts after sign-in is disabled, so that none is created in the meantime.
         for id in try accounts(connection) {

@@ -33,14 +33,11 @@ package final class Tenants: Sendable {
 
     private let cache = Mutex(Cache())
 
-    package init() {}
-
-    /// Returns all tenants of the home database, at most `lifetime` old.
+    /// Returns all tenants, at most `lifetime` old.
     func all(for request: RequestContext) async throws(BookplateError) -> [Tenant] {
         let (tenants, expiresAt) = cache.withLock { ($0.tenants, $0.expiresAt) }
         if let expiresAt, ContinuousClock.now < expiresAt { return tenants }
-        let home = request.inHomeDatabase()
-        let current: [Tenant] = try await home.anonymous(isReadOnly: true) {
+        let current: [Tenant] = try await request.anonymous(isReadOnly: true) {
             $0.append(Self.select)
         }
         store(current)

@@ -2,8 +2,7 @@ import JobQueue
 import Postgres
 
 /// Deletes data that is no longer needed: old changes, events, undone swipes, counts of the schema's usage, audit events,
-/// deleted books that can no longer be restored, the rows of accounts that were moved to another database, and the sessions that could
-/// retry the deletion of their accounts.
+/// deleted books that can no longer be restored, and the sessions that could retry the deletion of their accounts.
 struct PruneChanges: JobHandler {
     static let kind = "change.prune"
     static let settings = JobSettings(concurrency: 1, every: .seconds(3600))
@@ -16,9 +15,6 @@ struct PruneChanges: JobHandler {
     /// Longer than a year, so that yearly uses are seen.
     static let usageKeptDays: Int32 = 400
     static let auditKeptDays: Int32 = 400
-    /// A parcel contains the rows of an account that was moved to another database. Until its parcel is deleted, the account can
-    /// return if the other database has lost it.
-    static let parcelsKeptDays: Int32 = 1
     /// The maximum number of rows deleted in one transaction. It is small because writers of these libraries wait for
     /// the transaction.
     private static let rowsMax: Int32 = 5_000
@@ -39,7 +35,6 @@ struct PruneChanges: JobHandler {
     private static let pruneUsage = TypedStatement<Int64>("SELECT prune_schema_usage($1, $2)")
     private static let pruneAudit = TypedStatement<Int64>("SELECT prune_audit_events($1, $2)")
     private static let forgetSessions = Statement("SELECT clear_tombstone_sessions()")
-    private static let pruneParcels = TypedStatement<Int64>("SELECT prune_account_parcels($1, $2)")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await pruneChanges(job)
@@ -48,7 +43,6 @@ struct PruneChanges: JobHandler {
         try await purgeDeletedBooks(job)
         try await prune(Self.pruneUsage, olderThanDays: Self.usageKeptDays, job)
         try await prune(Self.pruneAudit, olderThanDays: Self.auditKeptDays, job)
-        try await prune(Self.pruneParcels, olderThanDays: Self.parcelsKeptDays, job)
         try await job.write { $0.append(Self.forgetSessions) }
     }
 

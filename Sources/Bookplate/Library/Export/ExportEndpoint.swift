@@ -46,7 +46,7 @@ package final class ExportEndpoint {
             throw internalError(error, requestID)
         }
         while let step = await archive.next() {
-            // A context checks the session once. An account that is moved or deleted meanwhile must not seem to be empty.
+            // A context checks the session once. An account that is deleted meanwhile must not seem to be empty.
             let request = RequestContext(
                 viewer: link.viewer, database: database, services: services,
                 requestID: requestID)
