@@ -1,5 +1,3 @@
-import GraphQL
-
 /// The authenticated client of a long-lived connection. The session is watched while this value is alive.
 public struct AuthenticatedConnection {
     /// The time until the token expires.
@@ -36,8 +34,6 @@ public enum ConnectionAuthenticationError: Error, Equatable {
     case rateLimited(retryAfterSeconds: Int)
     /// The database is unavailable.
     case unavailable
-    /// The product refuses the client for another reason. The message is for the client.
-    case refused(GraphQLError)
 }
 
 /// The address of a client: an IPv6 address, or an IPv4 address mapped into one.

@@ -29,7 +29,6 @@ extension GraphQLError {
         self =
             switch error {
             case .unauthenticated: .sessionEnded
-            case .refused(let error): error
             case .rateLimited, .unavailable: .unavailable
             }
     }

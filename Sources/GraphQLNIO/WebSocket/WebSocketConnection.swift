@@ -186,7 +186,6 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
             switch error {
             case .unauthenticated:
                 perform(state.closeForbidden("The access token is invalid. Refresh it or sign in."))
-            case .refused(let error): perform(state.closeForbidden(error.message))
             case .rateLimited(let seconds):
                 perform(state.rateLimited(retryAfterSeconds: seconds))
             case .unavailable:
