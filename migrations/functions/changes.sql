@@ -70,6 +70,9 @@ BEGIN
     IF change = 'UPDATED' THEN
         last_committed := cached_last_committed_change(owner);
     END IF;
+    INSERT INTO logs_to_prune (user_id, oldest_at)
+    VALUES (owner, now())
+    ON CONFLICT DO NOTHING;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
         owner,
@@ -112,6 +115,8 @@ DECLARE
     last_seq bigint;
     last_at timestamptz;
     has_webhooks boolean;
+    -- Whether the log may have no row in `logs_to_prune`, which only logs without an entry of the last day lack.
+    may_be_unmarked boolean;
 BEGIN
     IF change = 'DELETED' THEN
         -- The log of a deleted account is deleted, too.
@@ -124,7 +129,8 @@ BEGIN
     END IF;
     -- PL/pgSQL evaluates assignments without an executor, which PERFORM starts.
     ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
-    SELECT c.seq, c.at, EXISTS (SELECT FROM webhooks) INTO last_seq, last_at, has_webhooks
+    SELECT c.seq, c.at, EXISTS (SELECT FROM webhooks), c.at < now() - interval '1 day'
+    INTO last_seq, last_at, has_webhooks, may_be_unmarked
     FROM changes c
     WHERE c.user_id = owner
     ORDER BY c.seq DESC
@@ -132,6 +138,7 @@ BEGIN
     IF last_seq IS NULL THEN
         last_seq := 0;
         has_webhooks := EXISTS (SELECT FROM webhooks);
+        may_be_unmarked := true;
     ELSIF change = 'UPDATED' AND last_at >= now() THEN
         -- The entries of this transaction are among those that are not older than it.
         PERFORM
@@ -157,6 +164,11 @@ BEGIN
     END IF;
     IF has_webhooks THEN
         ignored := mark_webhook_position(owner);
+    END IF;
+    IF may_be_unmarked THEN
+        INSERT INTO logs_to_prune (user_id, oldest_at)
+        VALUES (owner, coalesce(last_at, now()))
+        ON CONFLICT DO NOTHING;
     END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     VALUES (owner, last_seq + 1, change, append_change.typename, object, clock_timestamp());
@@ -409,6 +421,8 @@ AS $$
 BEGIN
     DELETE FROM changes
     WHERE user_id = OLD.id;
+    DELETE FROM logs_to_prune
+    WHERE user_id = OLD.id;
     IF EXISTS (SELECT FROM webhooks) THEN
         PERFORM end_webhook_user(OLD.tenant_id, OLD.id);
     END IF;
@@ -479,45 +493,50 @@ EXECUTE FUNCTION delete_changes();
 
 -- MARK: Pruning
 
--- Deletes entries older than the given number of days, at least one, of at most `users_max` users, in the order of their
--- ids. Returns the last of these users, or null if there are no more.
+-- Deletes entries older than the given number of days, at least one, of at most `users_max` users, those with the oldest entries
+-- first. Returns the number of users.
 --
 -- Only the beginning of a log is deleted, up to its first newer entry: a gap would hide changes from clients. The newest entry
 -- of a user remains, because it has the last number of the log.
 --
--- The log has no index on the time, which every write would have to update. The primary key finds the oldest entry of each
--- user, and the time of that entry tells whether there is anything to delete.
-CREATE OR REPLACE FUNCTION prune_changes(older_than_days int, after_user uuid, users_max int) RETURNS uuid
+-- The log has no index on the time, which every write would have to update. `logs_to_prune` has the time of the oldest entry of each log,
+-- except of logs whose only entry is so old: its next entry adds the row again (append_change). Users who are changing something
+-- are left for the next run.
+CREATE OR REPLACE FUNCTION prune_changes(older_than_days int, users_max int) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     cutoff timestamptz := now() - greatest(1, older_than_days) * interval '1 day';
     owner uuid;
+    pruned int := 0;
 BEGIN
     FOR owner IN
-        SELECT u.id
-        FROM users u
-        WHERE after_user IS NULL OR u.id > after_user
-        ORDER BY u.id
+        SELECT l.user_id
+        FROM logs_to_prune l
+        WHERE l.oldest_at < cutoff
+        ORDER BY l.oldest_at
         LIMIT users_max
     LOOP
-        IF cutoff > (
-            SELECT c.at
-            FROM changes c
-            WHERE c.user_id = owner
-            ORDER BY c.seq
-            LIMIT 1
-        ) THEN
-            DELETE FROM changes c
-            WHERE c.user_id = owner
-                AND c.seq < (
-                    SELECT coalesce(min(n.seq) FILTER (WHERE n.at >= cutoff), max(n.seq))
-                    FROM changes n
-                    WHERE n.user_id = owner
-                );
+        -- The lock of lock_user.
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(owner::text, 0));
+        DELETE FROM changes c
+        WHERE c.user_id = owner
+            AND c.seq < (
+                SELECT coalesce(min(n.seq) FILTER (WHERE n.at >= cutoff), max(n.seq))
+                FROM changes n
+                WHERE n.user_id = owner
+            );
+        UPDATE logs_to_prune l
+        SET oldest_at = c.at
+        FROM (SELECT k.at FROM changes k WHERE k.user_id = owner ORDER BY k.seq LIMIT 1) c
+        WHERE l.user_id = owner AND c.at >= cutoff;
+        IF NOT FOUND THEN
+            DELETE FROM logs_to_prune l
+            WHERE l.user_id = owner;
         END IF;
+        pruned := pruned + 1;
     END LOOP;
-    RETURN owner;
+    RETURN pruned;
 END
 $$;
 
@@ -639,7 +658,12 @@ CREATE POLICY administration ON events TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
--- Only functions access the table.
+-- Only functions access the following tables.
+DROP POLICY IF EXISTS administration ON logs_to_prune;
+CREATE POLICY administration ON logs_to_prune TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
 DROP POLICY IF EXISTS administration ON leases;
 CREATE POLICY administration ON leases TO CURRENT_USER
     USING (true)

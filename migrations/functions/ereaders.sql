@@ -48,7 +48,7 @@ DECLARE
     kept ereader_positions;
 BEGIN
     outcome := 'DONE';
-    SELECT to_char(given_at AT TIME ZONE u.time_zone, 'YYYY-MM-DD') INTO day
+    SELECT to_char(given_at AT TIME ZONE known_zone(u.time_zone), 'YYYY-MM-DD') INTO day
     FROM users u
     WHERE u.id = owner;
     SELECT r.* INTO read

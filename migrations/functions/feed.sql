@@ -215,7 +215,8 @@ BEGIN
 END
 $$;
 
--- Deletes swipes that were undone the given number of days ago, at least one. Returns their number.
+-- Deletes swipes that were undone the given number of days ago, at least one, and returns their number. Their readers are collected
+-- again, in case the undone swipe was collected.
 CREATE OR REPLACE FUNCTION prune_undone_swipes(older_than_days int, rows_max int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -228,7 +229,13 @@ AS $$
         DELETE FROM swipes s
         USING old
         WHERE s.user_id = old.user_id AND s.edition_id = old.edition_id AND s.swiped_at = old.swiped_at
-        RETURNING 1
+        RETURNING s.user_id
+    ), marked AS (
+        INSERT INTO readers_to_collect (user_id)
+        SELECT DISTINCT d.user_id
+        FROM deleted d
+        ORDER BY d.user_id
+        ON CONFLICT DO NOTHING
     )
     SELECT count(*) FROM deleted
 $$;

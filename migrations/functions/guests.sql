@@ -136,29 +136,33 @@ AS $$
     WHERE u.id = guest AND u.is_guest
 $$;
 
--- Looks at the next `users_max` users in the order of their ids. Returns the last of them, or null if there are no more, and the guests
--- among them that were not active for the given number of days, at least one. Each call takes about the same time, although the
--- activity of each guest is a query of several tables.
-CREATE OR REPLACE FUNCTION inactive_guests(
-    days int, after_user uuid, users_max int, OUT last_user uuid, OUT guests uuid[]
-)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+-- Examines at most `users_max` guests who were last known to be active before the given number of days, at least one. Returns how many it
+-- has examined, and those of them that were not active since. Of the others, `users.guest_seen_at` is set, so that they are
+-- examined again when they may be inactive.
+CREATE OR REPLACE FUNCTION inactive_guests(days int, users_max int, OUT examined int, OUT guests uuid[])
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-    WITH examined AS MATERIALIZED (
-        SELECT u.id, u.is_guest AND u.created_at < now() - greatest(1, days) * interval '1 day' AS is_old_guest
+    WITH due AS MATERIALIZED (
+        SELECT u.id, now() - greatest(1, days) * interval '1 day' AS cutoff
         FROM users u
-        WHERE u.id > coalesce(after_user, '00000000-0000-0000-0000-000000000000')
-        ORDER BY u.id
+        WHERE u.is_guest AND u.guest_seen_at < now() - greatest(1, days) * interval '1 day'
+        ORDER BY u.guest_seen_at
         LIMIT users_max
+        FOR NO KEY UPDATE SKIP LOCKED
+    ), seen AS MATERIALIZED (
+        SELECT
+            d.id,
+            d.cutoff,
+            guest_last_active(d.id) AS active_at
+        FROM due d
+    ), postponed AS (
+        UPDATE users u
+        SET guest_seen_at = s.active_at
+        FROM seen s
+        WHERE u.id = s.id AND s.active_at >= s.cutoff
     )
-    SELECT
-        (SELECT e.id FROM examined e ORDER BY e.id DESC LIMIT 1),
-        ARRAY(
-            SELECT e.id
-            FROM examined e
-            WHERE e.is_old_guest
-                AND guest_last_active(e.id) < now() - greatest(1, days) * interval '1 day'
-        )
+    SELECT count(*)::int, coalesce(array_agg(s.id ORDER BY s.id) FILTER (WHERE s.active_at < s.cutoff), '{}')
+    FROM seen s
 $$;
 
 -- Sets app.user_id to a guest that is still inactive, and otherwise to no user.

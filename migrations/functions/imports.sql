@@ -514,10 +514,7 @@ BEGIN
                         JOIN genres g ON g.name = p.name
                         ORDER BY p.position
                     ) AS genres,
-                    coalesce(
-                        (SELECT z.name FROM pg_timezone_names z WHERE z.name = entry -> 'profile' ->> 'timeZone'),
-                        'UTC'
-                    ) AS time_zone
+                    coalesce(zone_to_store(entry -> 'profile' ->> 'timeZone'), 'UTC') AS time_zone
             ) given_profile
             WHERE u.id = owner
                 AND (

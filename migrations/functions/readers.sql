@@ -41,7 +41,7 @@ BEGIN
         SELECT
             gen_random_uuid(), tenant, r.subject, r."displayName", r.email,
             ARRAY(SELECT g.name FROM genres g WHERE g.name = ANY(r."preferredGenres")),
-            coalesce((SELECT z.name FROM zones z WHERE z.name = r."timeZone"), 'UTC'),
+            coalesce((SELECT current_zone_name(z.name) FROM zones z WHERE z.name = r."timeZone"), 'UTC'),
             coalesce(r."createdAt", now())
         FROM jsonb_to_recordset(given) AS r (
             subject text, "displayName" text, email text, "preferredGenres" text[], "timeZone" text,
@@ -241,6 +241,11 @@ BEGIN
         LEFT JOIN changes c ON c.user_id = w.id
         GROUP BY w.id
     ) o ON o.id = n.user_id;
+    INSERT INTO logs_to_prune (user_id, oldest_at)
+    SELECT w.id, now()
+    FROM unnest(owners) AS w (id)
+    ORDER BY w.id
+    ON CONFLICT DO NOTHING;
     UPDATE users u
     SET signals_version = u.signals_version + 1
     WHERE u.id = ANY(owners) AND books_created + reviews_created > 0;

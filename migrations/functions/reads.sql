@@ -27,7 +27,7 @@ LANGUAGE plpgsql STABLE
 AS $$
 BEGIN
     RETURN (
-        SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
+        SELECT to_char(now() AT TIME ZONE known_zone(u.time_zone), 'YYYY-MM-DD')
         FROM users u
         WHERE u.id = owner
     );
@@ -109,7 +109,8 @@ AS $$
                 ELSE coalesce(newest.page, k.current_page)
             END AS current_page
         FROM books k
-        JOIN users u ON u.id = owner
+        -- OFFSET 0: the function is called once, and not for each book.
+        CROSS JOIN (SELECT known_zone(u.time_zone) AS time_zone FROM users u WHERE u.id = owner OFFSET 0) u
         CROSS JOIN LATERAL (
             SELECT r.id, r.started_on, r.finished_on, r.outcome, r.length_seconds
             FROM reads r
@@ -941,9 +942,8 @@ BEGIN
     SELECT array_agg(n.day), array_agg(n.entry_count) INTO days, counts
     FROM (
         SELECT (t.at AT TIME ZONE u.time_zone)::date AS day, count(*)::int AS entry_count
-        FROM users u
+        FROM (SELECT known_zone(u.time_zone) AS time_zone FROM users u WHERE u.id = owner OFFSET 0) u
         CROSS JOIN unnest(times) AS t (at)
-        WHERE u.id = owner
         GROUP BY 1
     ) n;
     IF is_added THEN
@@ -968,12 +968,14 @@ $$;
 CREATE OR REPLACE FUNCTION recount_reading_days() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+DECLARE
+    zone CONSTANT text := known_zone(NEW.time_zone);
 BEGIN
     PERFORM lock_user(NEW.id);
     DELETE FROM reading_days d
     WHERE d.user_id = NEW.id;
     INSERT INTO reading_days (user_id, day, entry_count)
-    SELECT NEW.id, (p.at AT TIME ZONE NEW.time_zone)::date, count(*)
+    SELECT NEW.id, (p.at AT TIME ZONE zone)::date, count(*)
     FROM progress_entries p
     WHERE p.user_id = NEW.id
     GROUP BY 2;

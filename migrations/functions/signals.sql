@@ -5,8 +5,8 @@
 
 -- Adds the readers whose library, reviews, or swipes changed since the last call, or all readers, to those whose signals have to
 -- be collected. Returns nothing. Looks back 30 minutes further than the last call, because transactions that started before it may
--- have committed later. If the last call was so long ago that the records of changes may have been pruned, all readers are
--- added.
+-- have committed later. Nothing is missed after a long pause: the newest entry of each change log is never pruned, and
+-- `prune_undone_swipes` adds the readers of the swipes that it deletes.
 --
 -- Takes the lock of the catalog, because imports and decisions about works add readers by triggers and then change `feed_state`, too.
 CREATE OR REPLACE FUNCTION find_readers_to_collect(is_everyone boolean) RETURNS void
@@ -18,7 +18,7 @@ BEGIN
     PERFORM lock_catalog();
     SELECT collected_at - interval '30 minutes' INTO since
     FROM feed_state;
-    IF is_everyone OR since < now() - interval '20 hours' THEN
+    IF is_everyone THEN
         INSERT INTO readers_to_collect (user_id)
         SELECT id
         FROM users
@@ -31,7 +31,7 @@ BEGIN
         WHERE u.id IN (
             SELECT user_id
             FROM changes
-            WHERE at > since AND typename IN ('Book', 'Review')
+            WHERE at > since
             UNION
             SELECT user_id
             FROM swipes
@@ -405,8 +405,9 @@ $$;
 -- for one of the learned editions. Until a new deck is built, the old ones start scrolls: they only lack what was learned. If
 -- everything was learned, all decks are outdated, so other readers get theirs when they return.
 CREATE OR REPLACE FUNCTION finish_learning(learned bigint[], changes bigint[], is_everything boolean) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+BEGIN
     UPDATE work_signals w
     SET learned_changes = l.changes
     FROM unnest(learned, finish_learning.changes) AS l (number, changes)
@@ -414,10 +415,13 @@ AS $$
     UPDATE feed_state
     SET decks_valid_since = clock_timestamp()
     WHERE is_everything;
+    IF cardinality(learned) = 0 THEN
+        RETURN;
+    END IF;
     WITH active AS MATERIALIZED (
-        SELECT DISTINCT user_id
-        FROM sessions
-        WHERE rotated_at > now() - interval '30 days'
+        SELECT DISTINCT s.user_id
+        FROM sessions s
+        WHERE s.rotated_at > now() - interval '30 days'
     ), learned_editions AS MATERIALIZED (
         SELECT id
         FROM editions
@@ -447,7 +451,8 @@ AS $$
     ORDER BY a.user_id
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');
-    SELECT pg_notify('jobs', 'feed.deck');
+    PERFORM pg_notify('jobs', 'feed.deck');
+END
 $$;
 
 -- MARK: Policies and grants

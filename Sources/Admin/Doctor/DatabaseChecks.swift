@@ -44,6 +44,7 @@ struct DatabaseChecks {
             if isMigrated {
                 results.append(try tenants(connection))
                 results += try webhooks(connection)
+                results += try timeZones(connection)
             }
             let invalid = try DatabaseCheck.invalidIndexes(connection)
             if !invalid.isEmpty {
@@ -130,6 +131,26 @@ struct DatabaseChecks {
                 "use the role bookplate_app in DATABASE_URL")
         }
         return .ok("role", "row-level security applies to \(name)")
+    }
+
+    /// The database server can lack names of zones that an earlier version of its time zone database had.
+    private func timeZones(_ connection: AdminConnection) throws(PostgresError) -> [CheckResult] {
+        let unknown = try connection.query(
+            """
+            SELECT z.time_zone || ' (' || z.users || ' users, treated as ' || known_zone(z.time_zone) || ')'
+            FROM (SELECT time_zone, count(*) AS users FROM users GROUP BY time_zone) z
+            WHERE known_zone(z.time_zone) <> z.time_zone
+            ORDER BY z.users DESC, z.time_zone
+            """
+        ).decode(String.self)
+        guard !unknown.isEmpty else { return [] }
+        return [
+            .warning(
+                "time zones",
+                "PostgreSQL does not know \(unknown.count) stored time zones: \(unknown.prefix(Self.listedMax).joined(separator: ", "))",
+                "update the time zone database of the database server (Debian: tzdata and tzdata-legacy), or change users.time_zone of these users"
+            )
+        ]
     }
 
     private func clock(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {

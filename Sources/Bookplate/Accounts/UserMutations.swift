@@ -35,7 +35,7 @@ extension User {
         return try user.only(results[updated], orElse: "This user does not exist.")
     }
 
-    /// Returns the time zone of the input, as the database spells it; nil if the field is absent, and UTC if it is null.
+    /// Returns the time zone of the input, under its current name; nil if the field is absent, and UTC if it is null.
     private static func knownTimeZone(
         _ input: InputObject, _ request: RequestContext
     ) async throws(BookplateError) -> String? {
@@ -170,13 +170,6 @@ extension User {
         WHERE id = $1
         """)
 
-    /// The view also lists files of the time zone database that are not zones, and zones with leap seconds.
     private static let findTimeZone = TypedStatement<String>(
-        """
-        SELECT name
-        FROM pg_timezone_names
-        WHERE lower(name) = lower($1)
-          AND name !~ '^(posix|right)/'
-          AND name NOT IN ('Factory', 'localtime', 'posixrules')
-        """)
+        "SELECT zone FROM zone_to_store($1) AS zone WHERE zone IS NOT NULL")
 }

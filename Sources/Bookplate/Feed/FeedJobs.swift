@@ -42,6 +42,9 @@ struct LearnSimilar: JobHandler {
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await SignalCollection.run(in: job)
+        let changed = try await job.read { $0.append(SimilarLearning.changedWorks) }
+        // Reading the signals takes as long as there are readers.
+        guard changed.contains(where: \.isDue) else { return }
         var learning = try await learning(job)
         while learning.learn() < learning.total {
             if Task.isCancelled { throw .retry("The server stopped.") }

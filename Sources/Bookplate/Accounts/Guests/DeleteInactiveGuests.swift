@@ -7,27 +7,28 @@ struct DeleteInactiveGuests: JobHandler {
     static let settings = JobSettings(
         concurrency: 1, timeout: .seconds(3600), every: .seconds(24 * 3600))
     static let inactiveDays = Int32(Sessions.refreshTokenDays)
-    /// The maximum number of users whose activity is examined by one statement.
+    /// The maximum number of guests whose activity is examined by one statement.
     private static let usersMax: Int32 = 1_000
 
     let services: Services
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         var count = 0
-        var lastUser: UUID?
-        while true {
-            let batches = try await job.read { pipeline in
+        while !Task.isCancelled {
+            let batches = try await job.write { pipeline in
                 var parameters = Parameters()
                 parameters.append(int32: Self.inactiveDays)
-                parameters.append(uuid: lastUser)
                 parameters.append(int32: Self.usersMax)
                 return pipeline.append(Self.inactiveGuests, parameters)
             }
-            guard let batch = batches.first else { break }
+            guard let batch = batches.first, batch.examinedCount > 0 else { break }
+            var deletedCount = 0
             for guest in batch.guests {
-                if try await delete(guest, job) { count += 1 }
+                if try await delete(guest, job) { deletedCount += 1 }
             }
-            lastUser = batch.lastUser
+            count += deletedCount
+            // Guests that could not be deleted would be examined again.
+            if deletedCount == 0, batch.guests.count == batch.examinedCount { break }
         }
         guard count > 0 else { return }
         job.logger.notice(
@@ -47,23 +48,19 @@ struct DeleteInactiveGuests: JobHandler {
         return true
     }
 
-    /// The inactive guests among the users that one statement has examined.
+    /// The inactive guests among those that one statement has examined.
     private struct Batch: RowDecodable {
-        let lastUser: UUID
+        let examinedCount: Int32
         let guests: [UUID]
 
         init?(_ row: inout RowReader) {
-            guard let lastUser = row.uuid(), let guests = row.uuids() else { return nil }
-            self.lastUser = lastUser
+            guard let examinedCount = row.int32(), let guests = row.uuids() else { return nil }
+            self.examinedCount = examinedCount
             self.guests = guests
         }
     }
 
     private static let inactiveGuests = TypedStatement<Batch>(
-        """
-        SELECT last_user, guests
-        FROM inactive_guests($1, $2, $3)
-        WHERE last_user IS NOT NULL
-        """)
+        "SELECT examined, guests FROM inactive_guests($1, $2)")
     private static let beginDeletion = Statement("SELECT begin_guest_deletion($1, $2)")
 }

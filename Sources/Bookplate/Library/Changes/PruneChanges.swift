@@ -20,15 +20,10 @@ struct PruneChanges: JobHandler {
     private static let rowsMax: Int32 = 5_000
     /// The maximum number of deleted books purged in one transaction, which locks the storage use of their tenants.
     private static let deletedBooksMax: Int32 = 500
-    /// The maximum number of users whose changes are pruned in one transaction.
-    private static let usersMax: Int32 = 1_000
+    /// The maximum number of users whose changes are pruned in one transaction. Their writes wait for it.
+    private static let usersMax: Int32 = 50
 
-    private static let pruneChanges = TypedStatement<UUID>(
-        """
-        SELECT last_user
-        FROM prune_changes($1, $2, $3) AS last_user
-        WHERE last_user IS NOT NULL
-        """)
+    private static let pruneChanges = TypedStatement<Int32>("SELECT prune_changes($1, $2)")
     private static let pruneEvents = TypedStatement<Int64>("SELECT prune_events($1, $2)")
     private static let pruneSwipes = TypedStatement<Int64>("SELECT prune_undone_swipes($1, $2)")
     private static let purgeBooks = TypedStatement<Int64>("SELECT purge_deleted_books($1)")
@@ -58,19 +53,16 @@ struct PruneChanges: JobHandler {
         }
     }
 
-    /// Deletes the old changes of all users.
+    /// Deletes old changes, of the users who have some.
     private func pruneChanges(_ job: JobContext) async throws(JobError) {
-        var lastUser: UUID?
         while !Task.isCancelled {
-            let users = try await job.write { pipeline in
+            let counts = try await job.write { pipeline in
                 var parameters = Parameters()
                 parameters.append(int32: Self.changesKeptDays)
-                parameters.append(uuid: lastUser)
                 parameters.append(int32: Self.usersMax)
                 return pipeline.append(Self.pruneChanges, parameters)
             }
-            guard let user = users.first else { return }
-            lastUser = user
+            if counts.first ?? 0 == 0 { return }
         }
     }
 

@@ -16,7 +16,7 @@ enum ReadingGoal {
     private static let progress = "reading_goal_progress($1, g.year, g.unit)"
     private static let expected = """
         g.target * elapsed_part(
-            g.year, (SELECT (now() AT TIME ZONE u.time_zone)::date FROM users u WHERE u.id = $1)
+            g.year, (SELECT (now() AT TIME ZONE known_zone(u.time_zone))::date FROM users u WHERE u.id = $1)
         )
         """
 

@@ -38,7 +38,7 @@ enum ReadingStreaks {
                         coalesce(max(s.days), 0) AS longest_days,
                         coalesce(sum(s.days), 0)::int8 AS reading_days,
                         max(s.last_day) AS last_day
-                    FROM (SELECT (now() AT TIME ZONE u.time_zone)::date AS today FROM users u WHERE u.id = $1) u
+                    FROM (SELECT (now() AT TIME ZONE known_zone(u.time_zone))::date AS today FROM users u WHERE u.id = $1) u
                     LEFT JOIN (\(streaks(where: ""))) s ON true
                 ) k
                 WHERE k.user_id = $2

@@ -235,7 +235,7 @@ import Testing
             """, .null, "createAccessToken", "secret")
         try await app.database.execute(
             """
-            UPDATE users SET created_at = now() - interval '91 days';
+            UPDATE users SET created_at = now() - interval '91 days', guest_seen_at = now() - interval '91 days';
             UPDATE sessions SET rotated_at = now() - interval '91 days' WHERE user_id <> '\(active.id.string ?? "")';
             UPDATE access_tokens SET last_used_at = now() - interval '1 day'
             """)
@@ -267,25 +267,28 @@ import Testing
         for _ in 0..<2 { _ = try await app.makeGuest() }
         try await app.database.execute(
             """
-            UPDATE users SET created_at = now() - interval '91 days';
+            UPDATE users SET created_at = now() - interval '91 days', guest_seen_at = now() - interval '91 days';
             UPDATE sessions SET rotated_at = now() - interval '91 days'
             """)
-        let found = try await app.database.withConnection { connection in
-            var found: [String] = []
-            var last: String?
-            while true {
-                let after = last.map { "'\($0)'" } ?? "NULL"
+        // One of the guests is active, and is not examined again.
+        try await app.database.execute(
+            "UPDATE sessions SET rotated_at = now() WHERE user_id = (SELECT id FROM users WHERE is_guest ORDER BY id LIMIT 1)"
+        )
+        let (found, examined) = try await app.database.withConnection { connection in
+            var (found, examined): ([String], [Int32?]) = ([], [])
+            for _ in 0..<3 {
                 let rows = try connection.query(
-                    "SELECT last_user::text, guests::text[] FROM inactive_guests(90, \(after), 2)")
-                guard let user = rows.text(0, 0) else { return found }
-                found += rows.texts(0, 1) ?? []
-                last = user
+                    "SELECT examined, guests::text[] FROM inactive_guests(90, 2)")
+                examined.append(rows.int32(0, 0))
+                let batch = rows.texts(0, 1) ?? []
+                found += batch
+                try connection.execute(
+                    "DELETE FROM users WHERE id = ANY('{\(batch.joined(separator: ","))}')")
             }
+            return (found, examined)
         }
-        let guests = try await app.database.withConnection {
-            try $0.texts("SELECT id::text FROM users WHERE is_guest ORDER BY id")
-        }
-        #expect(found == guests)
-        #expect(found.count == 4)
+        #expect(examined == [2, 2, 0])
+        #expect(found.count == 3)
+        #expect(try await app.database.count("SELECT count(*) FROM users WHERE is_guest") == 1)
     }
 }

@@ -261,6 +261,43 @@ import Testing
         #expect(try await set(.null)["updateProfile", "timeZone"] == "UTC")
     }
 
+    @Test func oldNamesOfTimeZonesAreStoredAsCurrentOnes() async throws {
+        let reader = try await Self.app().makeReader()
+        let response = try await reader.execute(
+            "mutation { updateProfile(input: {timeZone: \"asia/calcutta\"}) { timeZone } }")
+        #expect(response["updateProfile", "timeZone"] == "Asia/Kolkata")
+        #expect(
+            try await reader.app.database.text(
+                "SELECT known_zone('Asia/Calcutta') || ' ' || known_zone('Europe/Nowhere')")
+                == "Asia/Calcutta UTC")
+    }
+
+    /// The database server may lack names of zones that it had when they were stored.
+    @Test func unknownStoredTimeZonesCountAsUTC() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let finished = try await reader.makeBook("A", status: "READ")
+        try await app.database.execute("UPDATE users SET time_zone = 'Europe/Nowhere'")
+        let read = try await reader.requireValue(
+            Self.start, ["id": try await reader.makeBook("B"), "input": [:]], "startRead", "id")
+        let logged = try await reader.execute(
+            ProgressTests.log, ["inputs": [["readId": read, "percent": 10]]])
+        #expect(logged["logProgress", 0, "entry", "percent"] == 10, "\(logged.json)")
+        for status in ["READ", "WANT_TO_READ"] {
+            let response = try await reader.execute(
+                "mutation($id: ID!) { updateBook(id: $id, input: {status: \(status)}) { status } }",
+                ["id": finished])
+            #expect(response["updateBook", "status"] == .string(status), "\(response.json)")
+        }
+        let statistics = try await reader.execute(
+            "{ me { stats { streaks { currentDays } } } }")
+        #expect(
+            statistics["me", "stats", "streaks", "currentDays"] == 1, "\(statistics.json)")
+        // The trigger counts the days again.
+        try await app.database.execute("UPDATE users SET time_zone = 'Europe/Elsewhere'")
+        #expect(try await app.database.count("SELECT count(*) FROM reading_days") == 1)
+    }
+
     @Test func readsOfAYearAreThoseThatEndedInIt() async throws {
         let reader = try await Self.app().makeReader()
         let (first, second) = (try await reader.makeBook("A"), try await reader.makeBook("B"))

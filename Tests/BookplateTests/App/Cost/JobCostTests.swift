@@ -1,0 +1,103 @@
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// A background job that has nothing to do costs the same for any number of idle users.
+@Suite struct JobCostTests {
+    private static let statements = [
+        "SELECT purge_dead_jobs(30)",
+        "SELECT * FROM inactive_guests(90, 1000)",
+        "SELECT prune_changes(90, 50)",
+        "SELECT prune_events(7, 5000)",
+        "SELECT prune_undone_swipes(30, 5000)",
+        "SELECT purge_deleted_books(500)",
+        "SELECT prune_account_parcels(1, 5000)",
+        "SELECT clear_tombstone_sessions()",
+        "SELECT prune_imports(7)",
+        "SELECT prune_oauth(30, 1000)",
+        "SELECT prune_webhook_deliveries(1000)",
+        "SELECT chain_audit_events(2000)",
+        "SELECT end_overdue_cover_waits(50, 100)",
+        "SELECT * FROM expired_removed_covers(500)",
+        "SELECT find_readers_to_collect(false)",
+        "SELECT collect_signals(200)",
+        "SELECT refresh_feed()",
+        "SELECT * FROM works_to_learn()",
+        "SELECT finish_learning('{}', '{}', false)",
+    ]
+
+    /// Returns the number of database pages that each statement reads, when it runs for the second time in a session.
+    private static func costs(_ app: TestApp) async throws -> [Int] {
+        try await app.database.withConnection { connection in
+            try statements.map { statement in
+                _ = try connection.query(statement)
+                let plan = try connection.query(
+                    "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) " + statement)
+                let lines = (0..<plan.count).compactMap { plan.text($0, 0) }
+                let buffers = lines.first { $0.contains("Buffers: shared") } ?? ""
+                return buffers.matches(of: /(hit|read)=([0-9]+)/).compactMap { Int($0.2) }
+                    .reduce(0, +)
+            }
+        }
+    }
+
+    @Test func idleUsersCostNothing() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(20))
+        _ = try await app.makeReader().makeBook("Dune")
+        try await app.collectSignals()
+        let few = try await Self.costs(app)
+        try await app.database.execute(
+            """
+            CREATE TEMPORARY TABLE idle AS SELECT gen_random_uuid() AS id, n FROM generate_series(1, 4000) n;
+            INSERT INTO users (id, tenant_id, apple_sub, is_guest, created_at)
+            SELECT i.id, t.id, CASE WHEN n % 2 = 0 THEN 'idle-' || n END, n % 2 = 1, now() - interval '200 days'
+            FROM idle i CROSS JOIN (SELECT id FROM tenants LIMIT 1) t;
+            INSERT INTO sessions (user_id, id, refresh_hash, expires_at)
+            SELECT id, gen_random_uuid(), '\\x00', now() + interval '90 days' FROM idle;
+            INSERT INTO changes (user_id, seq, kind, typename, id, at)
+            SELECT id, s, 'CREATED', 'Book', gen_random_uuid(), now() - interval '60 days'
+            FROM idle CROSS JOIN generate_series(1, 3) s;
+            INSERT INTO logs_to_prune (user_id, oldest_at)
+            SELECT id, now() - interval '60 days' FROM idle;
+            SELECT chain_audit_events(100000);
+            """)
+        try await app.database.execute("VACUUM ANALYZE")
+        // The servers were stopped for a day.
+        try await app.database.execute(
+            "UPDATE feed_state SET collected_at = now() - interval '1 day'")
+        let many = try await Self.costs(app)
+        for (statement, (few, many)) in zip(Self.statements, zip(few, many)) {
+            #expect(many <= few + 60, "\(statement): \(many) pages, and \(few) with one user")
+        }
+    }
+
+    /// A log whose only entry is old has no mark. Its next entry adds one, so that the old entry is pruned.
+    @Test func returningReadersArePruned() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        _ = try await reader.makeShelf("One")
+        func prune() async throws -> Int {
+            try await app.database.count("SELECT prune_changes(90, 50)::bigint")
+        }
+        func age() async throws {
+            try await app.database.execute(
+                """
+                UPDATE changes SET at = at - interval '100 days';
+                UPDATE logs_to_prune SET oldest_at = oldest_at - interval '100 days'
+                """)
+        }
+        #expect(try await prune() == 0)
+        try await age()
+        #expect(try await prune() == 1)
+        #expect(try await app.database.count("SELECT count(*) FROM logs_to_prune") == 0)
+        #expect(try await prune() == 0)
+        _ = try await reader.makeShelf("Two")
+        #expect(try await prune() == 1)
+        #expect(
+            try await app.database.text("SELECT string_agg(seq::text, ' ') FROM changes") == "2")
+        #expect(try await app.database.count("SELECT count(*) FROM logs_to_prune") == 1)
+        #expect(try await prune() == 0)
+    }
+}
