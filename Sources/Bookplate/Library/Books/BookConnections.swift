@@ -8,7 +8,8 @@ extension Book {
     /// of all books reads only an index. The other orders, `shelfId`, and `search` read all books of the reader. A page of a rare status
     /// also does, because PostgreSQL compares enums after row-level security, and so not with an index.
     static let ofUser = RowConnection(
-        type, key: User.id, orders: BookOrder.of("b.added_at", "b.id"),
+        type, key: User.id,
+        orders: BookOrder.of("b.added_at", "b.id", score: Column("b.score", .float)),
         source: { arguments, order throws(BookplateError) in
             var conditions: [String] = []
             var binds: [(inout Parameters) -> Void] = []
@@ -74,7 +75,8 @@ private enum BookOrder {
     /// - Parameters:
     ///   - added: The SQL expression of the date added, such that an index provides the order by date and id.
     ///   - id: The SQL expression of the book's id in that index.
-    static func of(_ added: String, _ id: String) -> [RowOrder] {
+    ///   - score: The relevance; nil for a list that cannot be searched.
+    static func of(_ added: String, _ id: String, score: Column? = nil) -> [RowOrder] {
         let newest = [RowOrder.Key(added, addedAt), RowOrder.Key(id, Book.id)]
         // The root collation of Unicode. Case and accents only decide between texts that are otherwise equal.
         let unicode = "COLLATE \"und-x-icu\""
@@ -95,7 +97,7 @@ private enum BookOrder {
                 isDescending: true),
             RowOrder(
                 name: relevance,
-                columns: [.init(Column("b.score", .float)), .init(addedAt), .init(Book.id)],
+                columns: score.map { [.init($0), .init(addedAt), .init(Book.id)] } ?? newest,
                 isDescending: true),
         ]
     }

@@ -99,21 +99,30 @@ import Testing
 
     @Test func ordersSortByTheirColumns() async throws {
         let reader = try await Self.app().makeReader()
+        let shelf = try await reader.makeShelf("Shelf")
         for (title, author) in [("b", "Y"), ("a", "Z"), ("C", "x")] as [(Value, Value)] {
-            _ = try await reader.makeBook(["title": title, "author": author])
+            _ = try await reader.makeBook(
+                ["title": title, "author": author, "shelfIds": .list([shelf])])
         }
-        let first = try await reader.makeBook("Ä")
+        let first = try await reader.makeBook("Ä", shelves: [shelf])
         _ = try await reader.execute(
             "mutation($id: ID!) { updateBook(id: $id, input: {currentPage: 1}) { id } }",
             ["id": first])
         for (order, titles) in [
             ("ADDED_DESC", ["Ä", "C", "a", "b"]), ("ADDED_ASC", ["b", "a", "C", "Ä"]),
             ("TITLE_ASC", ["a", "Ä", "b", "C"]), ("AUTHOR_ASC", ["C", "b", "a", "Ä"]),
-            ("UPDATED_DESC", ["Ä", "C", "a", "b"]),
+            ("UPDATED_DESC", ["Ä", "C", "a", "b"]), ("RELEVANCE", ["Ä", "C", "a", "b"]),
         ] as [(Value, [Value])] {
             let books = try await reader.requireValue(
                 Self.page, ["order": order], "me", "books", "nodes")
             #expect(books.values(of: "title") == titles, "\(order)")
+            let onShelf = try await reader.requireValue(
+                """
+                query($shelf: ID!, $order: BookOrder) {
+                  shelf(id: $shelf) { books(orderBy: $order) { nodes { title } } }
+                }
+                """, ["shelf": shelf, "order": order], "shelf", "books", "nodes")
+            #expect(onShelf.values(of: "title") == titles, "\(order) on a shelf")
         }
     }
 
