@@ -35,6 +35,9 @@ extension Configuration {
         /// The maximum number of requests in a batch. 0 allows only single requests.
         package var batchRequestsMax = 0
 
+        /// Creates the default limits of production.
+        package init() {}
+
         /// Parses a list such as `depth=15,body=1048576`.
         static func read(_ text: String) throws(Malformed) -> Limits {
             var limits = Limits()

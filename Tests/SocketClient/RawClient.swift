@@ -13,13 +13,23 @@ package final class RawClient: Sendable {
 
     private let socket: Int32
 
-    package init(port: Int, timeout: Int = 10) throws {
+    /// - Parameters:
+    ///   - source: the loopback address of the client, such as 127.0.0.2.
+    ///   - timeout: how long a call may block, in seconds.
+    package init(port: Int, from source: String = "127.0.0.1", timeout: Int = 10) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: timeout, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr(source)
+        let isBound = withUnsafeBytes(of: &address) {
+            Glibc.bind(
+                socket, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+                socklen_t($0.count))
+        }
+        guard isBound == 0 else { throw Failure(description: "bind: errno \(errno)") }
         address.sin_port = in_port_t(port).bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
         let result = withUnsafeBytes(of: &address) {
@@ -45,6 +55,9 @@ package final class RawClient: Sendable {
         }
     }
 
+    /// Closes the connection. Calls that block in other threads fail.
+    package func abandon() { shutdown(socket, Int32(SHUT_RDWR)) }
+
     /// Closes the output. The client can still read.
     package func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
@@ -56,19 +69,15 @@ package final class RawClient: Sendable {
         return Array(chunk[..<count])
     }
 
-    /// Reads the next response, which must have a content length or no body.
+    /// Reads the next response. Its body must have a content length, or be chunked; the bytes of a chunked body include the
+    /// sizes of the chunks.
     package func response(toHEAD: Bool = false) throws -> RawResponse {
-        var head: [UInt8] = []
-        // Reads one byte at a time, so that no byte of the next response is consumed.
-        while !head.ends(with: "\r\n\r\n".utf8) {
-            let byte = try receive(1)
-            guard !byte.isEmpty else {
-                throw Failure(
-                    description: "closed after '\(String(decoding: head, as: UTF8.self))'")
-            }
-            head += byte
+        var response = RawResponse(
+            head: String(decoding: try receive(through: Array("\r\n\r\n".utf8)), as: UTF8.self))
+        if response.headers["transfer-encoding"] == "chunked", !toHEAD {
+            response.bytes = try receive(through: Array("\r\n0\r\n\r\n".utf8))
+            return response
         }
-        var response = RawResponse(head: String(decoding: head, as: UTF8.self))
         let length = toHEAD ? 0 : Int(response.headers["content-length"] ?? "0") ?? 0
         var body: [UInt8] = []
         while body.count < length {
@@ -78,6 +87,27 @@ package final class RawClient: Sendable {
         }
         response.bytes = body
         return response
+    }
+
+    /// Receives up to the end of a delimiter, and no later byte.
+    private func receive(through delimiter: [UInt8]) throws -> [UInt8] {
+        var received: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let count = recv(socket, &chunk, chunk.count, Int32(MSG_PEEK))
+            guard count > 0 else {
+                throw Failure(
+                    description: "\(count == 0 ? "closed" : "receive: errno \(errno)") after "
+                        + "'\(String(decoding: received, as: UTF8.self))'")
+            }
+            // The delimiter may have begun in an earlier chunk.
+            let start = max(0, received.count - delimiter.count)
+            let candidate = received[start...] + chunk[..<count]
+            if let end = candidate.firstRange(of: delimiter)?.upperBound {
+                return received + (try receive(end - received.count))
+            }
+            received += try receive(count)
+        }
     }
 
     /// Returns whether the server closes the connection without sending anything more.
@@ -99,12 +129,6 @@ package struct RawResponse: Sendable {
             guard parts.count == 2 else { continue }
             headers[parts[0].lowercased(), default: ""] += String(parts[1])
         }
-    }
-}
-
-extension [UInt8] {
-    fileprivate func ends(with end: String.UTF8View) -> Bool {
-        suffix(end.count).elementsEqual(end)
     }
 }
 

@@ -97,6 +97,8 @@ struct Installation: Sendable {
     }
 
     /// Starts a server and waits until `/health/ready` returns the expected status, for at least 30 seconds.
+    ///
+    /// - Parameter starter: a command that replaces itself with the server, such as `prlimit`.
     func startServer(
         _ changes: [String: String?] = [:], readiness status: Int = 200, by starter: [String] = []
     ) async throws -> RunningServer {

@@ -5,7 +5,7 @@ import TestSupport
 /// A local HTTP server in place of Open Library and Google Books, with their recorded responses.
 ///
 /// Every ISBN of `titles` has an edition record: the record of one book in which the ISBN and the title are replaced.
-/// Records and covers are reached through redirects, as on the real site. The cover is a real photograph.
+/// Records and covers are reached through redirects, as on the real site. The cover is a real photograph; other ISBNs have none.
 final class StubSourcesServer: Sendable {
     let server: LoopbackServer
 
@@ -43,6 +43,9 @@ final class StubSourcesServer: Sendable {
             if target.hasPrefix("/search.json") { return [.response(200, recorded.search)] }
             if target.hasPrefix("/b/id/") || target.hasPrefix("/b/isbn/") {
                 let name = target.split(separator: "/")[2].prefix { $0 != "-" }
+                guard target.hasPrefix("/b/id/") || keys[String(name)] != nil else {
+                    return [.response(404, "not found")]
+                }
                 return [.response(302, headers: ["Location: /archive/\(name).jpg"])]
             }
             if target.hasPrefix("/archive/") {
