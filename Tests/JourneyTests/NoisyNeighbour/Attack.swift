@@ -56,7 +56,7 @@ struct Attack: Sendable {
         /// One response of each kind that is not a success, for the author of an attack.
         var examples: [String: String] = [:]
 
-        var sent: Int { answered + failed + refused + rejected + lost + abandoned }
+        var sent: Int { answered + failed + refused + rejected + lost + abandoned + opened }
     }
 }
 
@@ -79,42 +79,40 @@ final class RunningAttack: Sendable {
     private let port: Int
     private let state = Mutex(State())
 
-    private init(
-        _ attack: Attack, _ attacker: NeighbourAccount, _ prepared: [Attack.Step], port: Int
+    /// Makes the requests that the attack prepares.
+    init(
+        _ attack: Attack, by attacker: NeighbourAccount, on server: RunningServer
     ) {
         self.attack = attack
-        self.prepared = prepared
         self.attacker = attacker
-        self.port = port
+        prepared = (0..<(attack.prepared ?? 0)).map { attack.step(attacker, $0) }
+        port = server.client.port
     }
 
-    /// Runs an attack for as long as `body` takes.
-    static func run(
-        _ attack: Attack, by attacker: NeighbourAccount, on server: RunningServer,
+    /// Attacks for as long as `body` takes.
+    func run(
         _ database: TestDatabase, _ body: () async throws -> Void
     ) async throws -> Attack.Counts {
-        let steps = (0..<(attack.prepared ?? 0)).map { attack.step(attacker, $0) }
-        let run = RunningAttack(attack, attacker, steps, port: server.client.port)
         let threads = NIOThreadPool(numberOfThreads: attack.connections)
         threads.start()
         try await withThrowingTaskGroup { group in
             for _ in 0..<attack.connections {
-                group.addTask { try await threads.runIfActive { run.attackUntilOver() } }
+                group.addTask { [self] in try await threads.runIfActive { self.attackUntilOver() } }
             }
             if let beside = attack.beside {
-                group.addTask { try await beside(attacker, database, { run.isOver }) }
+                group.addTask { [self] in try await beside(attacker, database, { self.isOver }) }
             }
             do {
                 try await body()
             } catch {
-                run.end()
+                end()
                 throw error
             }
-            run.end()
+            end()
             try await group.waitForAll()
         }
         try await threads.shutdownGracefully()
-        return run.state.withLock { $0.counts }
+        return state.withLock { $0.counts }
     }
 
     private var isOver: Bool { state.withLock { $0.isOver } }

@@ -137,7 +137,7 @@ extension Attack {
             let names = fields.compactMap(\.first?.field)
             let rest = names.count > 1 ? " to \(names.last ?? "")" : ""
             return Attack(
-                name: (names.first ?? "") + rest, prepared: max(operations.count, 20)
+                name: (names.first ?? "") + rest, prepared: max(operations.count, 4)
             ) { attacker, number in
                 .send(operations[number % operations.count].request(attacker, number))
             }

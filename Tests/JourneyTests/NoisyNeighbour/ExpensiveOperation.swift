@@ -25,7 +25,10 @@ struct ExpensiveOperation: Sendable {
     static let fieldsOfFiles: Set = ["importLibrary"]
     /// The fields that end the session or delete the account.
     static let finalFields: Set = ["deleteAccount", "signOut"]
-    private static let copiesMax = 20
+    /// The maximum number of copies of a field. More copies of a field with a list of objects would exceed the size of a body.
+    private static func copiesMax(_ field: FieldDefinition) -> Int {
+        field.arguments.contains { $0.type.listItem != nil } ? 4 : 20
+    }
 
     fileprivate init(
         field: String, text: String, variables: [Variable], inputs: ExpensiveInputs
@@ -88,7 +91,7 @@ struct ExpensiveOperation: Sendable {
             return selections.compactMap { selection in
                 largest(upTo: 100) { size in operation(kind, field, parent, selection, size, 1) }
                     .flatMap { size, smallest in
-                        largest(upTo: ExpensiveOperation.copiesMax) { copies in
+                        largest(upTo: ExpensiveOperation.copiesMax(field)) { copies in
                             operation(kind, field, parent, selection, size, copies)
                         }?.operation ?? smallest
                     }

@@ -20,7 +20,8 @@ final class Neighbourhood: Sendable {
     /// ISBNs of books that the catalog does not have, and that the sources have.
     static let unknownISBNs = (0..<200).map { TestCatalog.isbn(400_000_000 + $0) }
     private static let limits = Configuration.Limits()
-    private static let accountsPerAddress = 20
+    /// Ten accounts with the limit `rate` would reach the limit `address`.
+    private static let accountsPerAddress = 8
 
     /// - Parameter environment: changes of the settings.
     init(
@@ -105,13 +106,12 @@ final class Neighbourhood: Sendable {
         afterSourceRequests sourceRequests: Int = 0
     ) async throws -> AttackResult {
         let attacker = attackers[number]
+        let running = RunningAttack(attack, by: attacker, on: server)
         try await reader.connect()
         let start = try await Work(server, installation.database)
         var measurement = NeighbourReader.Measurement()
         let begin = ContinuousClock.now
-        let counts = try await RunningAttack.run(
-            attack, by: attacker, on: server, installation.database
-        ) {
+        let counts = try await running.run(installation.database) {
             let count = sources.server.requests.count
             try await waitUntil("the sources have received \(sourceRequests) requests") {
                 sources.server.requests.count >= count + sourceRequests
@@ -217,9 +217,11 @@ struct AttackResult: Sendable, CustomStringConvertible {
     let memoryBytes: Int
 
     /// The largest number of requests that the attacker's limit allows, if each takes one unit.
-    var unitsMax: Int {
-        let limit = Configuration.Limits().requestsPerMinuteMax
-        return limit + Int(duration / .seconds(60) * Double(limit)) + 1
+    var unitsMax: Int { Configuration.Limits().requestsPerMinuteMax + unitsRefilled }
+
+    /// The units that the attacker's bucket got during the attack, if it was not full.
+    var unitsRefilled: Int {
+        Int(duration / .seconds(60) * Double(Configuration.Limits().requestsPerMinuteMax)) + 1
     }
 
     static let heading =

@@ -22,7 +22,7 @@ import Testing
     private static var duration: Duration { .seconds(seconds ?? 1) }
     private static var attacks: [Attack] {
         get throws {
-            try Attack.known() + Attack.generated(fields: seconds == nil ? 5 : 1)
+            try Attack.known() + Attack.generated(fields: seconds == nil ? 6 : 1)
         }
     }
     private static let factorMax = 5.0
@@ -35,7 +35,7 @@ import Testing
     private static let neighbourhood = Shared {
         let installation = try await Self.installation()
         let neighbourhood = try await Neighbourhood(
-            installation, attackers: try attacks.count + 1)
+            installation, attackers: try attacks.count)
         try await neighbourhood.measureIdle(for: .seconds(seconds.map { max($0, 5) } ?? 3))
         return neighbourhood
     }
@@ -50,11 +50,13 @@ import Testing
 
     /// A scan that external sources answer does not wait for the covers of another reader's import.
     @Test func scansComeBeforeTheCoversOfAnImport() async throws {
-        let neighbourhood = try await Self.neighbourhood()
+        let neighbourhood = try await Neighbourhood(
+            try await Installation.ready(catalog: TestCatalog.lines(100)), attackers: 1, books: 10)
+        try await neighbourhood.measureIdle(for: .seconds(5))
         let result = try await neighbourhood.run(
-            .coverSearches(books: 492), by: neighbourhood.attackers.count - 1,
+            .coverSearches(books: 492), by: 0,
             for: Self.seconds.map { .seconds(max(20, $0)) } ?? .seconds(6),
-            scanning: Neighbourhood.unknownISBNs, afterSourceRequests: 60)
+            scanning: Neighbourhood.unknownISBNs, afterSourceRequests: 40)
         check(result, neighbourhood)
         let times = result.reader.sourceMilliseconds
         #expect(!times.isEmpty)
@@ -109,10 +111,12 @@ import Testing
             result.attack.internalErrors == 0, "\(result.attack.examples["internal error"] ?? "")")
         if let units = result.units {
             // A unit is 10 ms of PostgreSQL's work. The background work that requests cause is not charged.
-            let workMax = 2 * 10 * units + neighbourhood.idlePostgresWork(result.duration) + 1_500
+            let charged = units + result.unitsRefilled
+            let workMax = 2 * 10 * charged + neighbourhood.idlePostgresWork(result.duration) + 1_500
             #expect(
                 result.work.postgres <= workMax,
-                "PostgreSQL worked for \(result.work.postgres) ms, and \(units) units were charged")
+                "PostgreSQL worked for \(result.work.postgres) ms, and at most \(charged) units were charged"
+            )
         }
         guard Self.seconds != nil else { return }
         let median = result.reader.milliseconds.percentile(0.5)
