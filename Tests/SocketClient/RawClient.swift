@@ -69,12 +69,13 @@ package final class RawClient: Sendable {
         return Array(chunk[..<count])
     }
 
-    /// Reads the next response. Its body must have a content length, or be chunked; the bytes of a chunked body include the
-    /// sizes of the chunks.
-    package func response(toHEAD: Bool = false) throws -> RawResponse {
+    /// Reads the next response, which must have a content length or no body.
+    ///
+    /// - Parameter readsChunks: whether a chunked body is read, too. Its bytes then include the sizes of the chunks.
+    package func response(toHEAD: Bool = false, readsChunks: Bool = false) throws -> RawResponse {
         var response = RawResponse(
             head: String(decoding: try receive(through: Array("\r\n\r\n".utf8)), as: UTF8.self))
-        if response.headers["transfer-encoding"] == "chunked", !toHEAD {
+        if readsChunks, response.headers["transfer-encoding"] == "chunked" {
             response.bytes = try receive(through: Array("\r\n0\r\n\r\n".utf8))
             return response
         }

@@ -151,7 +151,7 @@ final class RunningAttack: Sendable {
                     let connection = try client ?? connect()
                     client = connection
                     try connection.send(request)
-                    let response = try connection.response()
+                    let response = try connection.response(readsChunks: true)
                     if count(response) { usleep(Self.pauseMicroseconds) }
                     if response.headers["connection"] == "close" {
                         close(connection)
