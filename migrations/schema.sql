@@ -1444,9 +1444,9 @@ CREATE FUNCTION public.claim_editions_without_cover(count integer) RETURNS TABLE
     RETURNING e.id, e.isbn13, e.cover_links
 $$;
 
--- Name: claim_jobs(text[], integer[], text, integer); Type: FUNCTION; Schema: public; Owner: -
+-- Name: claim_jobs(text[], integer[], integer[], text, integer); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) RETURNS TABLE(id uuid, fence integer, user_id uuid, kind text, payload jsonb, attempt integer, priority integer, postponed_ms bigint)
+CREATE FUNCTION public.claim_jobs(kinds text[], capacities integer[], background_capacities integer[], worker text, lease_ms integer) RETURNS TABLE(id uuid, fence integer, user_id uuid, kind text, payload jsonb, attempt integer, priority integer, postponed_ms bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
@@ -1471,16 +1471,25 @@ BEGIN
     );
     RETURN QUERY
         WITH picked AS MATERIALIZED (
-            SELECT due.id
-            FROM unnest(kinds, capacities) AS requested (kind, capacity)
-            CROSS JOIN LATERAL (
-                SELECT j.id
-                FROM jobs j
-                WHERE j.state = 'READY' AND j.kind = requested.kind AND j.run_at <= now()
-                ORDER BY j.priority, j.run_at
-                LIMIT requested.capacity
-                FOR UPDATE SKIP LOCKED
-            ) due
+            SELECT numbered.id
+            FROM (
+                SELECT
+                    due.id, due.priority, requested.background_capacity,
+                    row_number() OVER (
+                        PARTITION BY requested.kind, due.priority > 0 ORDER BY due.priority, due.run_at
+                    ) AS number
+                FROM unnest(kinds, capacities, background_capacities)
+                    AS requested (kind, capacity, background_capacity)
+                CROSS JOIN LATERAL (
+                    SELECT j.id, j.priority, j.run_at
+                    FROM jobs j
+                    WHERE j.state = 'READY' AND j.kind = requested.kind AND j.run_at <= now()
+                    ORDER BY j.priority, j.run_at
+                    LIMIT requested.capacity
+                    FOR UPDATE SKIP LOCKED
+                ) due
+            ) numbered
+            WHERE numbered.priority = 0 OR numbered.number <= numbered.background_capacity
         )
         UPDATE jobs j
         SET state = 'RUNNING',
@@ -2902,7 +2911,7 @@ DECLARE
     added bigint;
 BEGIN
     WITH requested AS MATERIALIZED (
-        SELECT b.id
+        SELECT b.id, row_number() OVER (ORDER BY b.id) AS number
         FROM books b
         WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at = now() AND b.user_id = owner
         ORDER BY b.id
@@ -2910,12 +2919,19 @@ BEGIN
         INSERT INTO events (user_id, kind, payload)
         SELECT owner, 'cover_changed', jsonb_build_object('book_id', r.id, 'status', 'FETCHING')
         FROM requested r
+    ), awaited AS MATERIALIZED (
+        SELECT count(*) AS count
+        FROM jobs w
+        WHERE w.user_id = owner AND w.kind = enqueue_cover_searches.kind AND w.key IS NOT NULL AND w.state <> 'DEAD'
+            AND w.priority = 0
     )
     INSERT INTO jobs AS j (user_id, kind, payload, key, priority, attempts_max)
     SELECT
         owner, enqueue_cover_searches.kind, jsonb_build_object('bookID', r.id), r.id::text,
-        enqueue_cover_searches.priority, enqueue_cover_searches.attempts_max
+        CASE WHEN a.count + r.number > 10 THEN 10 ELSE enqueue_cover_searches.priority END,
+        enqueue_cover_searches.attempts_max
     FROM requested r
+    CROSS JOIN awaited a
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET priority = least(j.priority, excluded.priority),
         run_at = least(j.run_at, excluded.run_at),
@@ -7262,6 +7278,26 @@ BEGIN
 END
 $$;
 
+-- Name: prune_rate_buckets(); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.prune_rate_buckets() RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    WITH removed AS (
+        DELETE FROM rate_buckets b
+        WHERE (b.kind, b.key) IN (
+            SELECT o.kind, o.key
+            FROM rate_buckets o
+            WHERE o.full_at < now()
+            FOR UPDATE SKIP LOCKED
+        )
+        RETURNING b.key
+    )
+    SELECT count(*)
+    FROM removed
+$$;
+
 -- Name: prune_schema_usage(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.prune_schema_usage(older_than_days integer, rows_max integer) RETURNS bigint
@@ -9627,12 +9663,9 @@ $$;
 -- Name: share_rates(smallint[], uuid[], bigint[]); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) RETURNS TABLE(kind smallint, key uuid, refill bigint)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-#variable_conflict use_column
-BEGIN
-    RETURN QUERY
     INSERT INTO rate_buckets AS b (kind, key, full_at)
     SELECT taken.kind, taken.key, now() + taken.cost * interval '1 microsecond'
     FROM unnest(kinds, keys, costs) AS taken (kind, key, cost)
@@ -9643,19 +9676,7 @@ BEGIN
         greatest(b.full_at, now()) + (excluded.full_at - now()),
         now() + interval '10 minutes'
     )
-    RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint;
-    -- Sometimes removes the buckets that are full again. It comes last and waits for no lock, so there are no deadlocks with servers
-    -- that lock their buckets in order.
-    IF random() < 0.01 THEN
-        DELETE FROM rate_buckets b
-        WHERE (b.kind, b.key) IN (
-            SELECT o.kind, o.key
-            FROM rate_buckets o
-            WHERE o.full_at < now()
-            FOR UPDATE SKIP LOCKED
-        );
-    END IF;
-END
+    RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint
 $$;
 
 -- Name: sign_in(uuid, text, text, uuid, uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -15157,10 +15178,10 @@ GRANT ALL ON FUNCTION public.claim_edition_without_cover(isbn13 text) TO bookpla
 REVOKE ALL ON FUNCTION public.claim_editions_without_cover(count integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.claim_editions_without_cover(count integer) TO bookplate_app;
 
--- Name: FUNCTION claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION claim_jobs(kinds text[], capacities integer[], background_capacities integer[], worker text, lease_ms integer); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], worker text, lease_ms integer) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], background_capacities integer[], worker text, lease_ms integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], background_capacities integer[], worker text, lease_ms integer) TO bookplate_app;
 
 -- Name: FUNCTION clear_tombstone_sessions(); Type: ACL; Schema: public; Owner: -
 
@@ -15607,6 +15628,11 @@ GRANT ALL ON FUNCTION public.prune_imports(older_than_days integer) TO bookplate
 
 REVOKE ALL ON FUNCTION public.prune_oauth(unused_days integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prune_oauth(unused_days integer, rows_max integer) TO bookplate_app;
+
+-- Name: FUNCTION prune_rate_buckets(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.prune_rate_buckets() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_rate_buckets() TO bookplate_app;
 
 -- Name: FUNCTION prune_schema_usage(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 

@@ -210,7 +210,7 @@ import Testing
         ])
         let app = try await TestApp.start(
             catalog: TestCatalog.lines(3), sources: SourceChain([source.source(.openLibrary)]),
-            rates: RateLimits(.init(perCaller: 49), clock: { [clock] in clock.now }))
+            rates: RateLimits(.init(perCaller: 44), clock: { [clock] in clock.now }))
         let reader = try await app.makeReader()
         func left() async throws -> Int? {
             try await reader.execute("{ __typename }").rate?.remainingUnits
