@@ -13,11 +13,11 @@ WHERE u.id = $1 AND u.id = $2;
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
 SELECT g.user_id, g.id, g.unit, g.target, reading_goal_progress($1, g.year, g.unit), g.target * elapsed_part( g.year, (
-  SELECT (now() AT TIME ZONE u.time_zone)::date
+  SELECT (now() AT TIME ZONE known_zone(u.time_zone))::date
   FROM users u
   WHERE u.id = $1
 ) ), reading_goal_progress($1, g.year, g.unit) >= floor(g.target * elapsed_part( g.year, (
-  SELECT (now() AT TIME ZONE u.time_zone)::date
+  SELECT (now() AT TIME ZONE known_zone(u.time_zone))::date
   FROM users u
   WHERE u.id = $1
 ) )), reading_goal_progress($1, g.year, g.unit) >= g.target

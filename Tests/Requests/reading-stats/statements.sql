@@ -128,7 +128,7 @@ SELECT k.user_id, k.current_days, k.longest_days, k.reading_days, to_char(k.last
 FROM (
   SELECT $1::uuid AS user_id, coalesce(max(s.days) FILTER (WHERE s.last_day >= u.today - 1), 0) AS current_days, coalesce(max(s.days), 0) AS longest_days, coalesce(sum(s.days), 0)::int8 AS reading_days, max(s.last_day) AS last_day
   FROM (
-    SELECT (now() AT TIME ZONE u.time_zone)::date AS today
+    SELECT (now() AT TIME ZONE known_zone(u.time_zone))::date AS today
     FROM users u
     WHERE u.id = $1
   ) u

@@ -9,11 +9,11 @@ FROM (
 ) requested
 CROSS JOIN LATERAL (
   SELECT ( lpad(to_hex(g.year), 16, '0') || lpad(array_position('{BOOKS, PAGES, HOURS}', g.unit::text)::text, 16, '0') )::uuid, g.id, g.year, g.unit, g.target, reading_goal_progress($1, g.year, g.unit), g.target * elapsed_part( g.year, (
-    SELECT (now() AT TIME ZONE u.time_zone)::date
+    SELECT (now() AT TIME ZONE known_zone(u.time_zone))::date
     FROM users u
     WHERE u.id = $1
   ) ), reading_goal_progress($1, g.year, g.unit) >= floor(g.target * elapsed_part( g.year, (
-    SELECT (now() AT TIME ZONE u.time_zone)::date
+    SELECT (now() AT TIME ZONE known_zone(u.time_zone))::date
     FROM users u
     WHERE u.id = $1
   ) )), reading_goal_progress($1, g.year, g.unit) >= g.target

@@ -5,9 +5,9 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-SELECT name
-FROM pg_timezone_names
-WHERE lower(name) = lower($1) AND name !~ '^(posix|right)/' AND name NOT IN ('Factory', 'localtime', 'posixrules');
+SELECT zone
+FROM zone_to_store($1) AS zone
+WHERE zone IS NOT NULL;
 
 -- round trip 2
 SELECT begin_request($1, $2, $3, $4);

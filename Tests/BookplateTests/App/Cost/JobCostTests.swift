@@ -69,7 +69,8 @@ import Testing
             "UPDATE feed_state SET collected_at = now() - interval '1 day'")
         let many = try await Self.costs(app)
         for (statement, (few, many)) in zip(Self.statements, zip(few, many)) {
-            #expect(many <= few + 60, "\(statement): \(many) pages, and \(few) with one user")
+            // A block range of the BRIN index on the times of changes has 128 pages.
+            #expect(many <= few + 200, "\(statement): \(many) pages, and \(few) with one user")
         }
     }
 
