@@ -135,14 +135,7 @@ struct DatabaseChecks {
 
     /// The database server can lack names of zones that an earlier version of its time zone database had.
     private func timeZones(_ connection: AdminConnection) throws(PostgresError) -> [CheckResult] {
-        let unknown = try connection.query(
-            """
-            SELECT z.time_zone || ' (' || z.users || ' users, treated as ' || known_zone(z.time_zone) || ')'
-            FROM (SELECT time_zone, count(*) AS users FROM users GROUP BY time_zone) z
-            WHERE known_zone(z.time_zone) <> z.time_zone
-            ORDER BY z.users DESC, z.time_zone
-            """
-        ).decode(String.self)
+        let unknown = try DatabaseCheck.unknownTimeZones(connection)
         guard !unknown.isEmpty else { return [] }
         return [
             .warning(

@@ -94,6 +94,20 @@ package enum DatabaseCheck {
         ).decode(Schema.self).first ?? empty
     }
 
+    /// Returns the stored time zones that PostgreSQL does not know, with the number of their users, the most frequent first.
+    package static func unknownTimeZones(
+        _ connection: AdminConnection
+    ) throws(PostgresError) -> [String] {
+        try connection.query(
+            """
+            SELECT z.time_zone || ' (' || z.users || ' users, treated as ' || known_zone(z.time_zone) || ')'
+            FROM (SELECT time_zone, count(*) AS users FROM users GROUP BY time_zone) z
+            WHERE known_zone(z.time_zone) <> z.time_zone
+            ORDER BY z.users DESC, z.time_zone
+            """
+        ).decode(String.self)
+    }
+
     /// Returns the invalid indexes. They slow down every write and are not used by queries.
     package static func invalidIndexes(
         _ connection: AdminConnection
