@@ -135,7 +135,9 @@ let package = Package(
                 .embedInCode("App/schema.graphql"), .embedInCode("Library/Books/isbn-ranges.txt"),
                 .embedInCode("OAuth/Page/oauth.css"), .embedInCode("OAuth/Page/oauth.js"),
             ]),
-        .target(name: "Config", dependencies: ["Basics"]),
+        .target(
+            name: "Config",
+            dependencies: ["Basics", .product(name: "NIOCore", package: "swift-nio")]),
         // GraphQL over HTTP, event streams, and WebSockets.
         .target(
             name: "GraphQLNIO",

@@ -511,6 +511,8 @@ DECLARE
     last_seq bigint;
     last_at timestamptz;
     has_webhooks boolean;
+    -- Whether the log may have no row in `logs_to_prune`, which only logs without an entry of the last day lack.
+    may_be_unmarked boolean;
 BEGIN
     IF change = 'DELETED' THEN
         -- The log of a deleted account is deleted, too.
@@ -523,7 +525,8 @@ BEGIN
     END IF;
     -- PL/pgSQL evaluates assignments without an executor, which PERFORM starts.
     ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
-    SELECT c.seq, c.at, EXISTS (SELECT FROM webhooks) INTO last_seq, last_at, has_webhooks
+    SELECT c.seq, c.at, EXISTS (SELECT FROM webhooks), c.at < now() - interval '1 day'
+    INTO last_seq, last_at, has_webhooks, may_be_unmarked
     FROM changes c
     WHERE c.user_id = owner
     ORDER BY c.seq DESC
@@ -531,6 +534,7 @@ BEGIN
     IF last_seq IS NULL THEN
         last_seq := 0;
         has_webhooks := EXISTS (SELECT FROM webhooks);
+        may_be_unmarked := true;
     ELSIF change = 'UPDATED' AND last_at >= now() THEN
         -- The entries of this transaction are among those that are not older than it.
         PERFORM
@@ -557,6 +561,11 @@ BEGIN
     IF has_webhooks THEN
         ignored := mark_webhook_position(owner);
     END IF;
+    IF may_be_unmarked THEN
+        INSERT INTO logs_to_prune (user_id, oldest_at)
+        VALUES (owner, coalesce(last_at, now()))
+        ON CONFLICT DO NOTHING;
+    END IF;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     VALUES (owner, last_seq + 1, change, append_change.typename, object, clock_timestamp());
 END
@@ -577,6 +586,9 @@ BEGIN
     IF change = 'UPDATED' THEN
         last_committed := cached_last_committed_change(owner);
     END IF;
+    INSERT INTO logs_to_prune (user_id, oldest_at)
+    VALUES (owner, now())
+    ON CONFLICT DO NOTHING;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
         owner,
@@ -1989,9 +2001,8 @@ BEGIN
     SELECT array_agg(n.day), array_agg(n.entry_count) INTO days, counts
     FROM (
         SELECT (t.at AT TIME ZONE u.time_zone)::date AS day, count(*)::int AS entry_count
-        FROM users u
+        FROM (SELECT known_zone(u.time_zone) AS time_zone FROM users u WHERE u.id = owner OFFSET 0) u
         CROSS JOIN unnest(times) AS t (at)
-        WHERE u.id = owner
         GROUP BY 1
     ) n;
     IF is_added THEN
@@ -2306,6 +2317,62 @@ BEGIN
 END
 $$;
 
+-- Name: current_zone_name(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.current_zone_name(name text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+    SELECT coalesce(
+        $json${
+      "Africa/Asmera": "Africa/Nairobi", "Africa/Timbuktu": "Africa/Abidjan",
+      "America/Argentina/ComodRivadavia": "America/Argentina/Catamarca", "America/Atka": "America/Adak",
+      "America/Buenos_Aires": "America/Argentina/Buenos_Aires", "America/Catamarca": "America/Argentina/Catamarca",
+      "America/Coral_Harbour": "America/Panama", "America/Cordoba": "America/Argentina/Cordoba",
+      "America/Ensenada": "America/Tijuana", "America/Fort_Wayne": "America/Indiana/Indianapolis",
+      "America/Godthab": "America/Nuuk", "America/Indianapolis": "America/Indiana/Indianapolis",
+      "America/Jujuy": "America/Argentina/Jujuy", "America/Knox_IN": "America/Indiana/Knox",
+      "America/Louisville": "America/Kentucky/Louisville", "America/Mendoza": "America/Argentina/Mendoza",
+      "America/Montreal": "America/Toronto", "America/Nipigon": "America/Toronto", "America/Pangnirtung": "America/Iqaluit",
+      "America/Porto_Acre": "America/Rio_Branco", "America/Rainy_River": "America/Winnipeg",
+      "America/Rosario": "America/Argentina/Cordoba", "America/Santa_Isabel": "America/Tijuana",
+      "America/Shiprock": "America/Denver", "America/Thunder_Bay": "America/Toronto", "America/Virgin": "America/Puerto_Rico",
+      "America/Yellowknife": "America/Edmonton", "Antarctica/South_Pole": "Pacific/Auckland", "Asia/Ashkhabad": "Asia/Ashgabat",
+      "Asia/Calcutta": "Asia/Kolkata", "Asia/Choibalsan": "Asia/Ulaanbaatar", "Asia/Chongqing": "Asia/Shanghai",
+      "Asia/Chungking": "Asia/Shanghai", "Asia/Dacca": "Asia/Dhaka", "Asia/Harbin": "Asia/Shanghai",
+      "Asia/Istanbul": "Europe/Istanbul", "Asia/Kashgar": "Asia/Urumqi", "Asia/Katmandu": "Asia/Kathmandu",
+      "Asia/Macao": "Asia/Macau", "Asia/Rangoon": "Asia/Yangon", "Asia/Saigon": "Asia/Ho_Chi_Minh",
+      "Asia/Tel_Aviv": "Asia/Jerusalem", "Asia/Thimbu": "Asia/Thimphu", "Asia/Ujung_Pandang": "Asia/Makassar",
+      "Asia/Ulan_Bator": "Asia/Ulaanbaatar", "Atlantic/Faeroe": "Atlantic/Faroe", "Atlantic/Jan_Mayen": "Europe/Berlin",
+      "Australia/ACT": "Australia/Sydney", "Australia/Canberra": "Australia/Sydney", "Australia/Currie": "Australia/Hobart",
+      "Australia/LHI": "Australia/Lord_Howe", "Australia/NSW": "Australia/Sydney", "Australia/North": "Australia/Darwin",
+      "Australia/Queensland": "Australia/Brisbane", "Australia/South": "Australia/Adelaide",
+      "Australia/Tasmania": "Australia/Hobart", "Australia/Victoria": "Australia/Melbourne", "Australia/West": "Australia/Perth",
+      "Australia/Yancowinna": "Australia/Broken_Hill", "Brazil/Acre": "America/Rio_Branco",
+      "Brazil/DeNoronha": "America/Noronha", "Brazil/East": "America/Sao_Paulo", "Brazil/West": "America/Manaus",
+      "Canada/Atlantic": "America/Halifax", "Canada/Central": "America/Winnipeg", "Canada/Eastern": "America/Toronto",
+      "Canada/Mountain": "America/Edmonton", "Canada/Newfoundland": "America/St_Johns", "Canada/Pacific": "America/Vancouver",
+      "Canada/Saskatchewan": "America/Regina", "Canada/Yukon": "America/Whitehorse", "Chile/Continental": "America/Santiago",
+      "Chile/EasterIsland": "Pacific/Easter", "Cuba": "America/Havana", "Egypt": "Africa/Cairo", "Eire": "Europe/Dublin",
+      "Europe/Belfast": "Europe/London", "Europe/Kiev": "Europe/Kyiv", "Europe/Nicosia": "Asia/Nicosia",
+      "Europe/Tiraspol": "Europe/Chisinau", "Europe/Uzhgorod": "Europe/Kyiv", "Europe/Zaporozhye": "Europe/Kyiv",
+      "GB": "Europe/London", "GB-Eire": "Europe/London", "Hongkong": "Asia/Hong_Kong", "Iceland": "Africa/Abidjan",
+      "Iran": "Asia/Tehran", "Israel": "Asia/Jerusalem", "Jamaica": "America/Jamaica", "Japan": "Asia/Tokyo",
+      "Kwajalein": "Pacific/Kwajalein", "Libya": "Africa/Tripoli", "Mexico/BajaNorte": "America/Tijuana",
+      "Mexico/BajaSur": "America/Mazatlan", "Mexico/General": "America/Mexico_City", "NZ": "Pacific/Auckland",
+      "NZ-CHAT": "Pacific/Chatham", "Navajo": "America/Denver", "PRC": "Asia/Shanghai", "Pacific/Enderbury": "Pacific/Kanton",
+      "Pacific/Johnston": "Pacific/Honolulu", "Pacific/Ponape": "Pacific/Guadalcanal", "Pacific/Samoa": "Pacific/Pago_Pago",
+      "Pacific/Truk": "Pacific/Port_Moresby", "Pacific/Yap": "Pacific/Port_Moresby", "Poland": "Europe/Warsaw",
+      "Portugal": "Europe/Lisbon", "ROC": "Asia/Taipei", "ROK": "Asia/Seoul", "Singapore": "Asia/Singapore",
+      "Turkey": "Europe/Istanbul", "US/Alaska": "America/Anchorage", "US/Aleutian": "America/Adak",
+      "US/Arizona": "America/Phoenix", "US/Central": "America/Chicago", "US/East-Indiana": "America/Indiana/Indianapolis",
+      "US/Eastern": "America/New_York", "US/Hawaii": "Pacific/Honolulu", "US/Indiana-Starke": "America/Indiana/Knox",
+      "US/Michigan": "America/Detroit", "US/Mountain": "America/Denver", "US/Pacific": "America/Los_Angeles",
+      "US/Samoa": "Pacific/Pago_Pago", "W-SU": "Europe/Moscow"
+        }$json$::jsonb ->> name,
+        name
+    )
+$_$;
+
 -- Name: date_time(text, timestamp with time zone, text); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.date_time(given text, kept timestamp with time zone, time_zone text) RETURNS timestamp with time zone
@@ -2480,6 +2547,8 @@ CREATE FUNCTION public.delete_changes() RETURNS trigger
     AS $$
 BEGIN
     DELETE FROM changes
+    WHERE user_id = OLD.id;
+    DELETE FROM logs_to_prune
     WHERE user_id = OLD.id;
     IF EXISTS (SELECT FROM webhooks) THEN
         PERFORM end_webhook_user(OLD.tenant_id, OLD.id);
@@ -3222,7 +3291,7 @@ BEGIN
     PERFORM lock_catalog();
     SELECT collected_at - interval '30 minutes' INTO since
     FROM feed_state;
-    IF is_everyone OR since < now() - interval '20 hours' THEN
+    IF is_everyone THEN
         INSERT INTO readers_to_collect (user_id)
         SELECT id
         FROM users
@@ -3235,7 +3304,7 @@ BEGIN
         WHERE u.id IN (
             SELECT user_id
             FROM changes
-            WHERE at > since AND typename IN ('Book', 'Review')
+            WHERE at > since
             UNION
             SELECT user_id
             FROM swipes
@@ -3287,9 +3356,10 @@ $$;
 -- Name: finish_learning(bigint[], bigint[], boolean); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_everything boolean) RETURNS void
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
+BEGIN
     UPDATE work_signals w
     SET learned_changes = l.changes
     FROM unnest(learned, finish_learning.changes) AS l (number, changes)
@@ -3297,10 +3367,13 @@ CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_ev
     UPDATE feed_state
     SET decks_valid_since = clock_timestamp()
     WHERE is_everything;
+    IF cardinality(learned) = 0 THEN
+        RETURN;
+    END IF;
     WITH active AS MATERIALIZED (
-        SELECT DISTINCT user_id
-        FROM sessions
-        WHERE rotated_at > now() - interval '30 days'
+        SELECT DISTINCT s.user_id
+        FROM sessions s
+        WHERE s.rotated_at > now() - interval '30 days'
     ), learned_editions AS MATERIALIZED (
         SELECT id
         FROM editions
@@ -3330,7 +3403,8 @@ CREATE FUNCTION public.finish_learning(learned bigint[], changes bigint[], is_ev
     ORDER BY a.user_id
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');
-    SELECT pg_notify('jobs', 'feed.deck');
+    PERFORM pg_notify('jobs', 'feed.deck');
+END
 $$;
 
 -- Name: finish_moving_cover(uuid, uuid, uuid, text); Type: FUNCTION; Schema: public; Owner: -
@@ -3893,7 +3967,7 @@ BEGIN
         SELECT
             gen_random_uuid(), tenant, r.subject, r."displayName", r.email,
             ARRAY(SELECT g.name FROM genres g WHERE g.name = ANY(r."preferredGenres")),
-            coalesce((SELECT z.name FROM zones z WHERE z.name = r."timeZone"), 'UTC'),
+            coalesce((SELECT current_zone_name(z.name) FROM zones z WHERE z.name = r."timeZone"), 'UTC'),
             coalesce(r."createdAt", now())
         FROM jsonb_to_recordset(given) AS r (
             subject text, "displayName" text, email text, "preferredGenres" text[], "timeZone" text,
@@ -4093,6 +4167,11 @@ BEGIN
         LEFT JOIN changes c ON c.user_id = w.id
         GROUP BY w.id
     ) o ON o.id = n.user_id;
+    INSERT INTO logs_to_prune (user_id, oldest_at)
+    SELECT w.id, now()
+    FROM unnest(owners) AS w (id)
+    ORDER BY w.id
+    ON CONFLICT DO NOTHING;
     UPDATE users u
     SET signals_version = u.signals_version + 1
     WHERE u.id = ANY(owners) AND books_created + reviews_created > 0;
@@ -4392,10 +4471,7 @@ BEGIN
                         JOIN genres g ON g.name = p.name
                         ORDER BY p.position
                     ) AS genres,
-                    coalesce(
-                        (SELECT z.name FROM pg_timezone_names z WHERE z.name = entry -> 'profile' ->> 'timeZone'),
-                        'UTC'
-                    ) AS time_zone
+                    coalesce(zone_to_store(entry -> 'profile' ->> 'timeZone'), 'UTC') AS time_zone
             ) given_profile
             WHERE u.id = owner
                 AND (
@@ -4585,27 +4661,33 @@ BEGIN
 END
 $$;
 
--- Name: inactive_guests(integer, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+-- Name: inactive_guests(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.inactive_guests(days integer, after_user uuid, users_max integer, OUT last_user uuid, OUT guests uuid[]) RETURNS record
-    LANGUAGE sql STABLE SECURITY DEFINER
+CREATE FUNCTION public.inactive_guests(days integer, users_max integer, OUT examined integer, OUT guests uuid[]) RETURNS record
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
-    WITH examined AS MATERIALIZED (
-        SELECT u.id, u.is_guest AND u.created_at < now() - greatest(1, days) * interval '1 day' AS is_old_guest
+    WITH due AS MATERIALIZED (
+        SELECT u.id, now() - greatest(1, days) * interval '1 day' AS cutoff
         FROM users u
-        WHERE u.id > coalesce(after_user, '00000000-0000-0000-0000-000000000000')
-        ORDER BY u.id
+        WHERE u.is_guest AND u.guest_seen_at < now() - greatest(1, days) * interval '1 day'
+        ORDER BY u.guest_seen_at
         LIMIT users_max
+        FOR NO KEY UPDATE SKIP LOCKED
+    ), seen AS MATERIALIZED (
+        SELECT
+            d.id,
+            d.cutoff,
+            guest_last_active(d.id) AS active_at
+        FROM due d
+    ), postponed AS (
+        UPDATE users u
+        SET guest_seen_at = s.active_at
+        FROM seen s
+        WHERE u.id = s.id AND s.active_at >= s.cutoff
     )
-    SELECT
-        (SELECT e.id FROM examined e ORDER BY e.id DESC LIMIT 1),
-        ARRAY(
-            SELECT e.id
-            FROM examined e
-            WHERE e.is_old_guest
-                AND guest_last_active(e.id) < now() - greatest(1, days) * interval '1 day'
-        )
+    SELECT count(*)::int, coalesce(array_agg(s.id ORDER BY s.id) FILTER (WHERE s.active_at < s.cutoff), '{}')
+    FROM seen s
 $$;
 
 -- Name: index_changed_editions(); Type: FUNCTION; Schema: public; Owner: -
@@ -4886,6 +4968,32 @@ CREATE FUNCTION public.keep_as_notes(owner uuid, book uuid, kept text) RETURNS v
     INSERT INTO notes (user_id, id, book_id, comment)
     SELECT owner, gen_random_uuid(), book, substr(kept, 10000 * part + 1, 10000)
     FROM generate_series(0, (char_length(kept) - 1) / 10000) part
+$$;
+
+-- Name: known_zone(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.known_zone(stored text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    ignored timestamp;
+BEGIN
+    IF stored = 'UTC' THEN
+        RETURN stored;
+    END IF;
+    BEGIN
+        ignored := timestamptz 'epoch' AT TIME ZONE stored;
+        RETURN stored;
+    EXCEPTION WHEN invalid_parameter_value THEN
+        NULL;
+    END;
+    BEGIN
+        ignored := timestamptz 'epoch' AT TIME ZONE current_zone_name(stored);
+        RETURN current_zone_name(stored);
+    EXCEPTION WHEN invalid_parameter_value THEN
+        RETURN 'UTC';
+    END;
+END
 $$;
 
 -- Name: last_committed_change(uuid); Type: FUNCTION; Schema: public; Owner: -
@@ -5468,7 +5576,7 @@ DECLARE
     kept ereader_positions;
 BEGIN
     outcome := 'DONE';
-    SELECT to_char(given_at AT TIME ZONE u.time_zone, 'YYYY-MM-DD') INTO day
+    SELECT to_char(given_at AT TIME ZONE known_zone(u.time_zone), 'YYYY-MM-DD') INTO day
     FROM users u
     WHERE u.id = owner;
     SELECT r.* INTO read
@@ -7139,40 +7247,44 @@ BEGIN
 END
 $$;
 
--- Name: prune_changes(integer, uuid, integer); Type: FUNCTION; Schema: public; Owner: -
+-- Name: prune_changes(integer, integer); Type: FUNCTION; Schema: public; Owner: -
 
-CREATE FUNCTION public.prune_changes(older_than_days integer, after_user uuid, users_max integer) RETURNS uuid
+CREATE FUNCTION public.prune_changes(older_than_days integer, users_max integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
 DECLARE
     cutoff timestamptz := now() - greatest(1, older_than_days) * interval '1 day';
     owner uuid;
+    pruned int := 0;
 BEGIN
     FOR owner IN
-        SELECT u.id
-        FROM users u
-        WHERE after_user IS NULL OR u.id > after_user
-        ORDER BY u.id
+        SELECT l.user_id
+        FROM logs_to_prune l
+        WHERE l.oldest_at < cutoff
+        ORDER BY l.oldest_at
         LIMIT users_max
     LOOP
-        IF cutoff > (
-            SELECT c.at
-            FROM changes c
-            WHERE c.user_id = owner
-            ORDER BY c.seq
-            LIMIT 1
-        ) THEN
-            DELETE FROM changes c
-            WHERE c.user_id = owner
-                AND c.seq < (
-                    SELECT coalesce(min(n.seq) FILTER (WHERE n.at >= cutoff), max(n.seq))
-                    FROM changes n
-                    WHERE n.user_id = owner
-                );
+        -- The lock of lock_user.
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(owner::text, 0));
+        DELETE FROM changes c
+        WHERE c.user_id = owner
+            AND c.seq < (
+                SELECT coalesce(min(n.seq) FILTER (WHERE n.at >= cutoff), max(n.seq))
+                FROM changes n
+                WHERE n.user_id = owner
+            );
+        UPDATE logs_to_prune l
+        SET oldest_at = c.at
+        FROM (SELECT k.at FROM changes k WHERE k.user_id = owner ORDER BY k.seq LIMIT 1) c
+        WHERE l.user_id = owner AND c.at >= cutoff;
+        IF NOT FOUND THEN
+            DELETE FROM logs_to_prune l
+            WHERE l.user_id = owner;
         END IF;
+        pruned := pruned + 1;
     END LOOP;
-    RETURN owner;
+    RETURN pruned;
 END
 $$;
 
@@ -7340,7 +7452,13 @@ CREATE FUNCTION public.prune_undone_swipes(older_than_days integer, rows_max int
         DELETE FROM swipes s
         USING old
         WHERE s.user_id = old.user_id AND s.edition_id = old.edition_id AND s.swiped_at = old.swiped_at
-        RETURNING 1
+        RETURNING s.user_id
+    ), marked AS (
+        INSERT INTO readers_to_collect (user_id)
+        SELECT DISTINCT d.user_id
+        FROM deleted d
+        ORDER BY d.user_id
+        ON CONFLICT DO NOTHING
     )
     SELECT count(*) FROM deleted
 $$;
@@ -7496,7 +7614,7 @@ CREATE FUNCTION public.reader_today(owner uuid) RETURNS text
     AS $$
 BEGIN
     RETURN (
-        SELECT to_char(now() AT TIME ZONE u.time_zone, 'YYYY-MM-DD')
+        SELECT to_char(now() AT TIME ZONE known_zone(u.time_zone), 'YYYY-MM-DD')
         FROM users u
         WHERE u.id = owner
     );
@@ -7957,12 +8075,14 @@ CREATE FUNCTION public.recount_reading_days() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     AS $$
+DECLARE
+    zone CONSTANT text := known_zone(NEW.time_zone);
 BEGIN
     PERFORM lock_user(NEW.id);
     DELETE FROM reading_days d
     WHERE d.user_id = NEW.id;
     INSERT INTO reading_days (user_id, day, entry_count)
-    SELECT NEW.id, (p.at AT TIME ZONE NEW.time_zone)::date, count(*)
+    SELECT NEW.id, (p.at AT TIME ZONE zone)::date, count(*)
     FROM progress_entries p
     WHERE p.user_id = NEW.id
     GROUP BY 2;
@@ -8118,7 +8238,8 @@ CREATE FUNCTION public.refresh_read_books(owner uuid, ids uuid[], clears_page bo
                 ELSE coalesce(newest.page, k.current_page)
             END AS current_page
         FROM books k
-        JOIN users u ON u.id = owner
+        -- OFFSET 0: the function is called once, and not for each book.
+        CROSS JOIN (SELECT known_zone(u.time_zone) AS time_zone FROM users u WHERE u.id = owner OFFSET 0) u
         CROSS JOIN LATERAL (
             SELECT r.id, r.started_on, r.finished_on, r.outcome, r.length_seconds
             FROM reads r
@@ -10575,6 +10696,18 @@ BEGIN
 END
 $$;
 
+-- Name: zone_to_store(text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.zone_to_store(given text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT CASE WHEN known_zone(current_zone_name(z.name)) = current_zone_name(z.name) THEN current_zone_name(z.name) ELSE z.name END
+    FROM pg_timezone_names z
+    WHERE lower(z.name) = lower(given)
+        AND z.name !~ '^(posix|right)/'
+        AND z.name NOT IN ('Factory', 'localtime', 'posixrules')
+$$;
+
 -- Name: access_tokens; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.access_tokens (
@@ -12036,6 +12169,20 @@ COMMENT ON TABLE public.leases IS 'Work that one server does at a time, such as 
 
 COMMENT ON COLUMN public.leases.holder IS 'The server that does the work until `lease_until`.';
 
+-- Name: logs_to_prune; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.logs_to_prune (
+    user_id uuid NOT NULL,
+    oldest_at timestamp with time zone NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+ALTER TABLE ONLY public.logs_to_prune FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE logs_to_prune; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.logs_to_prune IS 'The time of the oldest entry of each change log, except of logs whose only entry is too old to be counted.';
+
 -- Name: moving_covers; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.moving_covers (
@@ -13092,7 +13239,8 @@ CREATE TABLE public.users (
     signals_version bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    is_guest boolean DEFAULT false NOT NULL
+    is_guest boolean DEFAULT false NOT NULL,
+    guest_seen_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
@@ -13125,6 +13273,10 @@ COMMENT ON COLUMN public.users.signals_version IS 'The number of changes of swip
 -- Name: COLUMN users.is_guest; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.users.is_guest IS 'Whether the user has no identity. Adding the first identity ends this for good.';
+
+-- Name: COLUMN users.guest_seen_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.users.guest_seen_at IS 'When a guest was last known to be active. The job that deletes inactive guests examines those with old times, and updates them.';
 
 -- Name: webhook_deliveries; Type: TABLE; Schema: public; Owner: -
 
@@ -13525,6 +13677,11 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
+
+-- Name: logs_to_prune logs_to_prune_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.logs_to_prune
+    ADD CONSTRAINT logs_to_prune_pkey PRIMARY KEY (user_id);
 
 -- Name: moving_covers moving_covers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -13968,6 +14125,10 @@ CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state 
 
 CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
 
+-- Name: logs_to_prune_oldest_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX logs_to_prune_oldest_at ON public.logs_to_prune USING btree (oldest_at);
+
 -- Name: moving_covers_of_guest; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX moving_covers_of_guest ON public.moving_covers USING btree (guest_id);
@@ -14107,6 +14268,10 @@ CREATE INDEX swipes_recorded_at ON public.swipes USING brin (recorded_at);
 -- Name: swipes_undone_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX swipes_undone_at ON public.swipes USING btree (undone_at) WHERE (undone_at IS NOT NULL);
+
+-- Name: users_guest_seen_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX users_guest_seen_at ON public.users USING btree (guest_seen_at) WHERE is_guest;
 
 -- Name: users_guests; Type: INDEX; Schema: public; Owner: -
 
@@ -14689,6 +14854,10 @@ CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH
 
 CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: logs_to_prune administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.logs_to_prune TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: moving_covers administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.moving_covers TO bookplate_owner USING (true) WITH CHECK (true);
@@ -14880,6 +15049,10 @@ ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 -- Name: leases; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.leases ENABLE ROW LEVEL SECURITY;
+
+-- Name: logs_to_prune; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.logs_to_prune ENABLE ROW LEVEL SECURITY;
 
 -- Name: moving_covers; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -15392,10 +15565,10 @@ GRANT ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid
 
 REVOKE ALL ON FUNCTION public.import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer) FROM PUBLIC;
 
--- Name: FUNCTION inactive_guests(days integer, after_user uuid, users_max integer, OUT last_user uuid, OUT guests uuid[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION inactive_guests(days integer, users_max integer, OUT examined integer, OUT guests uuid[]); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.inactive_guests(days integer, after_user uuid, users_max integer, OUT last_user uuid, OUT guests uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.inactive_guests(days integer, after_user uuid, users_max integer, OUT last_user uuid, OUT guests uuid[]) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.inactive_guests(days integer, users_max integer, OUT examined integer, OUT guests uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.inactive_guests(days integer, users_max integer, OUT examined integer, OUT guests uuid[]) TO bookplate_app;
 
 -- Name: FUNCTION index_changed_editions(); Type: ACL; Schema: public; Owner: -
 
@@ -15609,10 +15782,10 @@ GRANT ALL ON FUNCTION public.postpone_job(id uuid, fence integer, message text, 
 REVOKE ALL ON FUNCTION public.prune_audit_events(kept_days integer, rows_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prune_audit_events(kept_days integer, rows_max integer) TO bookplate_app;
 
--- Name: FUNCTION prune_changes(older_than_days integer, after_user uuid, users_max integer); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION prune_changes(older_than_days integer, users_max integer); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.prune_changes(older_than_days integer, after_user uuid, users_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.prune_changes(older_than_days integer, after_user uuid, users_max integer) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.prune_changes(older_than_days integer, users_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_changes(older_than_days integer, users_max integer) TO bookplate_app;
 
 -- Name: FUNCTION prune_events(older_than_days integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 

@@ -1,4 +1,4 @@
-import Glibc
+import NIOCore
 
 extension Configuration {
     /// The databases. Each address is a PostgreSQL connection string.
@@ -13,9 +13,10 @@ extension Configuration {
         package var readURL: String?
         /// The maximum number of connections for requests and jobs.
         package var connectionsMax: Int
-        /// Four for each core. The server has an event loop for each core, and a quarter of the connections is for jobs, so that each
-        /// loop has three: one reader uses a third of them. At most 64, because PostgreSQL accepts 100 by default.
-        static let connectionsMaxDefault = min(max(8, 4 * sysconf(Int32(_SC_NPROCESSORS_ONLN))), 64)
+        /// Four for each core that the process may use. The server has an event loop for each of them, and a quarter of the connections is
+        /// for jobs, so that each loop has three: the queries of one reader use a third of them. At most 64, because PostgreSQL accepts 100
+        /// by default.
+        static let connectionsMaxDefault = min(max(8, 4 * System.coreCount), 64)
         /// The maximum number of connections of the whole process: three more are for the notifications of changes, the
         /// notifications of jobs, and the leases of jobs.
         package var allConnectionsMax: Int { connectionsMax + 3 }

@@ -88,6 +88,8 @@ public struct GraphQLRequest: Sendable {
     public var onError: Value?
     /// The files of a multipart request. `variables` contains an `UploadReference` for each.
     package var uploads: [StoredBytes] = []
+    /// The size of the JSON that contained the request; 0 if it is unknown.
+    package var bodyByteCount = 0
     /// The access token, not verified; nil for an anonymous request.
     public var bearerToken: String?
     /// Whether mutations are refused, as for HTTP GET.

@@ -94,7 +94,7 @@ package struct JobContext: Sendable {
     private func results<Keys>(
         isReadOnly: Bool, _ fill: (inout Pipeline) throws(JobError) -> Keys
     ) async throws(JobError) -> (results: PipelineResults, keys: Keys) {
-        var pipeline = Pipeline(isReadOnly: isReadOnly, owner: userID ?? id)
+        var pipeline = Pipeline(isReadOnly: isReadOnly, owner: userID.map { .user($0) } ?? .job(id))
         var parameters = Parameters.of(lease.id)
         parameters.append(int32: lease.fence)
         parameters.append(bool: isReadOnly)

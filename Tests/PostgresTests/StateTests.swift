@@ -176,8 +176,8 @@ struct SplitMix: RandomNumberGenerator {
 }
 
 @Suite struct PoolStateTests {
-    private func state(_ loads: [Int], queuedMax: Int = 2) -> PoolState {
-        var state = PoolState(memberCount: loads.count, inFlightMax: 4, queuedMax: queuedMax)
+    private func state(_ loads: [Int]) -> PoolState {
+        var state = PoolState(memberCount: loads.count, inFlightMax: 4)
         for (index, load) in loads.enumerated() {
             state.members[index].isReady = true
             state.members[index].inFlightCount = load
@@ -192,12 +192,12 @@ struct SplitMix: RandomNumberGenerator {
         #expect(state(loads).memberForPipeline() == expected)
     }
 
-    @Test func avoidsSlowConnectionsIfThereIsAnother() {
+    @Test func sendsNothingBehindASlowPipeline() {
         var state = state([0, 3])
         state.members[0].isSlow = true
         #expect(state.memberForPipeline() == 1)
         state.members[1].inFlightCount = 4
-        #expect(state.memberForPipeline() == 0)
+        #expect(state.memberForPipeline() == nil)
     }
 
     @Test func neverSelectsAConnectionThatAnAbandonedWriteBlocks() {
@@ -218,61 +218,82 @@ struct SplitMix: RandomNumberGenerator {
 
     // MARK: Fair shares
 
-    private let reader = UUID(high: 0, low: 1)
-    private let other = UUID(high: 0, low: 2)
+    private let reader = PipelineOwner.user(UUID(high: 0, low: 1))
+    private let other = PipelineOwner.user(UUID(high: 0, low: 2))
+    private let third = PipelineOwner.user(UUID(high: 0, low: 3))
 
     /// Sends as many pipelines of an owner as it can have in flight, and returns their connections.
     private func fill(
-        _ state: inout PoolState, of owner: UUID, isWrite: Bool = false
+        _ state: inout PoolState, of owner: PipelineOwner, isWrite: Bool = false
     ) -> [Int] {
+        let lane = PipelineLane(owner, isWrite: isWrite)
         var indexes: [Int] = []
-        while let index = state.memberForPipeline(of: owner, isWrite: isWrite) {
-            _ = state.sent(on: index, of: owner, isWrite: isWrite)
+        while let index = state.memberForPipeline(in: lane) {
+            _ = state.sent(on: index, in: lane)
             indexes.append(index)
         }
         return indexes
     }
 
     @Test(arguments: [(1, 1), (2, 1), (3, 1), (5, 1), (6, 2), (16, 5)])
-    func ownerUsesAThirdOfTheConnections(memberCount: Int, share: Int) {
+    func readsOfAnOwnerUseAThirdOfTheConnections(memberCount: Int, share: Int) {
         var state = state(Array(repeating: 0, count: memberCount))
         let indexes = fill(&state, of: reader)
         #expect(Set(indexes).count == share)
         #expect(indexes.count == share * 4)
-        #expect((state.memberForPipeline(of: other) != nil) == (memberCount > 1))
+        #expect(
+            (state.memberForPipeline(in: PipelineLane(other, isWrite: false)) != nil)
+                == (memberCount > 1))
         // The share moves on when its connections have nothing of the owner any more.
         for index in indexes {
-            state.removed(from: index, of: reader, isWrite: false, isCostly: false)
+            state.removed(
+                from: index, in: PipelineLane(reader, isWrite: false), isCostly: false)
         }
         #expect(state.members.allSatisfy { $0.inFlightCount == 0 })
         #expect(fill(&state, of: reader).count == share * 4)
     }
 
-    @Test func writesOfAnOwnerFollowEachOtherOnOneConnection() {
+    @Test func writesOfAUserFollowEachOtherOnOneConnection() {
         var state = state(Array(repeating: 0, count: 6))
         let writes = fill(&state, of: reader, isWrite: true)
         #expect(Set(writes).count == 1)
         #expect(writes.count == 4)
-        // Its reads may use the rest of its share.
-        #expect(state.memberForPipeline(of: reader) != nil)
         for index in writes {
-            state.removed(from: index, of: reader, isWrite: true, isCostly: false)
+            state.removed(from: index, in: PipelineLane(reader, isWrite: true), isCostly: false)
         }
         state.members[writes[0]].inFlightCount = 3
-        #expect(state.memberForPipeline(of: reader, isWrite: true) != writes[0])
+        #expect(state.memberForPipeline(in: PipelineLane(reader, isWrite: true)) != writes[0])
+    }
+
+    /// A write may wait for a lock, or for a standby that is missing.
+    @Test func writeThatWaitsDoesNotHoldUpTheReadsOfItsOwner() {
+        var state = state([0, 0, 0])
+        let write = fill(&state, of: reader, isWrite: true)[0]
+        state.members[write].isSlow = true
+        let reads = fill(&state, of: reader)
+        #expect(Set(reads).count == 1 && !reads.contains(write))
+    }
+
+    /// Unrelated people may share an address.
+    @Test(arguments: [PipelineOwner.address(UUID(high: 0, low: 1)), .job(UUID(high: 0, low: 1))])
+    func otherOwnersHaveNoLaneForWrites(owner: PipelineOwner) {
+        var state = state(Array(repeating: 0, count: 6))
+        #expect(Set(fill(&state, of: owner, isWrite: true)).count == 2)
     }
 
     @Test func nothingIsSentBehindACostlyPipeline() {
         var state = state([0, 0, 0])
         state.took(PoolState.costlyNanoseconds, of: reader)
-        let index = state.memberForPipeline(of: reader) ?? -1
-        let isCostly = state.sent(on: index, of: reader, isWrite: false)
+        let lane = PipelineLane(reader, isWrite: false)
+        let index = state.memberForPipeline(in: lane) ?? -1
+        let isCostly = state.sent(on: index, in: lane)
         #expect(isCostly)
-        #expect(state.memberForPipeline(of: reader) == nil)
-        #expect(Set(fill(&state, of: other)).contains(index) == false)
-        #expect(!fill(&state, of: UUID(high: 0, low: 3)).contains(index))
-        state.removed(from: index, of: reader, isWrite: false, isCostly: isCostly)
-        #expect(state.memberForPipeline(of: UUID(high: 0, low: 4)) == index)
+        #expect(state.memberForPipeline(in: lane) == nil)
+        #expect(!fill(&state, of: other).contains(index))
+        #expect(!fill(&state, of: third).contains(index))
+        #expect(state.memberForPipeline() == nil)
+        state.removed(from: index, in: lane, isCostly: isCostly)
+        #expect(state.memberForPipeline() == index)
     }
 
     @Test func ownerIsCostlyWhileItsPipelinesTakeLongOnAverage() {
@@ -288,107 +309,12 @@ struct SplitMix: RandomNumberGenerator {
 
     @Test func numberOfCostlyOwnersIsLimited() {
         var state = state([0])
-        for low in 0..<UInt64(PoolState.costlyOwnersMax) {
-            state.took(.max / 8, of: UUID(high: 1, low: low))
+        let owners = (0...UInt64(PoolState.costlyOwnersMax)).map {
+            PipelineOwner.user(UUID(high: 1, low: $0))
         }
-        state.took(.max / 8, of: reader)
-        #expect(!state.isCostly(reader))
-    }
-
-    @Test func limitsTheQueueOfAnOwner() {
-        let state = PoolState(memberCount: 1, inFlightMax: 1, queuedMax: 10, queuedOfOwnerMax: 3)
-        #expect(state.mayQueue(queuedCount: 9, ownCount: 2))
-        #expect(!state.mayQueue(queuedCount: 9, ownCount: 3))
-    }
-
-    @Test func limitsTheQueue() {
-        #expect(state([0]).mayQueue(queuedCount: 1))
-        #expect(!state([0]).mayQueue(queuedCount: 2))
-        #expect(!state([0], queuedMax: -1).mayQueue(queuedCount: 0))
-    }
-}
-
-@Suite struct BackoffTests {
-    @Test func doublesUpToFiveSecondsAndStartsOverAfterReset() {
-        var backoff = Backoff()
-        let delays = (0..<10).map { _ in backoff.nextDelay(random: 1) }
-        #expect(
-            delays.map(\.milliseconds) == [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000])
-        backoff.reset()
-        #expect(backoff.nextDelay(random: 0) == .milliseconds(25))
-    }
-}
-
-@Suite struct PipelineWatchdogTests {
-    @Test func cancelsAnAbandonedPipelineOnlyWhenItIsSlow() {
-        var watchdog = PipelineWatchdog()
-        #expect(watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: true) == .nothing)
-        #expect(watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: true) == .nothing)
-        #expect(watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: true) == .cancel)
-        #expect(watchdog.isSlow)
-        #expect(watchdog.tick(pipeline: 2, isAbandoned: true, isReadOnly: true) == .nothing)
-        #expect(!watchdog.isSlow)
-    }
-
-    @Test func doesNotCancelAPipelineWithAWaitingCaller() {
-        var watchdog = PipelineWatchdog()
-        for _ in 0..<1000 {
-            #expect(watchdog.tick(pipeline: 1, isAbandoned: false, isReadOnly: true) == .nothing)
-        }
-        #expect(watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: true) == .cancel)
-        #expect(watchdog.tick(pipeline: nil, isAbandoned: false, isReadOnly: true) == .nothing)
-        #expect(!watchdog.isSlow)
-    }
-
-    @Test func repeatsTheCancelRequestAndFinallyGivesUp() {
-        var watchdog = PipelineWatchdog()
-        let actions = (0..<103).map { _ in
-            watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: true)
-        }
-        #expect(actions.count { $0 == .cancel } == 5)
-        #expect(actions.last == .giveUp)
-    }
-
-    /// The commit may be waiting for a synchronous standby. A cancel request would end that wait.
-    @Test func neverCancelsAWrite() {
-        var watchdog = PipelineWatchdog()
-        let actions = (0..<103).map { _ in
-            watchdog.tick(pipeline: 1, isAbandoned: true, isReadOnly: false)
-        }
-        #expect(actions.dropLast().allSatisfy { $0 == .nothing })
-        #expect(actions.last == .giveUp)
-    }
-}
-
-/// The modes of poolers.
-@Suite struct PoolerModeTests {
-    private static let failure = PostgresError.connectFailed("no answer")
-
-    @Test func checkOfOneAddressDoesNotDelayTheOthers() throws {
-        let modes = PoolerModes()
-        var other: Pooler?
-        let slow = try modes.pooler(at: "slow") { () throws(PostgresError) in
-            // Would wait for itself if both addresses had the same lock.
-            other = try modes.pooler(at: "other") { () throws(PostgresError) in .separate }
-            return .shared
-        }
-        #expect(other == .session)
-        #expect(slow == .transaction)
-    }
-
-    @Test func sessionModeIsRemembered() throws {
-        let modes = PoolerModes()
-        func pooler(_ sharing: PoolerModes.Sharing) throws(PostgresError) -> Pooler {
-            try modes.pooler(at: "a") { () throws(PostgresError) in sharing }
-        }
-        #expect(try pooler(.unknown) == .unknown)
-        #expect(try pooler(.shared) == .transaction)
-        #expect(try pooler(.separate) == .session)
-        // It is not determined again within a minute.
-        #expect(try pooler(.shared) == .session)
-        #expect(throws: Self.failure) {
-            try modes.pooler(at: "b") { () throws(PostgresError) in throw Self.failure }
-        }
+        for owner in owners { state.took(.max / 8, of: owner) }
+        #expect(owners.count(where: state.isCostly) == 1)
+        #expect(owners.last.map(state.isCostly) == true)
     }
 }
 
@@ -403,45 +329,66 @@ struct SplitMix: RandomNumberGenerator {
         return elements
     }
 
-    @Test func ownersTakeTurns() {
-        var queue = FairQueue<String, Int>()
-        for element in 1...4 { queue.append(element, of: "a") }
-        queue.append(10, of: "b")
-        queue.append(20, of: "c")
-        queue.append(21, of: "c")
+    @Test func lanesTakeTurns() {
+        var queue = FairQueue<String, Int>(urgentLane: "server")
+        for element in 1...4 { queue.append(element, to: "a") }
+        queue.append(10, to: "b")
+        queue.append(20, to: "c")
+        queue.append(21, to: "c")
         #expect(queue.count == 7)
-        #expect(queue.count(of: "a") == 4)
+        #expect(queue.count(in: "a") == 4)
         #expect(removeAll(&queue) == [1, 10, 20, 2, 21, 3, 4])
         #expect(queue.isEmpty)
     }
 
-    @Test func ownerThatMustWaitKeepsItsOrderAndDoesNotHoldUpOthers() {
-        var queue = FairQueue<String, Int>()
-        for element in [1, 2] { queue.append(element, of: "a") }
-        for element in [10, 20] { queue.append(element, of: "b") }
+    @Test func laneThatMustWaitKeepsItsTurnAndDoesNotHoldUpOthers() {
+        var queue = FairQueue<String, Int>(urgentLane: "server")
+        for element in [1, 2] { queue.append(element, to: "a") }
+        for element in [10, 20] { queue.append(element, to: "b") }
         #expect(removeAll(&queue) { $0 >= 10 } == [10, 20])
-        #expect(removeAll(&queue) == [1, 2])
+        queue.append(30, to: "c")
+        #expect(removeAll(&queue) == [1, 30, 2])
+    }
+
+    @Test func urgentLaneIsAlwaysNext() {
+        var queue = FairQueue<String, Int>(urgentLane: "server")
+        for element in [1, 2] { queue.append(element, to: "a") }
+        for element in [100, 101] { queue.append(element, to: "server") }
+        #expect(removeAll(&queue) == [100, 101, 1, 2])
+    }
+
+    @Test func newestElementOfTheLongestLaneIsRefused() {
+        var queue = FairQueue<String, Int>(urgentLane: "server")
+        for element in [1, 2, 3] { queue.append(element, to: "a") }
+        queue.append(10, to: "b")
+        #expect(queue.removeLastOfLongest() == 3)
+        #expect(queue.removeLastOfLongest() == 2)
+        queue.append(11, to: "b")
+        #expect(queue.removeLastOfLongest() == 11)
+        #expect(queue.count == 2)
+        #expect(removeAll(&queue).sorted() == [1, 10])
+        #expect(queue.removeLastOfLongest() == nil)
     }
 
     @Test func elementThatIsPutBackIsNext() {
-        var queue = FairQueue<String, Int>()
-        for element in [1, 2] { queue.append(element, of: "a") }
-        queue.append(10, of: "b")
-        queue.prepend(9, of: "b")
-        queue.prepend(0, of: "c")
+        var queue = FairQueue<String, Int>(urgentLane: "server")
+        for element in [1, 2] { queue.append(element, to: "a") }
+        queue.append(10, to: "b")
+        queue.prepend(9, to: "b")
+        queue.prepend(0, to: "c")
         #expect(removeAll(&queue) == [0, 9, 1, 10, 2])
     }
 
     @Test func removedElementsAreNotCounted() {
-        var queue = FairQueue<String, Int>()
-        for element in 1...4 { queue.append(element, of: "a") }
-        queue.append(2, of: "b")
+        var queue = FairQueue<String, Int>(urgentLane: "server")
+        for element in 1...4 { queue.append(element, to: "a") }
+        queue.append(2, to: "b")
         queue.removeAll { $0.isMultiple(of: 2) }
         #expect(queue.count == 2)
-        #expect(queue.count(of: "b") == 0)
-        queue.append(4, of: "b")
+        #expect(queue.count(in: "b") == 0)
+        queue.append(4, to: "b")
         #expect(removeAll(&queue) == [1, 4, 3])
-        queue.append(1, of: "a")
+        queue.append(1, to: "a")
         queue.removeAll()
         #expect(queue.isEmpty && removeAll(&queue) == [])
     }

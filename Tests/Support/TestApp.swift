@@ -183,7 +183,7 @@ package final class TestApp: Sendable {
     package func execute(
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
         address: ClientAddress? = nil, app: ClientApp = ClientApp(), uploads: [[UInt8]] = [],
-        extensions: Value? = nil, onError: Value? = nil,
+        extensions: Value? = nil, onError: Value? = nil, bodyByteCount: Int = 0,
         hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) async throws -> TestResponse {
         var request = GraphQLRequest(
@@ -193,6 +193,7 @@ package final class TestApp: Sendable {
         request.client = address
         request.app = app
         request.uploads = uploads.map { .memory($0) }
+        request.bodyByteCount = bodyByteCount
         request.onError = onError
         request.hasTimedOut = hasTimedOut
         let task = Task(executorPreference: pool.executor) { [runner, request] in

@@ -140,7 +140,7 @@ struct DatabaseChecks {
         return [
             .warning(
                 "time zones",
-                "PostgreSQL does not know \(unknown.count) stored time zones: \(unknown.prefix(Self.listedMax).joined(separator: ", "))",
+                "PostgreSQL does not know \(unknown.count) stored time zones: \(unknown.prefix(5).joined(separator: ", "))",
                 "update the time zone database of the database server (Debian: tzdata and tzdata-legacy), or change users.time_zone of these users"
             )
         ]

@@ -6,7 +6,7 @@ package let schemaVersion: Int64 = 20_261_128_150_000
 
 /// The checksum of all files in `migrations/functions` when this program was built.
 package let functionsChecksum =
-    "850fce2f78c05f70b337b5bdc38af65a0a1f2f91a6bcd3dd41b166c71a98526e"
+    "cb52cd9c9efbb9fd59ede29ae59c27578b08ede81e6600ccc5bcf48a697dd50b"
 
 /// Whether the database has, or has had, the schema that this program needs.
 ///

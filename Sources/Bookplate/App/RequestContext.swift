@@ -71,7 +71,7 @@ package final class RequestContext: RowContext {
         self.address = address
         let charges = charges ?? RequestCharges(services, viewer, address)
         self.charges = charges
-        statistics = Statistics { charges.spend(nanoseconds: $0) }
+        statistics = Statistics { charges.spend(databaseNanoseconds: $0, isWrite: $1) }
         explanation = isExplained ? Explanation() : nil
         readPool = mayReadReplica ? nil : database
         level = Level()
@@ -82,7 +82,7 @@ package final class RequestContext: RowContext {
     func makeEventContext() -> RequestContext {
         RequestContext(
             viewer: viewer, database: database, services: services, requestID: requestID,
-            rowBytesMax: rowBytesMax, hasTimedOut: hasTimedOut)
+            charges: charges, rowBytesMax: rowBytesMax, hasTimedOut: hasTimedOut)
     }
 
     /// Returns the caller.
@@ -102,7 +102,9 @@ package final class RequestContext: RowContext {
     }
 
     /// The owner of pipelines without a caller.
-    private var owner: UUID? { viewer?.userID ?? address?.id }
+    var owner: PipelineOwner? {
+        viewer.map { .user($0.userID) } ?? address.map { .address($0.id) }
+    }
 
     // MARK: - Queries
 
@@ -312,7 +314,7 @@ package final class RequestContext: RowContext {
     /// session.
     private func makePipeline(for viewer: Viewer, isReadOnly: Bool) -> Pipeline {
         var pipeline = Pipeline(
-            isReadOnly: isReadOnly, owner: viewer.userID, statistics: statistics)
+            isReadOnly: isReadOnly, owner: .user(viewer.userID), statistics: statistics)
         var parameters = Parameters.of(viewer.userID, viewer.tenantID)
         if isReadOnly, checkedViewer == viewer {
             pipeline.append(Self.continueReadOnly, parameters)
@@ -341,6 +343,7 @@ package final class RequestContext: RowContext {
                 explanation.end(index, after: .now - start)
             }
         }
+        if !hasWritten { try charges.checkDebt() }
         do throws(PostgresError) {
             guard pipeline.isReadOnly else { return try await runOnPrimary(pipeline) }
             if let rows = try await replicaRows(pipeline) { return rows }

@@ -113,10 +113,10 @@ package final class RequestRunner: GraphQLService {
     private func plan(
         _ request: GraphQLRequest, _ token: KnownToken?, _ charges: RequestCharges
     ) async throws(DocumentTexts.Refusal) -> Planned {
-        // Charge one unit before the document is read, and the rest when the cost of the operation is known.
+        // Charge the request and its size before the document is read, and the rest when the cost of the operation is known.
         let errorBehavior: ErrorBehavior
         do throws(RequestErrors) {
-            try charge(1, charges)
+            try charge(1 + request.bodyByteCount / RateLimits.bodyBytesPerUnit, charges)
             errorBehavior = acceptsOnError ? try request.errorBehavior() : .propagate
         } catch {
             throw .request(error)
@@ -130,6 +130,11 @@ package final class RequestRunner: GraphQLService {
         }
         let start = ContinuousClock.now
         let missesBefore = documents.missCount
+        defer {
+            if documents.missCount != missesBefore {
+                charges.spend(nanoseconds: Int64((.now - start) / .nanoseconds(1)))
+            }
+        }
         let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
@@ -160,7 +165,6 @@ package final class RequestRunner: GraphQLService {
         }
         database.executor.note("planned \(plan.name ?? "an operation") \(request.requestID)")
         let isKnown = documents.missCount == missesBefore
-        if !isKnown { charges.spend(nanoseconds: Int64((.now - start) / .nanoseconds(1))) }
         telemetry.lookedUp(isKnown: isKnown)
         return Planned(
             text: text, document: document, plan: plan, variables: variables, isKnown: isKnown,

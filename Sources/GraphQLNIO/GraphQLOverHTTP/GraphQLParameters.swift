@@ -52,7 +52,9 @@ extension GraphQLRequest {
                 try json(bytes, what: what)
             }
         guard case .list(let entries) = body else {
-            return .single(try GraphQLRequest(body, of: request))
+            var single = try GraphQLRequest(body, of: request)
+            single.bodyByteCount = bytes.count
+            return .single(single)
         }
         guard batchRequestsMax > 0 else {
             throw .badRequest(
@@ -64,7 +66,9 @@ extension GraphQLRequest {
         }
         return .batch(
             try entries.map { entry throws(HTTPProblem) in
-                try GraphQLRequest(entry, of: request)
+                var single = try GraphQLRequest(entry, of: request)
+                single.bodyByteCount = bytes.count / entries.count
+                return single
             })
     }
 

@@ -6,13 +6,13 @@ import NIOCore
 /// **State.** A fixed number of connections, each in pipeline mode with at most `pipelinesInFlightMax`
 /// pipelines in flight, and one bounded queue of pipelines that no connection can take yet.
 ///
-/// **Invariant.** A pipeline waits in the queue only while all ready connections are full, or its owner has its share of them
-/// (`PoolState`). Callers never reserve a connection: pipelines of many callers share each connection.
+/// **Invariant.** A pipeline waits in the queue only while all ready connections are full or slow, or its owner has its share of
+/// them (`PoolState`). Callers never reserve a connection: pipelines of many callers share each connection.
 ///
 /// **Steps.**
 /// 1. `run` sends the pipeline on the connection that `PoolState` selects: one that is not slow, then
-///    the one with the fewest pipelines in flight. If there is none it goes to the end of its owner's queue, and
-///    if the queue is full as well it fails with `.poolExhausted`.
+///    the one with the fewest pipelines in flight. If there is none it goes to the end of its owner's queue. If
+///    the queue is full, the newest pipeline of the owner with the most fails with `.poolExhausted`.
 /// 2. When a pipeline finishes, its caller is resumed, and the connection takes the next pipeline from
 ///    the queue, in which the owners take turns (`FairQueue`).
 /// 3. When a connection is lost, its read-only pipelines return to the front of the queue, once each.
@@ -35,7 +35,9 @@ package final class ConnectionPool: @unchecked Sendable {
     private let readiness: any Readiness
     private var connections: [Connection] = []
     private(set) var state: PoolState
-    private var queue = FairQueue<UUID?, Submission>()
+    private var queue = FairQueue<PipelineLane, Submission>(urgentLane: .server)
+    /// The shortest time from sending a pipeline to its end, in nanoseconds: the time that the network needs.
+    private var fastest = Int64.max
     private var notifications = NotificationQueue()
     private var notifier: Task<Void, Never>?
     /// When the last open connection was lost, or when the first attempt to connect failed; nil while one is open.
@@ -60,9 +62,7 @@ package final class ConnectionPool: @unchecked Sendable {
         readiness = try configuration.readiness.start(on: executor)
         state = PoolState(
             memberCount: configuration.connectionCount,
-            inFlightMax: configuration.pipelinesInFlightMax,
-            queuedMax: configuration.pipelinesQueuedMax,
-            queuedOfOwnerMax: configuration.pipelinesQueuedOfOwnerMax)
+            inFlightMax: configuration.pipelinesInFlightMax)
         for index in state.members.indices {
             connections.append(
                 Connection(configuration, index: index, pool: self, on: executor, readiness))
@@ -161,20 +161,23 @@ extension ConnectionPool {
 
     private func sendOrQueue(_ submission: Submission) {
         if refuses(submission) { return }
-        let owner = submission.pipeline.owner
-        let ownCount = queue.count(of: owner)
-        if ownCount == 0, let index = state.memberForPipeline(submission.pipeline) {
+        let lane = PipelineLane(submission.pipeline)
+        let laneCount = queue.count(in: lane)
+        if laneCount == 0, let index = state.memberForPipeline(in: lane) {
             send(submission, on: index)
         } else if hasOutage(at: .now()) {
             submission.resume(.failure(queueTimeoutError))
-        } else if state.mayQueue(
-            queuedCount: queue.count, ownCount: owner == nil ? 0 : ownCount)
-        {
-            queue.append(submission, of: owner)
-            startTicking()
-        } else {
-            countRefusals(1, ofOwner: state.mayQueue(queuedCount: queue.count))
+        } else if lane.owner != nil, laneCount >= configuration.pipelinesQueuedOfOwnerMax {
+            countRefusals(1, ofOwner: true)
             submission.resume(.failure(.poolExhausted))
+        } else {
+            queue.append(submission, to: lane)
+            startTicking()
+            guard queue.count > configuration.pipelinesQueuedMax,
+                let refused = queue.removeLastOfLongest()
+            else { return }
+            countRefusals(1, ofOwner: false)
+            refused.resume(.failure(.poolExhausted))
         }
     }
 
@@ -214,7 +217,7 @@ extension ConnectionPool {
 
     private func send(_ submission: Submission, on index: Int) {
         submission.isCostly = state.sent(
-            on: index, of: submission.pipeline.owner, isWrite: !submission.pipeline.isReadOnly)
+            on: index, in: PipelineLane(submission.pipeline))
         if submission.pipeline.mayWaitForStandby { writesInFlightCount += 1 }
         counters.pipelineCount += 1
         counters.statementCount += submission.pipeline.count
@@ -225,8 +228,7 @@ extension ConnectionPool {
     /// Records that a connection no longer has a pipeline.
     private func removed(_ submission: Submission, from index: Int) {
         state.removed(
-            from: index, of: submission.pipeline.owner, isWrite: !submission.pipeline.isReadOnly,
-            isCostly: submission.isCostly)
+            from: index, in: PipelineLane(submission.pipeline), isCostly: submission.isCostly)
         if submission.pipeline.mayWaitForStandby { writesInFlightCount -= 1 }
     }
 
@@ -234,7 +236,7 @@ extension ConnectionPool {
     private func drainQueue() {
         while !queue.isEmpty, state.hasCapacity,
             let (submission, index) = queue.removeFirst(where: {
-                state.memberForPipeline($0.pipeline)
+                state.memberForPipeline(in: PipelineLane($0.pipeline))
             })
         {
             // Writes may have been abandoned since it was queued.
@@ -260,12 +262,15 @@ extension ConnectionPool {
         state.members[index].isBlocked = false
     }
 
-    /// - Parameter nanoseconds: How long the server has executed the pipeline.
+    /// - Parameter nanoseconds: The time since the server could begin with the pipeline.
     func memberFinished(_ index: Int, _ submission: Submission, after nanoseconds: Int64) {
         removed(submission, from: index)
         state.members[index].isBlocked = false
-        if let owner = submission.pipeline.owner { state.took(nanoseconds, of: owner) }
-        submission.pipeline.statistics?.count(databaseNanoseconds: nanoseconds)
+        state.members[index].isSlow = false
+        fastest = min(fastest, nanoseconds)
+        if let owner = submission.pipeline.owner { state.took(nanoseconds - fastest, of: owner) }
+        submission.pipeline.statistics?.count(
+            databaseNanoseconds: nanoseconds - fastest, isWrite: !submission.pipeline.isReadOnly)
         if submission.pipeline.mayWaitForStandby, submission.failure == nil {
             abandonedWriteCount = 0
         }
@@ -325,7 +330,7 @@ extension ConnectionPool {
         guard !submission.isAbandoned, submission.retryCount == 0, !isClosed else { return false }
         submission.prepareToRetry()
         counters.retryCount += 1
-        queue.prepend(submission, of: submission.pipeline.owner)
+        queue.prepend(submission, to: PipelineLane(submission.pipeline))
         startTicking()
         return true
     }
@@ -370,6 +375,9 @@ extension ConnectionPool {
             }
             connection.tick()
             state.members[index].isSlow = connection.isSlow
+            if connection.isSlow, let owner = connection.submissions.first?.pipeline.owner {
+                state.took(PoolState.costlyNanoseconds, of: owner)
+            }
             state.members[index].isBlocked = connection.isBlocked
         }
         drainQueue()
@@ -394,11 +402,5 @@ extension ConnectionPool {
         if state.members.contains(where: \.isReady) { return .poolExhausted }
         return .connectFailed(
             connections.lazy.compactMap(\.failure).first ?? "no connection was opened in time")
-    }
-}
-
-extension PoolState {
-    fileprivate func memberForPipeline(_ pipeline: Pipeline) -> Int? {
-        memberForPipeline(of: pipeline.owner, isWrite: !pipeline.isReadOnly)
     }
 }

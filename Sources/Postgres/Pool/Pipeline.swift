@@ -64,14 +64,13 @@ package struct Pipeline: Sendable {
     /// It applies to read-only pipelines. The rows are counted while they arrive. When they exceed the limit, they are
     /// discarded, the statement is cancelled, and `run` throws `.rowsTooLarge`.
     package var rowBytesMax: Int?
-    /// On whose behalf the pipeline runs: the ID of a user or of a background job, or the key of an address. Owners share the
-    /// connections of a pool fairly. nil for the server itself, which is not limited.
-    package var owner: UUID?
+    /// On whose behalf the pipeline runs; nil for the server itself, which is not limited.
+    package var owner: PipelineOwner?
     /// Receives the counts of statements and round trips, and the time that they take.
     package var statistics: Statistics?
 
     package init(
-        isReadOnly: Bool = false, timeout: Duration? = nil, owner: UUID? = nil,
+        isReadOnly: Bool = false, timeout: Duration? = nil, owner: PipelineOwner? = nil,
         statistics: Statistics? = nil
     ) {
         self.isReadOnly = isReadOnly

@@ -10,7 +10,7 @@ package struct PostgresConfiguration: Sendable {
     package var pipelinesInFlightMax = 16
     /// The maximum number of pipelines that wait for a connection of one pool; more are rejected.
     package var pipelinesQueuedMax = 1024
-    /// The maximum number of pipelines of one owner that wait for a connection of one pool; more are rejected.
+    /// The maximum number of reads, or of writes, of one owner that wait for a connection of one pool; more are rejected.
     package var pipelinesQueuedOfOwnerMax = 128
     /// The maximum number of statements kept prepared on one connection.
     package var preparedStatementsMax = 500

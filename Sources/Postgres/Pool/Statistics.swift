@@ -4,10 +4,13 @@ import Synchronization
 package final class Statistics: Sendable {
     private let statements = Atomic<Int>(0)
     private let roundTrips = Atomic<Int>(0)
-    /// Called when a pipeline has finished, with the time in nanoseconds for which it has occupied the database server.
-    private let onDatabaseTime: (@Sendable (Int64) -> Void)?
+    private let onDatabaseTime: (@Sendable (_ nanoseconds: Int64, _ isWrite: Bool) -> Void)?
 
-    package init(onDatabaseTime: (@Sendable (Int64) -> Void)? = nil) {
+    /// - Parameter onDatabaseTime: Called when a pipeline has finished, with the time for which it has occupied its connection: that
+    ///   of its statements, of locks that they have waited for, and of the commit.
+    package init(
+        onDatabaseTime: (@Sendable (_ nanoseconds: Int64, _ isWrite: Bool) -> Void)? = nil
+    ) {
         self.onDatabaseTime = onDatabaseTime
     }
 
@@ -22,5 +25,7 @@ package final class Statistics: Sendable {
         roundTrips.add(1, ordering: .relaxed)
     }
 
-    func count(databaseNanoseconds: Int64) { onDatabaseTime?(databaseNanoseconds) }
+    func count(databaseNanoseconds: Int64, isWrite: Bool) {
+        onDatabaseTime?(databaseNanoseconds, isWrite)
+    }
 }

@@ -17,7 +17,8 @@ enum SecurityCheck: String, CaseIterable {
     /// Tables on which the server's role has no privileges. It accesses them only through functions.
     static let closed = [
         "audit_chain", "audit_events", "books_to_link", "checkpoints", "collected_signals", "jobs",
-        "leases", "logs_to_prune", "oauth_requests", "object_writes", "persisted_queries", "rate_buckets",
+        "leases", "logs_to_prune", "oauth_requests", "object_writes", "persisted_queries",
+        "rate_buckets",
         "readers_to_collect", "schema_usage", "source_usage", "timelines", "usage_clients",
         "webhook_deliveries", "webhook_positions", "webhooks",
     ]

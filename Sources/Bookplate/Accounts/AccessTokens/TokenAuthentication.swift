@@ -63,7 +63,7 @@ extension RequestContext {
     /// Looks a token up in the replica if it is available, and then in the primary, because a new token may not have been
     /// replicated. A token that was revoked in between fails in the request's first pipeline.
     private func find(_ hash: [UInt8]) async throws(BookplateError) -> KnownToken? {
-        var pipeline = Pipeline(isReadOnly: true, owner: address?.id, statistics: statistics)
+        var pipeline = Pipeline(isReadOnly: true, owner: owner, statistics: statistics)
         var parameters = Parameters()
         parameters.append(bytea: hash)
         let key = pipeline.append(KnownToken.find, parameters)

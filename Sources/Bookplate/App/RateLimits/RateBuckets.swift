@@ -82,20 +82,27 @@ struct RateBuckets<Key: Hashable & Sendable>: Sendable {
     /// Takes units that a bucket may not contain, for work that has been done.
     ///
     /// - Parameter debtMax: The maximum number of units that the bucket may owe afterwards.
-    /// - Returns: The outcome of taking nothing more.
+    /// - Returns: The number of units that were taken, and the state of the bucket.
     mutating func spend(
         _ units: Int, of key: Key, _ rate: Rate, debtMax: Int, now: Int64
-    ) -> Outcome {
+    ) -> (units: Int, Outcome) {
         let full = max(fullAt[key] ?? now, now)
         let capacity = Int64(rate.unitsPerMinute) * rate.nanosecondsPerUnit
         let debtMax = Int64(min(max(debtMax, 0), rate.unitsPerMinute)) * rate.nanosecondsPerUnit
         let cost = Int64(min(max(units, 0), 2 * rate.unitsPerMinute)) * rate.nanosecondsPerUnit
         let after = max(full, min(full + cost, now + capacity + debtMax))
-        commit(
-            Outcome(
-                isAllowed: true, remaining: 0, waitNanoseconds: 0, fullAt: after,
-                cost: after - full), of: key, now: now)
-        return outcome(0, of: key, rate, now: now)
+        let outcome = Outcome(
+            isAllowed: true,
+            remaining: Int(max(0, capacity - (after - now)) / rate.nanosecondsPerUnit),
+            waitNanoseconds: after - now, fullAt: after, cost: after - full)
+        commit(outcome, of: key, now: now)
+        return (Int((after - full) / rate.nanosecondsPerUnit), outcome)
+    }
+
+    /// Whether a bucket owes almost as much as it may.
+    func owesMost(of key: Key, _ rate: Rate, now: Int64) -> Bool {
+        guard let full = fullAt[key] else { return false }
+        return full - now > Int64(rate.unitsPerMinute) * rate.nanosecondsPerUnit / 10 * 19
     }
 
     /// Returns at most `countMax` buckets to report, and forgets what was taken from them.

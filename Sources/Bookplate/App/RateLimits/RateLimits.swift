@@ -26,10 +26,12 @@ package final class RateLimits: Sendable {
     }
 
     /// The time of the database, or of a thread that works for a request, that each unit pays for on a server, in nanoseconds. With
-    /// 600 units per minute, one caller can use a tenth of one core.
+    /// 600 units per minute, one caller can use about a tenth of one core in the long run.
     package static let nanosecondsPerUnit: Int64 = 10_000_000
-    /// The longest time of one round trip that is charged, in nanoseconds.
-    static let nanosecondsMax: Int64 = 1_000_000_000
+    /// The longest time of a transaction that is charged, in nanoseconds. It may wait for locks, the disk, and a standby.
+    static let writeNanosecondsMax: Int64 = 200_000_000
+    /// The number of bytes of a request's JSON per additional unit. Parsing and checking them takes some milliseconds.
+    static let bodyBytesPerUnit = 64 << 10
     /// The number of objects per unit. Each request costs one unit, and one more for each `objectsPerUnit` objects of its cost.
     package static let objectsPerUnit = 100
     /// The number of entries of a batch per additional unit.
@@ -152,32 +154,44 @@ package final class RateLimits: Sendable {
         }
     }
 
-    /// Takes units for work that has been done. The caller's bucket owes at most its size afterwards. The buckets of the address and
-    /// the tenant, which others share, owe nothing.
+    /// Takes units for work that has been done. The bucket of a user owes at most its size afterwards. Those of an address and a tenant
+    /// are shared: they lose what the user's bucket loses, and owe nothing.
     ///
     /// - Returns: The state of the caller's bucket; nil if nothing is limited.
     func spend(_ units: Int, viewer: Viewer?, address: RateKey?, tenantMax: Int?) -> State? {
         guard perCaller != nil || perAddress != nil || tenantMax != nil else { return nil }
         let now = clock()
         return buckets.withLock { buckets in
+            var units = units
             var state: State?
             if let perCaller, let caller = viewer.map({ RateKey($0.userID) }) ?? address {
-                let outcome = buckets.callers.spend(
-                    units, of: caller, perCaller, debtMax: perCaller.unitsPerMinute, now: now)
+                let debtMax = viewer == nil ? 0 : perCaller.unitsPerMinute
+                let (taken, outcome) = buckets.callers.spend(
+                    units, of: caller, perCaller, debtMax: debtMax, now: now)
+                units = taken
                 state = State(viewer == nil ? "address" : "user", perCaller, outcome)
             }
             if let perAddress, let address {
-                let outcome = buckets.addresses.spend(
+                let (_, outcome) = buckets.addresses.spend(
                     units, of: address, perAddress, debtMax: 0, now: now)
                 if state == nil { state = State("address", perAddress, outcome) }
             }
             if let tenantMax, let viewer {
                 let rate = Rate(unitsPerMinute: tenantMax)
-                let outcome = buckets.tenants.spend(
+                let (_, outcome) = buckets.tenants.spend(
                     units, of: RateKey(viewer.tenantID), rate, debtMax: 0, now: now)
                 if state == nil { state = State("tenant", rate, outcome) }
             }
             return state
+        }
+    }
+
+    /// Whether a user owes almost as many units as possible, so that requests in progress must stop.
+    func owesMost(_ viewer: Viewer) -> Bool {
+        guard let perCaller else { return false }
+        let now = clock()
+        return buckets.withLock {
+            $0.callers.owesMost(of: RateKey(viewer.userID), perCaller, now: now)
         }
     }
 

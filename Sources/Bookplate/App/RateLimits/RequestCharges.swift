@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// - **Prices** are charged before the work, and refuse it if a bucket does not have enough units: one unit for the request, one for each
 ///   `RateLimits.objectsPerUnit` objects that it may return, and the prices of fields, such as `RateLimits.unitsPerImage`.
-/// - **Time** of the database, and of threads that unpack or parse files, is charged when it has been spent. Each unit pays for
-///   `Settings.nanosecondsPerUnit`; only the time beyond that costs more. The caller's bucket may be left with a debt, which
+/// - **Time** of the database, and of the server for new documents and files to import, is charged when it has been spent. Each unit pays
+///   for `Settings.nanosecondsPerUnit`; only the time beyond that costs more. The bucket of a user may be left with a debt, which
 ///   refuses the next requests until it is refilled.
 ///
 /// Example: a search that may return 300 objects costs 1 + 3 units, which pay for 40 ms. If PostgreSQL works 75 ms for it, it costs 3 more.
@@ -61,38 +61,47 @@ final class RequestCharges: Sendable {
         guard let viewer = state.withLock({ $0.viewer }) else { throw .unauthenticated }
         let tenantMax = tenantMax(viewer)
         let taken = rates.takeSome(units, viewer: viewer, address: address, tenantMax: tenantMax)
+        state.withLock { $0.unitCount += taken }
         var used = 0
         defer {
             rates.putBack(taken - used, viewer: viewer, address: address, tenantMax: tenantMax)
-            state.withLock { $0.unitCount += used }
+            state.withLock { $0.unitCount -= taken - used }
         }
         let result = try await work(taken)
         used = result.used
         return result.value
     }
 
-    /// Charges work that has been done, even if there are not enough units.
-    func spend(_ units: Int) {
-        guard units > 0 else { return }
-        let viewer = state.withLock {
-            $0.unitCount += units
-            return $0.viewer
+    /// Charges time that was spent, unless the units so far pay for it.
+    func spend(nanoseconds: Int64) {
+        guard let nanosecondsPerUnit = rates.nanosecondsPerUnit else { return }
+        let (units, viewer) = state.withLock { state in
+            state.nanoseconds += max(nanoseconds, 0)
+            let units = Int(state.nanoseconds / nanosecondsPerUnit) - state.unitCount
+            state.unitCount += max(units, 0)
+            return (units, state.viewer)
         }
+        guard units > 0 else { return }
         let limit = rates.spend(
             units, viewer: viewer, address: address, tenantMax: tenantMax(viewer))
         state.withLock { $0.limit = limit }
     }
 
-    /// Charges time that the database or a thread has spent, unless the units so far pay for it.
-    ///
-    /// One call counts as at most `RateLimits.nanosecondsMax`, because a statement may wait for a lock or a standby for long.
-    func spend(nanoseconds: Int64) {
-        guard let nanosecondsPerUnit = rates.nanosecondsPerUnit else { return }
+    /// Charges the time of a round trip to the database.
+    func spend(databaseNanoseconds: Int64, isWrite: Bool) {
         spend(
-            state.withLock {
-                $0.nanoseconds += min(max(nanoseconds, 0), RateLimits.nanosecondsMax)
-                return Int($0.nanoseconds / nanosecondsPerUnit) - $0.unitCount
-            })
+            nanoseconds: isWrite
+                ? min(databaseNanoseconds, RateLimits.writeNanosecondsMax) : databaseNanoseconds)
+    }
+
+    /// Refuses further work of a request that was admitted, if its caller owes almost as much as possible.
+    ///
+    /// - Throws: `.rateLimited`.
+    func checkDebt() throws(BookplateError) {
+        guard rates.nanosecondsPerUnit != nil, let viewer = state.withLock({ $0.viewer }),
+            rates.owesMost(viewer)
+        else { return }
+        throw .rateLimited(retryAfterSeconds: 60)
     }
 
     private func tenantMax(_ viewer: Viewer?) -> Int? {

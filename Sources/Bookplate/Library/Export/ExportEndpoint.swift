@@ -39,6 +39,8 @@ package final class ExportEndpoint {
             throw .rateLimited(retryAfterSeconds: 10)
         }
         let user = link.viewer.userID
+        let charges = RequestCharges(services, link.viewer, nil)
+        try charges.charge(1)
         let archive: ExportArchive
         do throws(ZipError) {
             archive = try ExportArchive(of: user, part: link.part)
@@ -49,7 +51,7 @@ package final class ExportEndpoint {
             // A context checks the session once. An account that is deleted meanwhile must not seem to be empty.
             let request = RequestContext(
                 viewer: link.viewer, database: database, services: services,
-                requestID: requestID)
+                requestID: requestID, charges: charges)
             let input = try await input(for: step, of: user, in: request)
             do throws(ZipError) {
                 try await archive.append(input)

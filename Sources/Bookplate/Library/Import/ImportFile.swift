@@ -5,19 +5,18 @@ import Zip
 
 /// An uploaded file whose records are read one at a time.
 ///
-/// Reading a large file takes longer than an event loop may be blocked, so it happens on `threads`.
+/// Reading a large file takes longer than an event loop may be blocked, so it happens on `threads` and on those of jobs.
 struct ImportFile {
     static let bytesMax = 25 << 20
     /// The maximum uncompressed size of `library.json`.
     static let unpackedBytesMax = 100 << 20
-    /// The maximum uncompressed size of an archive in relation to its compressed size, except that it may have
-    /// `smallUnpackedBytes`. Text of libraries is compressed to a tenth.
+    /// The maximum uncompressed size of an archive in relation to its compressed size. Text of libraries is compressed to a tenth.
+    /// Each archive may have `bytesMax`, because the parts of an export have less than that.
     static let unpackedRatioMax = 100
-    static let smallUnpackedBytes = 16 << 20
     static let recordsMax = 100_000
     static let tooManyRecords = "A file to import may have at most \(recordsMax) records."
 
-    /// The threads that read files, by reader.
+    /// The threads that read files for requests, by reader.
     static let threads = WorkThreads<UUID>(waitingOfKeyMax: 4, waitingMax: 64)
 
     /// The maximum number of reported columns, and of the characters in their names.
@@ -143,7 +142,7 @@ struct ImportFile {
         var covers: [(book: UUID, bytes: [UInt8])] = []
         var limits = ZipReader.Limits()
         limits.bytesMax = min(
-            unpackedBytesMax + bytesMax, max(smallUnpackedBytes, unpackedRatioMax * bytes.count))
+            unpackedBytesMax + bytesMax, max(bytesMax, unpackedRatioMax * bytes.count))
         var counter = JSONItemCounter()
         do throws(ZipError) {
             try ZipReader.read(bytes, limits: limits) { name in

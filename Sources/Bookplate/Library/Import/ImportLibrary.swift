@@ -12,6 +12,9 @@ struct ImportLibrary: JobHandler {
     static let settings = JobSettings(
         concurrency: 2, attemptsMax: 20, timeout: .seconds(1800), retryDelay: .seconds(1))
 
+    /// The threads that read files for jobs, by reader. Requests have others, so that they do not wait for jobs.
+    private static let threads = WorkThreads<UUID>(waitingOfKeyMax: 4, waitingMax: 64)
+
     let covers: Covers
     /// Whether any source of covers is configured, so that covers of new books can be searched.
     var canSearch = false
@@ -63,7 +66,7 @@ struct ImportLibrary: JobHandler {
     private func onThread<Value: Sendable>(
         of storedImport: StoredImport, _ work: @escaping @Sendable () -> Value
     ) async throws(JobError) -> Value {
-        guard let value = await ImportFile.threads.run(for: storedImport.user, work) else {
+        guard let value = await Self.threads.run(for: storedImport.user, work) else {
             throw .retry("Too many files are being read.")
         }
         return value
@@ -130,7 +133,7 @@ struct ImportLibrary: JobHandler {
     }
 }
 
-/// A file that is being imported. It is read on `ImportFile.threads`.
+/// A file that is being imported. It is read on `ImportLibrary.threads`.
 private final class FileReading: @unchecked Sendable {
     // Sendable because the job uses it in one computation at a time.
 

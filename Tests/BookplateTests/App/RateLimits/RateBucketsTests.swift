@@ -44,12 +44,14 @@ import Testing
     func workThatIsDoneLeavesADebtWithAMaximum(debtMax: Int, seconds: Int64) {
         var buckets = RateBuckets<Int>()
         let now = 1000 * Self.second
-        let outcome = buckets.spend(45, of: 1, rate, debtMax: debtMax, now: now)
-        #expect(outcome.isAllowed && outcome.remaining == 15)
+        let (units, outcome) = buckets.spend(45, of: 1, rate, debtMax: debtMax, now: now)
+        #expect(units == 45 && outcome.remaining == 15)
         for _ in 0..<3 {
-            let outcome = buckets.spend(45, of: 1, rate, debtMax: debtMax, now: now)
+            let (_, outcome) = buckets.spend(45, of: 1, rate, debtMax: debtMax, now: now)
             #expect(outcome.remaining == 0)
         }
+        #expect(buckets.spend(1, of: 1, rate, debtMax: debtMax, now: now).units == 0)
+        #expect(buckets.owesMost(of: 1, rate, now: now) == (debtMax >= 60))
         #expect(!take(1, &buckets, at: 1000 + seconds - 60).isAllowed)
         #expect(take(1, &buckets, at: 1000 + seconds - 59).isAllowed)
     }

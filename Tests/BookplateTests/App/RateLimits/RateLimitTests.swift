@@ -86,6 +86,16 @@ import Testing
         }
     }
 
+    /// Parsing a large body takes time before the cost of its operation is known.
+    @Test(arguments: [(0, 1), (65_535, 1), (65_536, 2), (1_048_576, 17)])
+    func sizeOfTheRequestCostsUnits(byteCount: Int, units: Int) async throws {
+        let app = try await start(.init(perCaller: 100))
+        let reader = try await app.makeReader()
+        let response = try await app.execute(
+            "{ __typename }", token: reader.token, bodyByteCount: byteCount)
+        #expect(response.rate?.remainingUnits == 100 - units)
+    }
+
     /// Each is an event of the audit log, which is kept for long.
     @Test func tokensCostAdditionalUnits() async throws {
         let app = try await start(.init(perCaller: 35))
@@ -141,7 +151,8 @@ import Testing
 
     /// A unit pays for so little time here that each request costs more than its price.
     @Test(arguments: [
-        "{ me { id } }", #"mutation { updateProfile(input: {displayName: "R"}) { id } }"#,
+        "{ me { stats { bookCount } } }",
+        #"mutation { updateProfile(input: {displayName: "R"}) { id } }"#,
     ])
     func timeOfTheDatabaseIsChargedAfterwards(document: String) async throws {
         let app = try await start(.init(perCaller: 1_000_000_000, nanosecondsPerUnit: 100))
@@ -162,18 +173,20 @@ import Testing
 
     /// The request itself succeeds, because its cost is not known before. The next ones wait until the debt is refilled.
     @Test func timeBeyondTheLimitLeavesADebt() async throws {
-        let app = try await start(.init(perCaller: 60, nanosecondsPerUnit: 1))
+        let app = try await start(.init(perCaller: 60, nanosecondsPerUnit: 100))
         let (reader, other) = (try await app.makeReader(), try await app.makeReader())
-        clock.advance(seconds: 200)  // until the sign-ins are paid for
-        let first = try await reader.execute("{ me { id } }")
+        let query = "{ me { stats { bookCount } } }"
+        _ = try await (reader.execute(query), other.execute(query))
+        clock.advance(seconds: 200)  // until the sign-ins and the plan are paid for
+        let first = try await reader.execute(query)
         #expect(first.errors.isEmpty)
         #expect(first.rate?.remainingUnits == 0)
-        let refused = try await reader.execute("{ me { id } }")
+        let refused = try await reader.execute(query)
         #expect(refused.code == "RATE_LIMITED")
         #expect(refused.retryAfterSeconds == 61)
-        #expect(try await other.execute("{ me { id } }").errors.isEmpty)
+        #expect(try await other.execute(query).errors.isEmpty)
         clock.advance(seconds: 61)
-        #expect(try await reader.execute("{ me { id } }").errors.isEmpty)
+        #expect(try await reader.execute(query).errors.isEmpty)
     }
 
     /// The statement waits for a lock until it is cancelled because its request was. That takes at least 100 ms.
