@@ -57,6 +57,6 @@ extension RateLimits.Settings {
             guests: some(limits.guestsPerMinuteMax),
             guestsOfTenant: some(limits.tenantGuestsPerMinuteMax),
             signInsOfUserPerHour: some(limits.signInsPerMinuteMax).map { $0 * 4 },
-            nanosecondsPerUnit: RateLimits.nanosecondsPerUnit)
+            nanosecondsPerUnit: some(limits.millisecondsPerUnit).map { Int64($0) * 1_000_000 })
     }
 }

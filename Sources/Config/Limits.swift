@@ -20,6 +20,8 @@ extension Configuration {
         package var requestsPerMinuteMax = 600
         /// The limit per client address. 0 means no limit.
         package var addressRequestsPerMinuteMax = 6_000
+        /// The time of the database that one unit of a request pays for. 0 means that time costs nothing.
+        package var millisecondsPerUnit = 10
         /// The limit per client address. 0 means no limit.
         package var signInsPerMinuteMax = 30
         /// The limit per client address. 0 means no limit.
@@ -49,13 +51,13 @@ extension Configuration {
                     throw Malformed(
                         "has '\(name)', which is not one of "
                             + "depth, fields, aliases, cost, tokens, body, batch, response, unread, unread-total, "
-                            + "memory, rate, address, signin, refresh, guest, tenant-guest"
+                            + "memory, rate, time, address, signin, refresh, guest, tenant-guest"
                     )
                 }
                 guard pair.count == 2 else {
                     throw Malformed("has '\(entry)'; each entry must be NAME=NUMBER, like depth=15")
                 }
-                let numberMin = rates.contains(name) || name == "batch" ? 0 : 1
+                let numberMin = rates.contains(name) || ["batch", "time"].contains(name) ? 0 : 1
                 guard let number = Int(pair[1]), (numberMin...numberMax).contains(number) else {
                     throw Malformed(
                         "has '\(entry)'; \(name) must be a whole number from \(numberMin) to \(numberMax)"
@@ -126,6 +128,7 @@ extension Configuration {
             "batch": \.batchRequestsMax, "response": \.responseBytesMax,
             "unread": \.unreadBytesPerAddressMax, "unread-total": \.unreadBytesMax,
             "memory": \.memoryPercentMax, "rate": \.requestsPerMinuteMax,
+            "time": \.millisecondsPerUnit,
             "address": \.addressRequestsPerMinuteMax,
             "signin": \.signInsPerMinuteMax, "refresh": \.refreshesPerMinuteMax,
             "guest": \.guestsPerMinuteMax, "tenant-guest": \.tenantGuestsPerMinuteMax,

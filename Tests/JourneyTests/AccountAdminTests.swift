@@ -341,7 +341,7 @@ import Testing
     @Test func enforcesRateLimitsOverHTTP() async throws {
         let installation = try await Installation.ready(catalog: [])
         let server = try await installation.startServer([
-            "BOOKPLATE_LIMITS": "rate=3,signin=4", "BOOKPLATE_TRUSTED_PROXIES": "127.0.0.1",
+            "BOOKPLATE_LIMITS": "rate=3,time=0,signin=4", "BOOKPLATE_TRUSTED_PROXIES": "127.0.0.1",
         ])
         func execute(_ client: String) async throws -> HTTPClient.Response {
             try await server.client.send(

@@ -44,7 +44,7 @@ import Testing
     /// Requests over a WebSocket count toward the rate limits of the client's address.
     @Test func rateLimitsApplyToWebSockets() async throws {
         let server = try await Self.installation().startServer([
-            "BOOKPLATE_LIMITS": "rate=5,signin=2"
+            "BOOKPLATE_LIMITS": "rate=5,time=0,signin=2"
         ])
         try await blocking {
             let client = try Self.connect(server, nil)
@@ -67,7 +67,9 @@ import Testing
 
     /// Each message with a valid token counts as one request of its user, in `connection_init` and in later pings.
     @Test func tokensOverAWebSocketCountAsRequests() async throws {
-        let server = try await Self.installation().startServer(["BOOKPLATE_LIMITS": "rate=5"])
+        let server = try await Self.installation().startServer([
+            "BOOKPLATE_LIMITS": "rate=5,time=0"
+        ])
         let token = try await server.signIn("comes by socket")["accessToken"]?.string
         try await blocking {
             let authorization = #""payload":{"Authorization":"Bearer \#(token ?? "")"}"#

@@ -130,11 +130,8 @@ package final class RequestRunner: GraphQLService {
         }
         let start = ContinuousClock.now
         let missesBefore = documents.missCount
-        defer {
-            if documents.missCount != missesBefore {
-                charges.spend(nanoseconds: Int64((.now - start) / .nanoseconds(1)))
-            }
-        }
+        // Large variables take long, too, as does a document that turns out to be invalid.
+        defer { charges.spend(nanoseconds: Int64((.now - start) / .nanoseconds(1))) }
         let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues

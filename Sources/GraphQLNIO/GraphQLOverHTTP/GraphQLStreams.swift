@@ -38,7 +38,10 @@ extension GraphQLEndpoint {
                 body.expiresAt = authenticated.expiresAt
                 connection = authenticated
             } catch {
-                return fail(body, format, GraphQLError(error))
+                // The end of the session also cancels this task, and so its check.
+                return fail(
+                    body, format,
+                    body.endReason == .sessionEnded ? .sessionEnded : GraphQLError(error))
             }
         }
         // The session is watched until the stream ends.

@@ -16,8 +16,8 @@ extension RateLimits {
         /// The maximum number of sign-ins of each user per hour, on all servers together.
         package var signInsOfUserPerHour: Int?
 
-        /// The time of the database, or of a thread that works for a request, that one unit pays for, in nanoseconds; nil if time
-        /// costs nothing.
+        /// The time of the database, or of the server for planning an operation, that one unit pays for, in nanoseconds; nil if time costs
+        /// nothing. With 600 units per minute and 10 ms, one caller can use about a tenth of a core in the long run.
         package var nanosecondsPerUnit: Int64?
 
         package init(

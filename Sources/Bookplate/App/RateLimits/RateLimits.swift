@@ -25,13 +25,10 @@ package final class RateLimits: Sendable {
         }
     }
 
-    /// The time of the database, or of a thread that works for a request, that each unit pays for on a server, in nanoseconds. With
-    /// 600 units per minute, one caller can use about a tenth of one core in the long run.
-    package static let nanosecondsPerUnit: Int64 = 10_000_000
     /// The longest time of a transaction that is charged, in nanoseconds. It may wait for locks, the disk, and a standby.
     static let writeNanosecondsMax: Int64 = 200_000_000
     /// The number of bytes of a request's JSON per additional unit. Parsing and checking them takes some milliseconds.
-    static let bodyBytesPerUnit = 64 << 10
+    static let bodyBytesPerUnit = 16 << 10
     /// The number of objects per unit. Each request costs one unit, and one more for each `objectsPerUnit` objects of its cost.
     package static let objectsPerUnit = 100
     /// The number of entries of a batch per additional unit.

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// - **Prices** are charged before the work, and refuse it if a bucket does not have enough units: one unit for the request, one for each
 ///   `RateLimits.objectsPerUnit` objects that it may return, and the prices of fields, such as `RateLimits.unitsPerImage`.
-/// - **Time** of the database, and of the server for new documents and files to import, is charged when it has been spent. Each unit pays
+/// - **Time** of the database, and of the server for planning the operation, is charged when it has been spent. Each unit pays
 ///   for `Settings.nanosecondsPerUnit`; only the time beyond that costs more. The bucket of a user may be left with a debt, which
 ///   refuses the next requests until it is refilled.
 ///
