@@ -14,13 +14,11 @@ package final class UnnamedFile: Sendable {
     package let descriptor: Int32
 
     package init() throws(Failure) {
-        // mkstemp replaces the six letters X at the end.
-        var template = Array("/var/tmp/bookplate-XXXXXX".utf8CString)
-        descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw Failure(errno: Glibc.errno) }
-        unlink(template)
+        let path = "/var/tmp/bookplate-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
         // Helper processes must not inherit the descriptor.
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure(errno: Glibc.errno) }
+        unlink(path)
     }
 
     deinit { close(descriptor) }

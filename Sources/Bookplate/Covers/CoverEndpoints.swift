@@ -95,12 +95,16 @@ package final class CoverEndpoints {
         _ query: TypedStatement<Row>, _ parameters: Parameters, _ requestID: String
     ) async throws(BookplateError) -> Row? {
         do throws(PostgresError) {
-            return try await database.run(.one(query.statement, parameters, isReadOnly: true))[0]
-                .decode(Row.self).first
+            var pipeline = Pipeline.one(query.statement, parameters, isReadOnly: true)
+            pipeline.owner = Self.imageReaders
+            return try await database.run(pipeline)[0].decode(Row.self).first
         } catch {
             throw services.bookplateError(error, requestID, isReadOnly: true)
         }
     }
+
+    /// All clients that read images, which need no token. Together they use the share of one reader.
+    private static let imageReaders = PipelineOwner.address(UUID(high: 0, low: 2))
 
     private static let bookCoverVersion = TypedStatement<String>(
         "SELECT public_cover_version($1, $2)")

@@ -45,6 +45,7 @@ extension GraphQLRequest {
         let operations = try Self.json(
             Array(parts[0].content.readableBytesView), what: "The `operations` part")
         try self.init(operations, of: request)
+        bodyByteCount = parts[0].content.readableBytes
         let map = try Self.json(
             Array(parts[1].content.readableBytesView), what: "The `map` part")
         guard case .object(let entries) = map else {

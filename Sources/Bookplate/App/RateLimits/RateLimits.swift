@@ -27,6 +27,8 @@ package final class RateLimits: Sendable {
 
     /// The longest time of a transaction that is charged, in nanoseconds. It may wait for locks, the disk, and a standby.
     static let writeNanosecondsMax: Int64 = 200_000_000
+    /// The longest time of a read-only transaction that is charged, in nanoseconds. It rarely waits for a lock.
+    static let readNanosecondsMax: Int64 = 2_000_000_000
     /// The number of bytes of a request's JSON per additional unit. Parsing and checking them takes some milliseconds.
     static let bodyBytesPerUnit = 16 << 10
     /// The number of objects per unit. Each request costs one unit, and one more for each `objectsPerUnit` objects of its cost.

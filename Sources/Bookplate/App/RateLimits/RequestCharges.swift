@@ -20,9 +20,14 @@ final class RequestCharges: Sendable {
     private let rates: RateLimits
     private let tenants: Tenants
     private let address: RateKey?
+    private let stopsAtDebt: Bool
     private let state: Mutex<State>
 
-    init(_ services: Services, _ viewer: Viewer?, _ address: RateKey?) {
+    /// - Parameter stopsAtDebt: Whether `checkDebt` has an effect.
+    init(
+        _ services: Services, _ viewer: Viewer?, _ address: RateKey?, stopsAtDebt: Bool = true
+    ) {
+        self.stopsAtDebt = stopsAtDebt
         rates = services.rates
         tenants = services.accounts.tenants
         self.address = address
@@ -90,15 +95,17 @@ final class RequestCharges: Sendable {
     /// Charges the time of a round trip to the database.
     func spend(databaseNanoseconds: Int64, isWrite: Bool) {
         spend(
-            nanoseconds: isWrite
-                ? min(databaseNanoseconds, RateLimits.writeNanosecondsMax) : databaseNanoseconds)
+            nanoseconds: min(
+                databaseNanoseconds,
+                isWrite ? RateLimits.writeNanosecondsMax : RateLimits.readNanosecondsMax))
     }
 
     /// Refuses further work of a request that was admitted, if its caller owes almost as much as possible.
     ///
     /// - Throws: `.rateLimited`.
     func checkDebt() throws(BookplateError) {
-        guard rates.nanosecondsPerUnit != nil, let viewer = state.withLock({ $0.viewer }),
+        guard stopsAtDebt, rates.nanosecondsPerUnit != nil,
+            let viewer = state.withLock({ $0.viewer }),
             rates.owesMost(viewer)
         else { return }
         throw .rateLimited(retryAfterSeconds: 60)

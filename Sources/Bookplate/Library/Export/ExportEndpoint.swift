@@ -39,7 +39,8 @@ package final class ExportEndpoint {
             throw .rateLimited(retryAfterSeconds: 10)
         }
         let user = link.viewer.userID
-        let charges = RequestCharges(services, link.viewer, nil)
+        // A large library is exported as a whole, or it could never be exported.
+        let charges = RequestCharges(services, link.viewer, nil, stopsAtDebt: false)
         try charges.charge(1)
         let archive: ExportArchive
         do throws(ZipError) {
