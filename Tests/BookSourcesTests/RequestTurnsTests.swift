@@ -61,6 +61,22 @@ import Testing
         #expect(client.turns.waitingCount == 0)
     }
 
+    /// Jobs are then postponed, and do not use up their attempts.
+    @Test func backgroundWorkPausesWhileReadersLeaveItNoTime() async throws {
+        let client = client(0.0001, burst: 2)
+        func send(_ priority: RequestPriority) async throws(SourceError) {
+            _ = try await client.json(
+                server.url(), options: CallOptions(deadline: .now + .seconds(5), priority: priority)
+            )
+        }
+        try await send(.interactive)
+        #expect(client.pausedUntil(.background) == nil)
+        await #expect(throws: SourceError.busy) { try await send(.background) }
+        #expect(client.pausedUntil(.background) != nil)
+        #expect(client.pausedUntil(.interactive) == nil)
+        try await send(.interactive)
+    }
+
     /// A reader's request does not wait for all requests of another reader.
     @Test func readersTakeTurns() async throws {
         let client = client(2, burst: 1)

@@ -10,6 +10,8 @@ final class RequestTurns: Sendable {
         var waiting: [RequestQueue.ID: CheckedContinuation<SourceError?, Never>] = [:]
         /// When the earliest timer fires. nil if there is none.
         var timerAt: Instant?
+        /// When background work should try again, after readers' requests have left no time for one of its requests.
+        var backgroundPauseEnd: Instant?
     }
 
     private let state: Mutex<State>
@@ -49,7 +51,19 @@ final class RequestTurns: Sendable {
             }
             continuation?.resume(returning: .unreachable(.cancelled))
         }
-        if let error { throw error }
+        guard let error else { return }
+        if error == .busy, options.priority == .background {
+            state.withLock { $0.backgroundPauseEnd = .now + Self.backgroundPause }
+        }
+        throw error
+    }
+
+    /// The shortest pause of background work. Jobs that are postponed again and again wait longer.
+    private static let backgroundPause = Duration.seconds(5)
+
+    /// When the next background request may be sent, after one was refused because of readers' requests. nil if none was refused lately.
+    var backgroundPausedUntil: Instant? {
+        state.withLock { $0.backgroundPauseEnd.flatMap { $0 > .now ? $0 : nil } }
     }
 
     /// When the pause after an overload of the host ends. nil if there is no such pause.

@@ -38,7 +38,10 @@ final class SourceClient: Sendable {
 
     /// The instant until which requests are refused. nil if the next one may be sent.
     func pausedUntil(_ priority: RequestPriority) -> Instant? {
-        [gate.pausedUntil(priority), turns.overloadedUntil].compactMap { $0 }.max()
+        [
+            gate.pausedUntil(priority), turns.overloadedUntil,
+            priority == .background ? turns.backgroundPausedUntil : nil,
+        ].compactMap { $0 }.max()
     }
 
     /// Fetches the JSON at `url`. Returns nil for status 404.
