@@ -12,7 +12,7 @@ extension Backfill {
             discussion: """
                 Reads the files of all covers, and recreates missing and damaged sizes from the largest intact one. After an \
                 interruption, the same command continues. Covers without an intact full or large size are counted as lost. \
-                If their files cannot be restored, run storage verify to remove the damaged ones, storage gc to remove these \
+                If their files cannot be restored, run storage verify --fix to remove the damaged ones, storage gc to remove these \
                 covers, and then backfill covers to search for new ones.
 
                 Examples:

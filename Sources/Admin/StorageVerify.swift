@@ -14,21 +14,22 @@ extension Storage {
                   orphan            a file without a row; servers remove it, or run storage gc
                   unknown           a file that Bookplate did not create
 
-                It removes files with wrong contents, so that books show title cards instead. If neither the full nor the large \
-                size of a cover is left, and a search has found it, servers search it again. With --dry-run, the command \
-                changes nothing.
+                With --fix, it removes files with wrong contents, so that books show title cards instead. If neither the full nor \
+                the large size of a cover is left, and a search has found it, servers search it again. Without the option, the \
+                command changes nothing.
 
                 Title cards and covers of the catalog are not checked, because they can be recreated.
 
                 Examples:
                   bookplate-admin storage verify
                   bookplate-admin storage verify --grace 0 --json
+                  bookplate-admin storage verify --fix
                 """)
 
         @OptionGroup var output: OutputOptions
         @OptionGroup var grace: GraceOptions
-        @Flag(help: "Only report the problems.")
-        var dryRun = false
+        @Flag(help: "Remove files with wrong contents.")
+        var fix = false
 
         func run() async throws {
             let configuration = try loadConfiguration()
@@ -38,7 +39,7 @@ extension Storage {
             Interruption.watch()
             let progress = Progress("covers", total: total)
             let verification = StorageVerification(
-                store, graceSeconds: grace.seconds, isDryRun: dryRun, connection)
+                store, graceSeconds: grace.seconds, isDryRun: !fix, connection)
             let summary = try await verification.run { count throws(StorageError) in
                 progress.advance(by: count)
                 try Storage.checkInterruption()
@@ -56,7 +57,7 @@ extension Storage {
                         } + [
                             .init("removedFiles", .int(summary.removedFiles)),
                             .init("searchedCovers", .int(summary.searchedCovers)),
-                            .init("dryRun", .boolean(dryRun)),
+                            .init("fix", .boolean(fix)),
                             // A deprecated name.
                             .init("strangers", .int(summary.counts[.unknown] ?? 0)),
                             .init("findings", .list(summary.findings.map(\.json))),
@@ -71,6 +72,9 @@ extension Storage {
             if found > lines.count { lines.append("… and \(found - lines.count) more") }
             if summary.deadWrites > 0 {
                 lines.append("\(summary.deadWrites) unfinished writes by servers that were killed")
+            }
+            if !fix, summary.counts[.damaged, default: 0] > 0 {
+                lines.append("the server still sends damaged files: --fix removes them")
             }
             if summary.removedFiles > 0 {
                 lines.append(

@@ -115,13 +115,13 @@ import Testing
         #expect(truncate(try await fixture.file(2, "full"), 100) == 0)
         let version = try await database.text(
             "SELECT version FROM covers WHERE book_id = '\(fixture.books[0])'")
-        let dry = try await fixture.run("storage", "verify", "--dry-run")
+        let dry = try await fixture.run("storage", "verify")
         #expect(dry.code == 2 && dry.result["damaged"] == 5, "\(dry)")
         #expect(dry.result["removedFiles"] == 0 && dry.result["searchedCovers"] == 0)
         #expect(
             try await database.count("SELECT count(*) FROM jobs WHERE kind = 'cover.fetch'") == 0)
 
-        let found = try await fixture.run("storage", "verify")
+        let found = try await fixture.run("storage", "verify", "--fix")
         #expect(found.code == 2 && found.result["damaged"] == 5, "\(found)")
         #expect(found.result["removedFiles"] == 5 && found.result["searchedCovers"] == 1)
         #expect(

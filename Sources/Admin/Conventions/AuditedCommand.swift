@@ -54,7 +54,7 @@ extension Readers.Import: DryRunCommand {}
 extension Session.Revoke: TransactionCommand {}
 extension Storage.Copy: DryRunCommand {}
 extension Storage.Gc: TransactionCommand {}
-extension Storage.Verify: DryRunCommand {}
+extension Storage.Verify: AuditedCommand { var isAudited: Bool { fix } }
 extension Tenant.Add: TransactionCommand {}
 extension Tenant.Provider.Add: TransactionCommand {}
 extension Tenant.Provider.Remove: TransactionCommand {}
