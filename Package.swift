@@ -123,7 +123,7 @@ let package = Package(
             name: "Bookplate",
             dependencies: [
                 "GraphQLServing",
-                "Basics", "BookSources", "GraphQL", "GraphQLPostgres", "Gzip",
+                "Basics", "BookSources", "EventLoops", "GraphQL", "GraphQLPostgres", "Gzip",
                 "HTTPFetch", "Identity", "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres",
                 "Ranking",
                 "Telemetry", "Zip",
@@ -320,7 +320,8 @@ let package = Package(
             name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP", "Telemetry"]),
         .testTarget(name: "GzipTests", dependencies: ["Gzip"]),
         .testTarget(
-            name: "BookSourcesTests", dependencies: ["BookSources", "HTTPFetch", "LoopbackHTTP"],
+            name: "BookSourcesTests",
+            dependencies: ["Basics", "BookSources", "HTTPFetch", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
         .target(
             name: "TestSupport",
