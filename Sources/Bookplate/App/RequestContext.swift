@@ -54,7 +54,7 @@ package final class RequestContext: RowContext {
     /// - Parameters:
     ///   - mayReadReplica: Whether reads may use the replica, as for queries.
     ///   - rowBytesMax: The maximum memory of the rows that its levels load; nil for no limit.
-    ///   - charges: What the request has been charged so far; nil for a request that was not charged.
+    ///   - charges: The charges of the request so far; nil for a request that was not charged.
     init(
         viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
         address: RateKey? = nil, charges: RequestCharges? = nil, isExplained: Bool = false,
@@ -101,7 +101,7 @@ package final class RequestContext: RowContext {
         try charges.charge(units)
     }
 
-    /// The owner of pipelines without a caller.
+    /// The owner of the request's pipelines: the caller, or the address of a client that is not signed in.
     var owner: PipelineOwner? {
         viewer.map { .user($0.userID) } ?? address.map { .address($0.id) }
     }

@@ -38,7 +38,7 @@ package struct Pipeline: Sendable {
             }
         }
 
-        /// What is counted, in the plural.
+        /// The plural of the counted things, for messages.
         package var unit: String {
             switch self {
             case .statementsMax: "statements"

@@ -8,8 +8,8 @@ package enum PipelineOwner: Hashable, Sendable {
     case job(UUID)
 }
 
-/// What takes turns in the queue of a pool: the reads of an owner, or the writes of a user. A write that waits for a lock does not hold up
-/// the reads.
+/// The unit that takes turns in the queue of a pool: the reads of an owner, or the writes of a user. A write that waits for a lock
+/// therefore does not delay the reads.
 struct PipelineLane: Hashable {
     /// nil for the server itself.
     let owner: PipelineOwner?

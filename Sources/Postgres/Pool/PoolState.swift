@@ -2,8 +2,8 @@
 ///
 /// **Fair shares.** The reads of one owner are on at most `sharedConnectionCount` connections at a time, a third of all. The writes of a
 /// user are on a single one, where they follow each other: on different connections they would wait for each other's locks. The
-/// owners of pipelines that take long are *costly*: nothing is sent behind a costly pipeline until it has finished, so that pipelines of other
-/// owners take the first free connection instead of waiting behind one that they cannot know. Pipelines without an owner are the server's
+/// owners of pipelines that take long are *costly*: nothing is sent behind a costly pipeline until it has finished, so that pipelines of
+/// other owners take the first free connection. Pipelines without an owner are the server's
 /// own, and only have to find a connection with capacity.
 ///
 /// **Example.** Of 3 connections, A's queries take 300 ms each. A keeps one connection busy with one pipeline after another. B's query,
@@ -21,7 +21,7 @@ struct PoolState {
         var costlyCount = 0
     }
 
-    /// What one lane has in flight.
+    /// The pipelines of one lane that are in flight.
     fileprivate struct Load {
         /// The number of its pipelines in flight by connection.
         var inFlightCounts: [Int]

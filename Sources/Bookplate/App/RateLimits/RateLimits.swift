@@ -153,8 +153,8 @@ package final class RateLimits: Sendable {
         }
     }
 
-    /// Takes units for work that has been done. The bucket of a user owes at most its size afterwards. Those of an address and a tenant
-    /// are shared: they lose what the user's bucket loses, and owe nothing.
+    /// Takes units for work that has been done. The bucket of a user owes at most its size afterwards. The buckets of an address and a
+    /// tenant are shared with other users: they lose as many units as the user's bucket, and owe nothing.
     ///
     /// - Returns: The state of the caller's bucket; nil if nothing is limited.
     func spend(_ units: Int, viewer: Viewer?, address: RateKey?, tenantMax: Int?) -> State? {
