@@ -134,7 +134,8 @@ let package = Package(
             resources: [
                 .embedInCode("App/schema.graphql"), .embedInCode("Library/Books/isbn-ranges.txt"),
                 .embedInCode("OAuth/Page/oauth.css"), .embedInCode("OAuth/Page/oauth.js"),
-            ]),
+            ],
+            plugins: ["SchemaVersion"]),
         .target(
             name: "Config",
             dependencies: ["Basics", .product(name: "NIOCore", package: "swift-nio")]),
@@ -385,6 +386,7 @@ let package = Package(
             dependencies: ["HTTPFetch", "Basics", "Identity", "CCrypto", "LoopbackHTTP"],
             exclude: ["Fixtures"]),
         .plugin(name: "EmbedMigrations", capability: .buildTool()),
+        .plugin(name: "SchemaVersion", capability: .buildTool()),
         // Generates Swift types and protocols of resolvers from a schema, also in other packages.
         .plugin(
             name: "GraphQLTypes", capability: .buildTool(), dependencies: ["GraphQLTypesTool"]),

@@ -1,13 +1,6 @@
 import Postgres
 import Synchronization
 
-/// The version of the newest migration when this program was built.
-package let schemaVersion: Int64 = 20_261_128_150_000
-
-/// The checksum of all files in `migrations/functions` when this program was built.
-package let functionsChecksum =
-    "cb52cd9c9efbb9fd59ede29ae59c27578b08ede81e6600ccc5bcf48a697dd50b"
-
 /// Whether the database has, or has had, the schema that this program needs.
 ///
 /// A later version contains the changes of this one, so an older server stays ready on the schema of a newer release.

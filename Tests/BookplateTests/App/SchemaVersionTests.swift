@@ -35,9 +35,7 @@ import Testing
         let checksum = try await database.withConnection { connection in
             try Migrator(connection, folder: TestCluster.migrations).status().repeatable.checksum
         }
-        #expect(
-            functionsChecksum == checksum,
-            "set functionsChecksum in Sources/Bookplate/App/Readiness.swift to this checksum")
+        #expect(functionsChecksum == checksum)
     }
 
     /// The statements run on a migrated database. The result is part of the reason; nil if the server is ready.
