@@ -116,14 +116,15 @@ import Testing
         return subcommands.isEmpty ? [(path, command)] : subcommands.flatMap { leaves($0, path) }
     }
 
-    /// Each command that changes the database or a key has `--dry-run`.
-    @Test func everyCommandWithADryRunIsAudited() {
+    /// Each command that changes the database, a file, or a key has `--dry-run`, or changes something only with `--fix`.
+    @Test func everyCommandThatChangesSomethingIsAudited() {
         var missing: [String] = []
         for (path, type) in Self.leaves(AdminCommand.self, []) {
             // It writes only a file of the source code.
             if path.suffix(2) == ["migrate", "new"] { continue }
-            let hasDryRun = type.helpMessage().contains("--dry-run")
-            if hasDryRun != (type is any AuditedCommand.Type), path.last != "export" {
+            let help = type.helpMessage()
+            let changesSomething = help.contains("--dry-run") || help.contains("--fix")
+            if changesSomething != (type is any AuditedCommand.Type), path.last != "export" {
                 missing.append(path.joined(separator: " "))
             }
         }
