@@ -1,8 +1,6 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Programs depend on the product (Bookplate), and the product on libraries. Server, the HTTP side, does not depend on the
-// product. scripts/packages lists the Debian packages of the system libraries.
 let package = Package(
     name: "bookplate",
     products: [
@@ -24,29 +22,68 @@ let package = Package(
         // Only tests use it.
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
-    targets: [
+    swiftLanguageModes: [.v6]
+)
+
+/// Adds the modules of a floor. Each has a folder of its own: Sources/<floor>/<module>, Tests/<floor>/<module>.
+@MainActor func floor(
+    _ name: String, in folder: String = "Sources", _ modules: [Target], tests: [Target] = []
+) {
+    for module in modules { module.path = module.path ?? "\(folder)/\(name)/\(module.name)" }
+    for test in tests { test.path = "Tests/\(name)/\(test.name)" }
+    package.targets += modules + tests
+}
+
+// A module imports only modules of its own floor and of the floors above it in this file.
+
+// MARK: System: module maps of C libraries, and C code. scripts/packages lists their Debian packages.
+
+floor(
+    "System",
+    [
+        .systemLibrary(
+            name: "CLibPQ", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"])]),
+        .target(name: "CReadiness"),
+        // The editor of the explorer page, as bytes in the program.
+        .target(name: "CExplorer", exclude: ["codemirror"]),
+        .systemLibrary(
+            name: "CLibCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "CCurl", dependencies: ["CLibCurl"]),
+        .systemLibrary(
+            name: "CZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CMosquitto", pkgConfig: "libmosquitto",
+            providers: [.apt(["libmosquitto-dev"])]),
+        .systemLibrary(
+            name: "CJWT", pkgConfig: "libjwt",
+            providers: [.apt(["libjwt-dev"])]),
+        .systemLibrary(
+            name: "CCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CLibVips", pkgConfig: "vips",
+            providers: [.apt(["libvips-dev"])]),
+        .target(name: "CVips", dependencies: ["CLibVips"]),
+        .target(name: "CSandbox"),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive",
+            providers: [.apt(["libarchive-dev"])]),
+        // malloc_trim, which the Glibc module does not export.
+        .systemLibrary(name: "CMalloc"),
+    ])
+
+// MARK: Libraries: know neither books nor GraphQL
+
+floor(
+    "Libraries",
+    [
         .target(name: "Version"),
         // Helpers that several libraries share.
         .target(name: "Basics"),
-        .target(
-            name: "GraphQL",
-            // Rounding is in libm, which modules that import the C library link by themselves.
-            linkerSettings: [.linkedLibrary("m")]),
-        .executableTarget(name: "GraphQLTool", dependencies: ["Basics", "GraphQL", "Version"]),
-        // The program of the plugin GraphQLTypes.
-        .executableTarget(name: "GraphQLTypesTool", dependencies: ["GraphQLTypeGeneration"]),
-        .target(name: "GraphQLTypeGeneration", dependencies: ["GraphQL"]),
-
-        .target(name: "Ranking"),
-        .executableTarget(name: "RankingTool", dependencies: ["Ranking", "Version"]),
-
-        .systemLibrary(
-            name: "CLibPQ", path: "Sources/System/CLibPQ", pkgConfig: "libpq",
-            providers: [.apt(["libpq-dev"])]),
-        .target(name: "CReadiness", path: "Sources/System/CReadiness"),
         .target(name: "Telemetry"),
-        // The editor of the explorer page, as bytes in the program.
-        .target(name: "CExplorer", path: "Sources/System/CExplorer", exclude: ["codemirror"]),
         .target(
             name: "EventLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")]),
         .target(
@@ -57,68 +94,146 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
-
-        .systemLibrary(
-            name: "CLibCurl", path: "Sources/System/CLibCurl", pkgConfig: "libcurl",
-            providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "CCurl", dependencies: ["CLibCurl"], path: "Sources/System/CCurl"),
         .target(
             name: "HTTPFetch", dependencies: ["CCurl", "Telemetry"]),
-        .target(name: "BookSources", dependencies: ["Basics", "HTTPFetch"]),
-
-        .systemLibrary(
-            name: "CZlib", path: "Sources/System/CZlib", pkgConfig: "zlib",
-            providers: [.apt(["zlib1g-dev"])]),
         .target(name: "Gzip", dependencies: ["CZlib"]),
-
-        .systemLibrary(
-            name: "CMosquitto", path: "Sources/System/CMosquitto", pkgConfig: "libmosquitto",
-            providers: [.apt(["libmosquitto-dev"])]),
         .target(name: "MQTT", dependencies: ["CMosquitto"]),
-
-        .systemLibrary(
-            name: "CJWT", path: "Sources/System/CJWT", pkgConfig: "libjwt",
-            providers: [.apt(["libjwt-dev"])]),
-        .systemLibrary(
-            name: "CCrypto", path: "Sources/System/CCrypto", pkgConfig: "libcrypto",
-            providers: [.apt(["libssl-dev"])]),
         .target(
             name: "Identity",
             dependencies: ["Basics", "CJWT", "CCrypto", "HTTPFetch"]),
-
-        // The interface between transports and the product that executes GraphQL requests.
-        .target(name: "GraphQLServing", dependencies: ["Basics", "GraphQL"]),
-        // Loads the fields of a GraphQL operation from the rows of tables.
-        .target(
-            name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"],
-            exclude: ["README.md"]),
         // Background jobs in a table.
         .target(
             name: "JobQueue",
             dependencies: [
                 "Basics", "Postgres", "Telemetry", .product(name: "Logging", package: "swift-log"),
             ]),
-
         .target(name: "ObjectStorage"),
         .target(
             name: "S3Storage",
             dependencies: [
                 "Basics", "Config", "HTTPFetch", "Identity", "ObjectStorage", "Telemetry",
             ]),
-        .systemLibrary(
-            name: "CLibVips", path: "Sources/System/CLibVips", pkgConfig: "vips",
-            providers: [.apt(["libvips-dev"])]),
-        .target(name: "CVips", dependencies: ["CLibVips"], path: "Sources/System/CVips"),
-        .target(name: "CSandbox", path: "Sources/System/CSandbox"),
         .target(name: "ImageProcessing", dependencies: ["Basics"]),
-        .systemLibrary(
-            name: "CArchive", path: "Sources/System/CArchive", pkgConfig: "libarchive",
-            providers: [.apt(["libarchive-dev"])]),
         .target(name: "Zip", dependencies: ["CArchive"]),
-        // The only program that loads libvips.
-        .executableTarget(
-            name: "Imager", dependencies: ["CSandbox", "CVips", "ImageProcessing", "Version"]),
+        .target(
+            name: "Config",
+            dependencies: ["Basics", .product(name: "NIOCore", package: "swift-nio")]),
+    ],
+    tests: [
+        .testTarget(
+            name: "PostgresTests",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), "EventLoops", "Postgres",
+            ]),
+        .testTarget(name: "ConfigTests", dependencies: ["Config"]),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
+        .testTarget(
+            name: "MQTTTests",
+            dependencies: [
+                "MQTT", "MosquittoBroker", .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP", "Telemetry"]),
+        .testTarget(name: "GzipTests", dependencies: ["Gzip"]),
+        .testTarget(
+            name: "JobQueueTests",
+            dependencies: [
+                "GraphQL",
+                "Bookplate", "EventLoops", "JobQueue", "Postgres", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .testTarget(
+            name: "ImageProcessingTests", dependencies: ["ImageProcessing"], exclude: ["Fixtures"]),
+        .testTarget(name: "ObjectStorageTests", dependencies: ["LinkRefusal", "ObjectStorage"]),
+        .testTarget(name: "ZipTests", dependencies: ["Zip"]),
+        .testTarget(
+            name: "IdentityTests",
+            dependencies: ["HTTPFetch", "Basics", "Identity", "CCrypto", "LoopbackHTTP"],
+            exclude: ["Fixtures"]),
+    ])
 
+// MARK: Engine: GraphQL for any Swift program
+
+floor(
+    "Engine",
+    [
+        .target(
+            name: "GraphQL",
+            // Rounding is in libm, which modules that import the C library link by themselves.
+            linkerSettings: [.linkedLibrary("m")]),
+        .executableTarget(name: "GraphQLTool", dependencies: ["Basics", "GraphQL", "Version"]),
+        // The program of the plugin GraphQLTypes.
+        .executableTarget(name: "GraphQLTypesTool", dependencies: ["GraphQLTypeGeneration"]),
+        .target(name: "GraphQLTypeGeneration", dependencies: ["GraphQL"]),
+        // The interface between transports and the product that executes GraphQL requests.
+        .target(name: "GraphQLServing", dependencies: ["Basics", "GraphQL"]),
+        // Loads the fields of a GraphQL operation from the rows of tables.
+        .target(
+            name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"],
+            exclude: ["README.md"]),
+        // GraphQL over HTTP, event streams, and WebSockets.
+        .target(
+            name: "GraphQLNIO",
+            dependencies: [
+                "Basics", "EventLoops", "GraphQL", "GraphQLServing", "Gzip", "Telemetry",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        // Also packages of their own, which depend on the products as an outside package does.
+        .executableTarget(
+            name: "GettingStarted", dependencies: ["GraphQL", "GraphQLNIO"],
+            path: "Examples/GettingStarted/Sources"),
+        .executableTarget(
+            name: "Starwars", dependencies: ["GraphQL", "GraphQLNIO"],
+            path: "Examples/Starwars/Sources", plugins: ["GraphQLTypes"]),
+        .executableTarget(
+            name: "Subscriptions", dependencies: ["GraphQL", "GraphQLNIO"],
+            path: "Examples/Subscriptions/Sources", resources: [.embedInCode("schema.graphql")]),
+    ],
+    tests: [
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: [
+                "GettingStarted", "GraphQL", "GraphQLServing", "Starwars", "Subscriptions",
+            ]),
+        .testTarget(name: "GraphQLTests", dependencies: ["GraphQL", "GraphQLServing"]),
+        .testTarget(
+            name: "GraphQLTypesTests",
+            dependencies: ["GraphQL", "GraphQLServing", "GraphQLTypeGeneration"],
+            exclude: ["Snapshot"], plugins: ["GraphQLTypes"]),
+        // The entry points for other programs. Its modules are few, so that scripts/check can build them with sanitizers.
+        .testTarget(
+            name: "GraphQLNIOTests",
+            dependencies: [
+                "GraphQL", "GraphQLNIO", "GraphQLServing", "SocketClient",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
+        .testTarget(
+            name: "GraphQLPostgresTests",
+            dependencies: [
+                "Basics", "EventLoops", "GraphQL", "GraphQLPostgres", "Postgres",
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+    ])
+
+// MARK: Product: Bookplate itself
+
+floor(
+    "Product",
+    [
+        .target(name: "Ranking"),
+        .target(name: "BookSources", dependencies: ["Basics", "HTTPFetch"]),
         .target(
             name: "Bookplate",
             dependencies: [
@@ -136,21 +251,6 @@ let package = Package(
                 .embedInCode("OAuth/Page/oauth.css"), .embedInCode("OAuth/Page/oauth.js"),
             ],
             plugins: ["SchemaVersion"]),
-        .target(
-            name: "Config",
-            dependencies: ["Basics", .product(name: "NIOCore", package: "swift-nio")]),
-        // GraphQL over HTTP, event streams, and WebSockets.
-        .target(
-            name: "GraphQLNIO",
-            dependencies: [
-                "Basics", "EventLoops", "GraphQL", "GraphQLServing", "Gzip", "Telemetry",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]),
         .target(
             name: "Server",
             dependencies: [
@@ -218,8 +318,50 @@ let package = Package(
             ]),
         // The files of migrations/, as text in the program bookplate-admin.
         .target(name: "EmbeddedMigrations", plugins: ["EmbedMigrations"]),
-        // malloc_trim, which the Glibc module does not export.
-        .systemLibrary(name: "CMalloc", path: "Sources/System/CMalloc"),
+    ],
+    tests: [
+        .testTarget(name: "RankingTests", dependencies: ["Ranking"]),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "GraphQLNIO", "GraphQLServing",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                "Config", "EventLoops", "GraphQL", "Gzip", "Server", "SocketClient", "Telemetry",
+                "TestSupport", "Version",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        .testTarget(
+            name: "BookSourcesTests",
+            dependencies: ["Basics", "BookSources", "HTTPFetch", "LoopbackHTTP"],
+            exclude: ["Fixtures"]),
+        .testTarget(
+            name: "BookplateTests",
+            dependencies: [
+                "GraphQLPostgres",
+                "GraphQLServing",
+                "EventLoops", "HTTPFetch", "Telemetry",
+                .product(name: "NIOPosix", package: "swift-nio"),
+                "Basics", "BookSources", "Bookplate", "Config", "GraphQL", "Identity",
+                "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
+                "S3Storage", "TestSupport", "Zip",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Library/Import/Fixtures"]),
+    ])
+
+// MARK: Programs: wiring, and the parsing of arguments
+
+floor(
+    "Programs",
+    [
+        .executableTarget(name: "RankingTool", dependencies: ["Ranking", "Version"]),
+        // The only program that loads libvips.
+        .executableTarget(
+            name: "Imager", dependencies: ["CSandbox", "CVips", "ImageProcessing", "Version"]),
         .executableTarget(
             name: "BookplateServer",
             dependencies: [
@@ -244,126 +386,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-
-        // Also packages of their own, which depend on the products as an outside package does.
-        .executableTarget(
-            name: "GettingStarted", dependencies: ["GraphQL", "GraphQLNIO"],
-            path: "Examples/GettingStarted/Sources"),
-        .executableTarget(
-            name: "Starwars", dependencies: ["GraphQL", "GraphQLNIO"],
-            path: "Examples/Starwars/Sources", plugins: ["GraphQLTypes"]),
-        .executableTarget(
-            name: "Subscriptions", dependencies: ["GraphQL", "GraphQLNIO"],
-            path: "Examples/Subscriptions/Sources", resources: [.embedInCode("schema.graphql")]),
-        .testTarget(
-            name: "ExampleTests",
-            dependencies: [
-                "GettingStarted", "GraphQL", "GraphQLServing", "Starwars", "Subscriptions",
-            ]),
-
-        .testTarget(name: "GraphQLTests", dependencies: ["GraphQL", "GraphQLServing"]),
-        .testTarget(
-            name: "GraphQLTypesTests",
-            dependencies: ["GraphQL", "GraphQLServing", "GraphQLTypeGeneration"],
-            exclude: ["Snapshot"], plugins: ["GraphQLTypes"]),
-        .testTarget(name: "RankingTests", dependencies: ["Ranking"]),
-        .testTarget(
-            name: "PostgresTests",
-            dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"), "EventLoops", "Postgres",
-            ]),
-        .testTarget(name: "ConfigTests", dependencies: ["Config"]),
-        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
+    ],
+    tests: [
         .testTarget(
             name: "AdminTests",
             dependencies: [
                 "Admin", "EmbeddedMigrations", "GraphQL", "Postgres",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]),
-        .testTarget(
-            name: "ServerTests",
-            dependencies: [
-                "GraphQLNIO", "GraphQLServing",
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                "Config", "EventLoops", "GraphQL", "Gzip", "Server", "SocketClient", "Telemetry",
-                "TestSupport", "Version",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]),
-        .target(name: "LoopbackHTTP", path: "Tests/LoopbackHTTP"),
-        // The entry points for other programs. Its modules are few, so that scripts/check can build them with sanitizers.
-        .testTarget(
-            name: "GraphQLNIOTests",
-            dependencies: [
-                "GraphQL", "GraphQLNIO", "GraphQLServing", "SocketClient",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ]),
-        .target(
-            name: "SocketClient",
-            dependencies: [.product(name: "NIOPosix", package: "swift-nio")],
-            path: "Tests/SocketClient"),
-        .target(name: "MosquittoBroker", path: "Tests/MosquittoBroker"),
-        .testTarget(
-            name: "MQTTTests",
-            dependencies: [
-                "MQTT", "MosquittoBroker", .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
-        .testTarget(
-            name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP", "Telemetry"]),
-        .testTarget(name: "GzipTests", dependencies: ["Gzip"]),
-        .testTarget(
-            name: "BookSourcesTests",
-            dependencies: ["Basics", "BookSources", "HTTPFetch", "LoopbackHTTP"],
-            exclude: ["Fixtures"]),
-        .target(
-            name: "TestSupport",
-            dependencies: [
-                "GraphQLServing",
-                "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
-                "Config", "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage",
-                "Postgres",
-                "S3Storage",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "Tests/Support"),
-        .testTarget(
-            name: "BookplateTests",
-            dependencies: [
-                "GraphQLPostgres",
-                "GraphQLServing",
-                "EventLoops", "HTTPFetch", "Telemetry",
-                .product(name: "NIOPosix", package: "swift-nio"),
-                "Basics", "BookSources", "Bookplate", "Config", "GraphQL", "Identity",
-                "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
-                "S3Storage", "TestSupport", "Zip",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            exclude: ["Library/Import/Fixtures"]),
-        // Checks of the project itself: dependencies, prose, and conventions.
-        .testTarget(name: "ProjectTests", dependencies: ["Version"]),
-        .testTarget(
-            name: "GraphQLPostgresTests",
-            dependencies: [
-                "Basics", "EventLoops", "GraphQL", "GraphQLPostgres", "Postgres",
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
-        .testTarget(
-            name: "JobQueueTests",
-            dependencies: [
-                "GraphQL",
-                "Bookplate", "EventLoops", "JobQueue", "Postgres", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         // It runs the executables of the same build; no dependency, for they are built with the tests.
         .testTarget(
@@ -376,23 +405,41 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             exclude: ["Clients", "Faults/disk.c"]),
-        .testTarget(
-            name: "ImageProcessingTests", dependencies: ["ImageProcessing"], exclude: ["Fixtures"]),
-        .target(name: "LinkRefusal", path: "Tests/LinkRefusal"),
-        .testTarget(name: "ObjectStorageTests", dependencies: ["LinkRefusal", "ObjectStorage"]),
-        .testTarget(name: "ZipTests", dependencies: ["Zip"]),
-        .testTarget(
-            name: "IdentityTests",
-            dependencies: ["HTTPFetch", "Basics", "Identity", "CCrypto", "LoopbackHTTP"],
-            exclude: ["Fixtures"]),
-        .plugin(name: "EmbedMigrations", capability: .buildTool()),
-        .plugin(name: "SchemaVersion", capability: .buildTool()),
-        // Generates Swift types and protocols of resolvers from a schema, also in other packages.
-        .plugin(
-            name: "GraphQLTypes", capability: .buildTool(), dependencies: ["GraphQLTypesTool"]),
-    ],
-    swiftLanguageModes: [.v6]
-)
+    ])
+
+// MARK: Modules that tests share
+
+floor(
+    "Support", in: "Tests",
+    [
+        .target(name: "LoopbackHTTP"),
+        .target(
+            name: "SocketClient",
+            dependencies: [.product(name: "NIOPosix", package: "swift-nio")]),
+        .target(name: "MosquittoBroker"),
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "GraphQLServing",
+                "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
+                "Config", "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage",
+                "Postgres",
+                "S3Storage",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .target(name: "LinkRefusal"),
+    ])
+
+package.targets += [
+    // Checks of the project itself: dependencies, prose, and conventions.
+    .testTarget(name: "ProjectTests", dependencies: ["Version"]),
+    .plugin(name: "EmbedMigrations", capability: .buildTool()),
+    .plugin(name: "SchemaVersion", capability: .buildTool()),
+    // Generates Swift types and protocols of resolvers from a schema, also in other packages.
+    .plugin(
+        name: "GraphQLTypes", capability: .buildTool(), dependencies: ["GraphQLTypesTool"]),
+]
 
 // Along the way of a request, an async function runs where its caller does, on the event loop: it need not look for its
 // executor at every call and return.

@@ -5,12 +5,17 @@ import Version
 /// Conventions of docs/contributing.md that a machine can check.
 @Suite struct ConventionTests {
     /// The Swift modules, without the C targets in Sources/System.
-    static let modules =
-        ((try? FileManager.default.contentsOfDirectory(atPath: "\(Project.root)/Sources")) ?? [])
-        .filter { !$0.contains(".") && $0 != "System" }.sorted()
+    static let modules = DependencyTests.targets
+        .filter { $0.path.hasPrefix("Sources/") && !$0.path.hasPrefix("Sources/System/") }
+        .map(\.name)
+
+    /// Returns the folder of a Swift module: `Sources/<floor>/<module>`.
+    static func folder(of module: String) throws -> String {
+        try #require(DependencyTests.targets.first { $0.name == module }).path
+    }
 
     private static func sources(of module: String) throws -> [(path: String, text: String)] {
-        try Project.files(["Sources/\(module)"], [".swift"]).map { path in
+        try Project.files([try folder(of: module)], [".swift"]).map { path in
             (path: path, text: try Project.text(path))
         }
     }

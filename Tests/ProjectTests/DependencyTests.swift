@@ -5,43 +5,58 @@ import Testing
 @Suite struct DependencyTests {
     struct Target: CustomTestStringConvertible, Sendable {
         let name: String
+        /// The index of the target's floor. Modules import only modules of floors with the same index or a lower one.
+        let floor: Int
+        let isTest: Bool
         let path: String
         let dependencies: Set<String>
         var testDescription: String { name }
     }
 
-    /// The targets of Package.swift. Their declarations are indented by eight spaces, as swift-format does.
+    /// The targets of the floors in Package.swift. Their declarations are indented by eight spaces, as swift-format does.
     static let targets: [Target] = {
-        guard let manifest = try? Project.text("Package.swift"),
-            let start = manifest.firstRange(of: "targets: [\n        .target(")
-        else { return [] }
+        guard let manifest = try? Project.text("Package.swift") else { return [] }
+        let floors = manifest.split(separator: "\nfloor(\n", omittingEmptySubsequences: false)
+            .dropFirst()
+        return floors.enumerated().flatMap { index, text in
+            let folder = text.firstMatch(of: /"(\w+)"/)?.1 ?? ""
+            let isForTests = text.contains(/^ +"\w+", in: "Tests"/)
+            return declarations(text).compactMap { target($0, index, folder, isForTests) }
+        }
+    }()
+
+    private static func declarations(_ text: Substring) -> [String] {
         var declarations: [String] = []
-        for line in manifest[start.upperBound...].split(
-            separator: "\n", omittingEmptySubsequences: false)
-        {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             if line.wholeMatch(of: #/ {8}\.(target|executableTarget|testTarget|systemLibrary)\(.*/#)
-                != nil || declarations.isEmpty
+                != nil
             {
                 declarations.append("")
             }
+            if line == "    ])" { break }
+            guard !declarations.isEmpty else { continue }
             declarations[declarations.count - 1] += line + "\n"
-            if line == "    ]," { break }
         }
-        return declarations.compactMap { declaration in
-            guard let name = declaration.firstMatch(of: /name: "(\w+)"/)?.1 else { return nil }
-            let isTest = declaration.contains(".testTarget(")
-            let path = declaration.firstMatch(of: /path: "([^"]+)"/)?.1
-            let list =
-                declaration.firstMatch(of: /dependencies: \[((?:[^\[\]]|\[[^\]]*\])*)\]/)?.1 ?? ""
-            let products = list.matches(of: /\.product\(\s*name: "(\w+)"/).map { String($0.1) }
-            let modules = list.replacing(/\.product\([^)]*\)/, with: "")
-                .matches(of: /"(\w+)"/).map { String($0.1) }
-            return Target(
-                name: String(name),
-                path: path.map(String.init) ?? (isTest ? "Tests/" : "Sources/") + name,
-                dependencies: Set(products + modules))
-        }
-    }()
+        return declarations
+    }
+
+    private static func target(
+        _ declaration: String, _ floor: Int, _ folder: Substring, _ isForTests: Bool
+    ) -> Target? {
+        guard let name = declaration.firstMatch(of: /name: "(\w+)"/)?.1 else { return nil }
+        let isTest = declaration.contains(".testTarget(")
+        let path = declaration.firstMatch(of: /path: "([^"]+)"/)?.1
+        let list =
+            declaration.firstMatch(of: /dependencies: \[((?:[^\[\]]|\[[^\]]*\])*)\]/)?.1 ?? ""
+        let products = list.matches(of: /\.product\(\s*name: "(\w+)"/).map { String($0.1) }
+        let modules = list.replacing(/\.product\([^)]*\)/, with: "")
+            .matches(of: /"(\w+)"/).map { String($0.1) }
+        let root = isTest || isForTests ? "Tests" : "Sources"
+        return Target(
+            name: String(name), floor: floor, isTest: isTest || isForTests,
+            path: path.map(String.init) ?? "\(root)/\(folder)/\(name)",
+            dependencies: Set(products + modules))
+    }
 
     private static func imports(_ path: String) throws -> Set<String> {
         var imports: Set<String> = []
@@ -62,6 +77,15 @@ import Testing
             Self.targets.first { $0.name == "Postgres" }?.dependencies.contains("CLibPQ") == true)
     }
 
+    /// A module of a floor knows nothing of the floors below it in Package.swift.
+    @Test(arguments: targets.filter { !$0.isTest })
+    func modulesImportNoFloorBelow(_ target: Target) {
+        let below = Self.targets.filter {
+            $0.floor > target.floor && target.dependencies.contains($0.name)
+        }
+        #expect(below.map(\.name) == [])
+    }
+
     /// Every dependency of this package, whether a module of its own or another package's product.
     private static let all = Set(targets.map(\.name)).union(targets.flatMap(\.dependencies))
 
@@ -76,7 +100,7 @@ import Testing
 
     /// The engine can be used without this server, and depends on nothing but the standard library.
     @Test func graphQLHasNoDependencies() throws {
-        #expect(try Self.imports("Sources/GraphQL").subtracting(["Synchronization"]) == [])
+        #expect(try Self.imports("Sources/Engine/GraphQL").subtracting(["Synchronization"]) == [])
     }
 
     /// The products for other programs reach only these modules and packages.

@@ -83,7 +83,7 @@ import Testing
         for file in try Project.files(
             paths, [".swift", ".h", ".c", ".js", ".md", ".graphql", ".sh", ".py", ".sql"])
         where !file.contains("codemirror") && !file.contains("Fixtures")
-            && !file.contains("Tests/Requests") && !file.hasSuffix("migrations/schema.sql")
+            && !file.contains("Tests/Product/Requests") && !file.hasSuffix("migrations/schema.sql")
             && !file.hasSuffix("ProseTests.swift")
         {
             for sentence in Self.sentences(of: try Project.text(file), file) {

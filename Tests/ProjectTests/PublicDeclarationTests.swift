@@ -13,7 +13,7 @@ import Testing
 
     @Test(arguments: libraries) func publicDeclarationsAreDocumented(_ library: String) throws {
         var count = 0
-        for path in try Project.files(["Sources/\(library)"], [".swift"]) {
+        for path in try Project.files([try ConventionTests.folder(of: library)], [".swift"]) {
             let lines = try Project.text(path).split(
                 separator: "\n", omittingEmptySubsequences: false)
             for (index, line) in lines.enumerated() where Self.isPublicDeclaration(line) {
@@ -38,7 +38,7 @@ import Testing
     /// Modules that are not products have no public declarations: `package` is enough for the targets of this package.
     @Test(arguments: ConventionTests.modules.filter { !libraries.contains($0) })
     func otherModulesHaveNoPublicDeclarations(_ module: String) throws {
-        for path in try Project.files(["Sources/\(module)"], [".swift"]) {
+        for path in try Project.files([try ConventionTests.folder(of: module)], [".swift"]) {
             for line in try Project.text(path).split(separator: "\n")
             where Self.isPublicDeclaration(line) {
                 Issue.record("\(path): \(line)")

@@ -66,7 +66,7 @@ import Testing
         let tables = try Self.tables()
         #expect(tables.count > 30)
         var found: Set<String> = []
-        for path in try Project.files(["Sources/Bookplate"], [".swift"]) {
+        for path in try Project.files(["Sources/Product/Bookplate"], [".swift"]) {
             let name = String(path.split(separator: "/").last ?? "")
             let text = try Project.text(path)
             let long = text.matches(of: /"""\n((?s).*?)"""/).map { String($0.1) }

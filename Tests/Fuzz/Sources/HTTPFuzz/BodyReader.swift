@@ -1,1 +1,1 @@
-../../../../Sources/GraphQLNIO/HTTP/Messages/BodyReader.swift
+../../../../Sources/Engine/GraphQLNIO/HTTP/Messages/BodyReader.swift

@@ -1,1 +1,1 @@
-../../../../Sources/GraphQLNIO/HTTP/HTTPLimits.swift
+../../../../Sources/Engine/GraphQLNIO/HTTP/HTTPLimits.swift

@@ -1,1 +1,1 @@
-../../../../Sources/GraphQLNIO/HTTP/Messages/HeadReader.swift
+../../../../Sources/Engine/GraphQLNIO/HTTP/Messages/HeadReader.swift

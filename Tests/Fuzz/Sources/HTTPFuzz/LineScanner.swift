@@ -1,1 +1,1 @@
-../../../../Sources/GraphQLNIO/HTTP/Messages/LineScanner.swift
+../../../../Sources/Engine/GraphQLNIO/HTTP/Messages/LineScanner.swift

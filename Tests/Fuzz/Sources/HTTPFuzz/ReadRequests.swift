@@ -1,1 +1,1 @@
-../../../ServerTests/Support/ReadRequests.swift
+../../../Product/ServerTests/Support/ReadRequests.swift

@@ -1,1 +1,1 @@
-../../../../Sources/GraphQLNIO/HTTP/Messages/RequestHeaders.swift
+../../../../Sources/Engine/GraphQLNIO/HTTP/Messages/RequestHeaders.swift

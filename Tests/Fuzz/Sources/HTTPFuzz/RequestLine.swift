@@ -1,1 +1,1 @@
-../../../../Sources/GraphQLNIO/HTTP/Messages/RequestLine.swift
+../../../../Sources/Engine/GraphQLNIO/HTTP/Messages/RequestLine.swift

@@ -1,1 +1,1 @@
-../../../../Sources/GraphQLNIO/HTTP/Messages/StoredHeaders.swift
+../../../../Sources/Engine/GraphQLNIO/HTTP/Messages/StoredHeaders.swift

@@ -1,1 +1,1 @@
-../../../../Sources/GraphQLNIO/HTTP/Messages/SyntaxBytes.swift
+../../../../Sources/Engine/GraphQLNIO/HTTP/Messages/SyntaxBytes.swift
