@@ -30,9 +30,13 @@ import Testing
         #expect(foldWhitespace(inSQL: text) == text)
     }
 
-    @Test(arguments: ["'open  ", "\"open  ", "$a$open  ", "/* open  ", "E'open\\", "$", "-", "/"])
-    func textThatEndsTooSoonDoesNotTrap(_ text: String) {
-        _ = foldWhitespace(inSQL: text)
+    @Test(arguments: [
+        ("'open  ", "'open "), ("\"open  ", "\"open "), ("$a$open  ", "$a$open "),
+        ("/* open  ", ""),
+        ("E'open\\", "E'open\\"), ("$", "$"), ("-", "-"), ("/", "/"),
+    ])
+    func textThatEndsTooSoonIsReadToItsEnd(_ text: String, folded: String) {
+        #expect(foldWhitespace(inSQL: text) == folded)
     }
 
     @Test func parametersAreNotDollarQuotes() {

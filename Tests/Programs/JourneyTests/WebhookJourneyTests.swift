@@ -62,6 +62,9 @@ import Testing
         let secret = try #require(added["secret"]?.string)
         let before = try await server.client.execute(
             "{ changes(first: 500) { cursor } }", token: token)["data", "changes", "cursor"]
+        let seed = SeededGenerator.testSeed
+        print("WebhookJourneyTests: BOOKPLATE_TEST_SEED=\(seed)")
+        var random = SeededGenerator(seed)
         for round in 0..<5 {
             for index in 0..<6 {
                 let created = try await server.client.execute(
@@ -69,7 +72,7 @@ import Testing
                     token: token)
                 #expect(created["data", "createBook", "id"] != nil)
             }
-            try await Task.sleep(for: .milliseconds(Int.random(in: 50...400)))
+            try await Task.sleep(for: .milliseconds(Int.random(in: 50...400, using: &random)))
             server.program.send(SIGKILL)
             server = try await installation.startServer(Self.allowed)
         }

@@ -17,7 +17,7 @@ package final class TestSubscription: Sendable {
     deinit { task.cancel() }
 
     /// Returns the next event, or null if the subscription has ended or sends nothing before the time limit.
-    package func next(within limit: Duration = .seconds(10)) async -> Value {
+    package func next(within limit: Duration = .seconds(60)) async -> Value {
         await withTaskGroup(of: Value.self) { group in
             group.addTask {
                 for await event in self.events { return event }

@@ -182,6 +182,9 @@ package final class Hub: Sendable {
 
     // MARK: Notifications
 
+    /// Whether notifications arrive. The hub polls less often then.
+    var isListening: Bool { state.withLock { $0.isListening } }
+
     private func disconnected() {
         state.withLock { $0.echo.disconnected() }
         listeningChanged(to: false)

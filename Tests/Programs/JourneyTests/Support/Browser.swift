@@ -103,19 +103,25 @@ final class Browser {
         return response["result", "value"] ?? .null
     }
 
-    /// Waits until the page is loaded and a JavaScript expression is true, for at most ten seconds.
+    /// Waits until the page is loaded and a JavaScript expression is true, for at most a minute.
+    ///
+    /// The error says what the page showed instead.
     ///
     /// The browser may go to another page meanwhile.
     func wait(_ expression: String) throws {
         let condition = "document.readyState === 'complete' && Boolean(\(expression))"
-        for _ in 0..<200 {
+        for _ in 0..<1200 {
             do {
                 if try evaluate(condition) == true { return }
             } catch is PageLeft {}
             usleep(50_000)
         }
         try screenshot("timeout")
-        throw Program.Failure(description: "timed out waiting until this is true: \(expression)")
+        let text = try evaluate("document.body.innerText").string ?? ""
+        throw Program.Failure(
+            description:
+                "timed out waiting until this is true: \(expression); the page shows: \(text.prefix(1000))"
+        )
     }
 
     func click(_ selector: String) throws {
