@@ -10715,6 +10715,8 @@ CREATE TABLE public.access_tokens (
     id uuid NOT NULL,
     name text NOT NULL,
     scopes public.access_scope[] NOT NULL,
+    documents text[],
+    grant_id uuid,
     token_hash bytea NOT NULL,
     kosync_hash bytea,
     seed bytea NOT NULL,
@@ -10722,8 +10724,6 @@ CREATE TABLE public.access_tokens (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone,
     last_used_at timestamp with time zone,
-    documents text[],
-    grant_id uuid,
     CONSTRAINT access_tokens_documents_check CHECK (((cardinality(documents) >= 1) AND (cardinality(documents) <= 100))),
     CONSTRAINT access_tokens_kosync_hash_check CHECK ((octet_length(kosync_hash) = 32)),
     CONSTRAINT access_tokens_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
@@ -10737,6 +10737,14 @@ ALTER TABLE ONLY public.access_tokens FORCE ROW LEVEL SECURITY;
 -- Name: TABLE access_tokens; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON TABLE public.access_tokens IS 'Personal access tokens, and the access tokens of apps of other developers. Deleting a row revokes the token.';
+
+-- Name: COLUMN access_tokens.documents; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.access_tokens.documents IS 'The SHA-256 hashes of the trusted documents that the token may run, in hexadecimal and sorted. Null for all documents.';
+
+-- Name: COLUMN access_tokens.grant_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.access_tokens.grant_id IS 'The grant of the app (`oauth_grants`). Null for a personal access token.';
 
 -- Name: COLUMN access_tokens.token_hash; Type: COMMENT; Schema: public; Owner: -
 
@@ -10761,14 +10769,6 @@ COMMENT ON COLUMN public.access_tokens.expires_at IS 'Null for a token that does
 -- Name: COLUMN access_tokens.last_used_at; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.access_tokens.last_used_at IS 'Updated at most every ten minutes.';
-
--- Name: COLUMN access_tokens.documents; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.access_tokens.documents IS 'The SHA-256 hashes of the trusted documents that the token may run, in hexadecimal and sorted. Null for all documents.';
-
--- Name: COLUMN access_tokens.grant_id; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.access_tokens.grant_id IS 'The grant of the app (`oauth_grants`). Null for a personal access token.';
 
 -- Name: account_tombstones; Type: TABLE; Schema: public; Owner: -
 
@@ -11927,9 +11927,9 @@ COMMENT ON COLUMN public.identities.subject IS 'The subject of the identity toke
 CREATE TABLE public.identity_providers (
     tenant_id uuid NOT NULL,
     issuer text NOT NULL,
-    jwks_url text,
     name text NOT NULL,
     audiences text[] DEFAULT '{}'::text[] NOT NULL,
+    jwks_url text,
     CONSTRAINT identity_providers_issuer_check CHECK (((issuer ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(issuer) <= 500))),
     CONSTRAINT identity_providers_jwks_url_check CHECK (((jwks_url ~ '^https?://[^[:space:][:cntrl:]]+$'::text) AND (char_length(jwks_url) <= 500))),
     CONSTRAINT identity_providers_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 500)))
@@ -11939,10 +11939,6 @@ CREATE TABLE public.identity_providers (
 
 COMMENT ON TABLE public.identity_providers IS 'The OpenID Connect providers of tenants, in addition to those of the server''s configuration.';
 
--- Name: COLUMN identity_providers.jwks_url; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.identity_providers.jwks_url IS 'The address of the keys; null if the discovery document of the issuer contains it.';
-
 -- Name: COLUMN identity_providers.name; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.identity_providers.name IS 'The name by which apps choose the provider. Unique for each tenant.';
@@ -11950,6 +11946,10 @@ COMMENT ON COLUMN public.identity_providers.name IS 'The name by which apps choo
 -- Name: COLUMN identity_providers.audiences; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.identity_providers.audiences IS 'The accepted client IDs. Empty for the audiences of the tenant.';
+
+-- Name: COLUMN identity_providers.jwks_url; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.identity_providers.jwks_url IS 'The address of the keys; null if the discovery document of the issuer contains it.';
 
 -- Name: identity_token_uses; Type: TABLE; Schema: public; Owner: -
 
@@ -12464,9 +12464,9 @@ CREATE TABLE public.reviews (
     half_stars smallint,
     text text,
     has_spoilers boolean DEFAULT false NOT NULL,
+    is_visible boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    is_visible boolean DEFAULT true NOT NULL,
     CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL))),
     CONSTRAINT reviews_half_stars_check CHECK (((half_stars >= 1) AND (half_stars <= 10))),
     CONSTRAINT reviews_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 100000)))
@@ -13090,12 +13090,12 @@ CREATE TABLE public.tenants (
     user_storage_bytes_max bigint DEFAULT '2147483648'::bigint,
     requests_per_minute integer,
     half_stars boolean DEFAULT false NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
     guests boolean DEFAULT false NOT NULL,
     guest_books_max integer DEFAULT 200 NOT NULL,
     oauth boolean DEFAULT false NOT NULL,
     oauth_registration boolean DEFAULT false NOT NULL,
     mcp boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT tenants_amazon_tag_check CHECK ((amazon_tag ~ '^[A-Za-z0-9-]{1,64}$'::text)),
     CONSTRAINT tenants_bookshop_id_check CHECK ((bookshop_id ~ '^[0-9]{1,10}$'::text)),
     CONSTRAINT tenants_guest_books_max_check CHECK (((guest_books_max >= 1) AND (guest_books_max <= 1000))),
@@ -13231,6 +13231,8 @@ CREATE TABLE public.users (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
     apple_sub text,
+    is_guest boolean DEFAULT false NOT NULL,
+    guest_seen_at timestamp with time zone DEFAULT now() NOT NULL,
     email text,
     email_disabled boolean DEFAULT false NOT NULL,
     display_name text,
@@ -13238,9 +13240,7 @@ CREATE TABLE public.users (
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     signals_version bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    is_guest boolean DEFAULT false NOT NULL,
-    guest_seen_at timestamp with time zone DEFAULT now() NOT NULL
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
@@ -13253,6 +13253,14 @@ COMMENT ON TABLE public.users IS 'Accounts and guests. A user belongs to one ten
 -- Name: COLUMN users.apple_sub; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.users.apple_sub IS 'The subject of the identity that created the account, with any provider; null for guests, and after the identity was unlinked. The table `identities` replaces it: only servers of an earlier release read it, during an upgrade.';
+
+-- Name: COLUMN users.is_guest; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.users.is_guest IS 'Whether the user has no identity. Adding the first identity ends this for good.';
+
+-- Name: COLUMN users.guest_seen_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.users.guest_seen_at IS 'When a guest was last known to be active. The job that deletes inactive guests examines those with old times, and updates them.';
 
 -- Name: COLUMN users.email_disabled; Type: COMMENT; Schema: public; Owner: -
 
@@ -13269,14 +13277,6 @@ COMMENT ON COLUMN public.users.time_zone IS 'A name of the IANA time zone databa
 -- Name: COLUMN users.signals_version; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.users.signals_version IS 'The number of changes of swipes, books, reviews, and preferred genres from which the feed learns.';
-
--- Name: COLUMN users.is_guest; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.users.is_guest IS 'Whether the user has no identity. Adding the first identity ends this for good.';
-
--- Name: COLUMN users.guest_seen_at; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.users.guest_seen_at IS 'When a guest was last known to be active. The job that deletes inactive guests examines those with old times, and updates them.';
 
 -- Name: webhook_deliveries; Type: TABLE; Schema: public; Owner: -
 

@@ -24,8 +24,7 @@ BEGIN
 END
 $$;
 
--- Computes the columns of a book that follow from others, copies changed facts to its reads, and limits the books of guests. Replaces
--- the function and the trigger of the migration store_title_card_versions.
+-- Computes the columns of a book that follow from others, copies changed facts to its reads, and limits the books of guests.
 CREATE OR REPLACE FUNCTION set_computed_columns() RETURNS trigger
 LANGUAGE plpgsql
 AS $$

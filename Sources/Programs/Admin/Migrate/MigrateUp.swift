@@ -19,7 +19,7 @@ extension Migrate {
                 Examples:
                   bookplate-admin migrate up
                   bookplate-admin migrate up --dry-run
-                  bookplate-admin migrate up --to 20261122205000
+                  bookplate-admin migrate up --to 20261128220000
                 """)
 
         @OptionGroup var folder: FolderOptions

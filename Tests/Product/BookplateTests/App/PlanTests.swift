@@ -335,7 +335,6 @@ import Testing
         }
         #expect(
             tables.sorted() == [],
-            "a migration must set n_distinct of user_id, as 20261127221000_set_rows_per_user.sql does"
-        )
+            "a migration must set n_distinct of user_id, as that of books does")
     }
 }

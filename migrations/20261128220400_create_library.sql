@@ -3,6 +3,11 @@
 -- Every primary key starts with user_id, so an id that a client chooses can neither collide with nor reveal a row of
 -- another user. Foreign keys contain user_id, too, so no row can refer to another user's library.
 
+-- A statement has one plan for all users, chosen for a user with the average number of rows. If most libraries have one book, reading a
+-- whole library appears to cost as little as finding a book in it, and a large library is read for each book. In tables with several
+-- indexes for the rows of a user, and in tables that are read in pages, `n_distinct` therefore makes PostgreSQL expect 100 rows of each
+-- user.
+
 CREATE TYPE reading_status AS ENUM ('WANT_TO_READ', 'READING', 'READ', 'PAUSED', 'DID_NOT_FINISH');
 CREATE TYPE cover_status AS ENUM ('NONE', 'FETCHING', 'READY', 'NOT_FOUND', 'FAILED');
 
@@ -93,7 +98,11 @@ CREATE TABLE shelves (
     PRIMARY KEY (user_id, id)
 );
 ALTER TABLE shelves ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE shelves ALTER COLUMN user_id SET (n_distinct = -0.01);
 CREATE UNIQUE INDEX shelves_name ON shelves (user_id, lower(name));
+
+COMMENT ON TABLE shelves IS 'The shelves of a library.';
+COMMENT ON COLUMN shelves.position IS 'The order of the shelves, ascending. After a merge or an import, numbers can be missing.';
 
 -- PostgreSQL parses the check constraints of a table again for each statement that writes to it, which took a quarter of
 -- the time of a status change. The constraints of a domain apply only to the columns that a statement assigns. Errors name
@@ -137,6 +146,8 @@ CREATE DOMAIN book_moods AS text[]
 CREATE DOMAIN book_year AS int
     CONSTRAINT books_original_year_check CHECK (VALUE BETWEEN -5000 AND 9999);
 
+-- A trigger computes `author`, `author_ids`, `series_id`, `search_text`, and `title_card_version`. PostgreSQL parses the expressions of
+-- generated columns again for each update of a book, which took an eighth of the instructions of a status change.
 CREATE TABLE books (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     id uuid NOT NULL,
@@ -151,8 +162,8 @@ CREATE TABLE books (
     -- The text in which a reader named several authors; null if there is one author, or if the names were given as a list.
     written_author book_author,
     -- The text that clients without lists of authors show.
-    author text GENERATED ALWAYS AS (coalesce(written_author, authors[1])) STORED,
-    author_ids uuid[] GENERATED ALWAYS AS (author_ids(authors)) STORED,
+    author text,
+    author_ids uuid[],
     isbn13 book_isbn13,
     -- The reader's copy of the facts. Later corrections of the edition do not change it.
     publisher text,
@@ -167,7 +178,7 @@ CREATE TABLE books (
     -- The series that the reader has entered, and the position in it. Without them, those of the edition count.
     series book_series,
     series_position book_series_position,
-    series_id uuid GENERATED ALWAYS AS (series_id(series)) STORED,
+    series_id uuid,
     status reading_status NOT NULL DEFAULT 'WANT_TO_READ',
     -- At most page_count when the reader sets one of the two. Imported books may differ.
     current_page book_current_page,
@@ -190,11 +201,15 @@ CREATE TABLE books (
     cover_not_found_at timestamptz,
     -- Whether the reader has removed the cover. The cover of the edition is not shown then, either.
     is_cover_removed boolean NOT NULL DEFAULT false,
-    search_text text GENERATED ALWAYS AS (search_text(title, NULL, series, series_position, authors)) STORED,
+    search_text text,
+    title_card_version text,
     PRIMARY KEY (user_id, id)
 -- Room in each page for new versions of its rows.
 ) WITH (fillfactor = 85);
 ALTER TABLE books ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE books
+    ALTER COLUMN user_id SET (n_distinct = -0.01),
+    ALTER COLUMN title_card_version SET STATISTICS 0;
 -- An index-only scan returns the books with the editions that may have a series, in the order of the editions.
 CREATE UNIQUE INDEX books_edition_id ON books (user_id, edition_id)
     INCLUDE (added_at, series_id)
@@ -221,6 +236,44 @@ CREATE INDEX books_link_keys ON books USING gin (
 ) WITH (fastupdate = off)
     WHERE edition_id IS NULL;
 
+COMMENT ON TABLE books IS 'The books of libraries. A book is the reader''s copy of an edition, or was written by the reader.';
+COMMENT ON COLUMN books.edition_id IS 'The edition of the catalog; null if the catalog does not have it.';
+COMMENT ON COLUMN books.linked_by IS
+    'How the book got its edition: CARD (chosen by the reader), ISBN, SOURCE (an id of an import), or TITLE. Without a '
+    'meaning if the book has no edition.';
+COMMENT ON COLUMN books.authors IS 'The names of all contributors, the main author first.';
+COMMENT ON COLUMN books.author_roles IS 'The role at the position of each name. Names after the last role are authors.';
+COMMENT ON COLUMN books.written_author IS
+    'The text in which the reader named several authors; null for one author, or if the names were given as a list.';
+COMMENT ON COLUMN books.author IS 'The text for clients that do not use lists of authors. A trigger computes it.';
+COMMENT ON COLUMN books.author_ids IS 'The ids that `author_id` computes from the names. A trigger computes them.';
+COMMENT ON COLUMN books.publisher IS 'The reader''s copy, like the other facts. Later corrections of the edition do not change it.';
+COMMENT ON COLUMN books.published_date IS 'A year, a month, or a day, as it was written.';
+COMMENT ON COLUMN books.language IS 'A BCP 47 tag, such as en or pt-BR.';
+COMMENT ON COLUMN books.category IS 'A category in the reader''s own words.';
+COMMENT ON COLUMN books.genre IS 'A genre in the reader''s own words, or that of the card.';
+COMMENT ON COLUMN books.series IS 'The series that the reader has entered. Without it, that of the edition is shown.';
+COMMENT ON COLUMN books.series_position IS 'The position in the series as a text, such as 1, 2.5, or 1-3.';
+COMMENT ON COLUMN books.series_id IS 'The id that `series_id` computes from the name of the series. A trigger computes it.';
+COMMENT ON COLUMN books.current_page IS 'The page of the latest progress, usually at most `page_count`.';
+COMMENT ON COLUMN books.binding IS 'The binding or format in the words of the reader or of an import, such as Paperback.';
+COMMENT ON COLUMN books.original_year IS 'The year of the first edition. Negative before our era.';
+COMMENT ON COLUMN books.moods IS 'The moods of the book in the words of an import.';
+COMMENT ON COLUMN books.started_at IS 'When the latest read was started (`reads`).';
+COMMENT ON COLUMN books.finished_at IS 'When the latest read was finished (`reads`).';
+COMMENT ON COLUMN books.cover_status IS
+    'The state of the cover search. READY: the book has a cover. NOT_FOUND: no source has one. FAILED: no source could '
+    'answer.';
+COMMENT ON COLUMN books.cover_requested_at IS
+    'When the running search was requested, which identifies it; null if none is running.';
+COMMENT ON COLUMN books.cover_not_found_at IS
+    'When the last search ended because no source has a cover; null if it ended for another reason.';
+COMMENT ON COLUMN books.is_cover_removed IS
+    'Whether the reader has removed the cover. The cover of the edition is not shown then, either.';
+COMMENT ON COLUMN books.search_text IS 'All searched columns in the form of `search_fold`. A trigger computes it.';
+COMMENT ON COLUMN books.title_card_version IS
+    'The version of the image that is drawn for a book without a cover. A trigger computes it.';
+
 -- Books that may have an edition now: a job links them. The triggers of `editions` add them.
 CREATE TABLE books_to_link (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -228,6 +281,8 @@ CREATE TABLE books_to_link (
     PRIMARY KEY (user_id, book_id)
 );
 ALTER TABLE books_to_link ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE books_to_link IS 'Books that may match an edition of the catalog now, until a job has looked at them.';
 
 -- added_at is a copy of the book's, so an index-only scan returns the newest books of a shelf.
 CREATE TABLE shelf_books (
@@ -240,9 +295,13 @@ CREATE TABLE shelf_books (
     FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
 );
 ALTER TABLE shelf_books ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE shelf_books ALTER COLUMN user_id SET (n_distinct = -0.01);
 CREATE INDEX shelf_books_added_at ON shelf_books (user_id, shelf_id, added_at, book_id);
 -- An index-only scan returns the shelves of a book.
 CREATE INDEX shelf_books_of_book ON shelf_books (user_id, book_id, shelf_id);
+
+COMMENT ON TABLE shelf_books IS 'The books on shelves.';
+COMMENT ON COLUMN shelf_books.added_at IS 'A copy of `books.added_at`, for the order of a shelf.';
 
 -- At most one review per book. The API shows it while the book's status is READ.
 CREATE TABLE reviews (
@@ -254,6 +313,9 @@ CREATE TABLE reviews (
     text text CHECK (char_length(text) BETWEEN 1 AND 100000),
     -- Whether the text reveals the plot.
     has_spoilers boolean NOT NULL DEFAULT false,
+    -- Whether the API shows the review: the status of its book is READ. Triggers of `books` and `reviews` maintain it. Statistics of
+    -- ratings would otherwise read the row of each book.
+    is_visible boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, book_id),
@@ -262,7 +324,18 @@ CREATE TABLE reviews (
     FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
 );
 ALTER TABLE reviews ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE reviews ALTER COLUMN user_id SET (n_distinct = -0.01);
 CREATE INDEX reviews_created_at ON reviews (user_id, created_at, id);
+
+-- An index-only scan returns the ratings of a library.
+CREATE INDEX reviews_visible ON reviews (user_id, half_stars)
+    WHERE is_visible;
+
+COMMENT ON TABLE reviews IS 'The reviews of books, at most one for each book.';
+COMMENT ON COLUMN reviews.half_stars IS 'The rating in half stars: 8 is 4 stars. Null for a text without a rating.';
+COMMENT ON COLUMN reviews.has_spoilers IS 'Whether the text reveals the plot.';
+COMMENT ON COLUMN reviews.is_visible IS
+    'Whether the API shows the review, which is the case while the status of the book is READ. Triggers maintain it.';
 
 -- Deleted books, which their readers can restore for some time (restorable_for). They are not in `books`, so no query has to
 -- leave them out. The rows of other tables are JSON, so a migration of those tables does not affect this one.
@@ -279,10 +352,20 @@ CREATE TABLE deleted_books (
     reads jsonb,
     progress_entries jsonb,
     notes jsonb,
+    -- The row of `ereader_positions`; null if there is none.
+    ereader_position jsonb,
     PRIMARY KEY (user_id, id)
 );
 ALTER TABLE deleted_books ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE deleted_books ALTER COLUMN user_id SET (n_distinct = -0.01);
 -- The reader's list, newest first.
 CREATE INDEX deleted_books_of_user ON deleted_books (user_id, deleted_at, id);
 -- purge_deleted_books uses this index.
 CREATE INDEX deleted_books_deleted_at ON deleted_books (deleted_at);
+
+COMMENT ON TABLE deleted_books IS 'Deleted books, which readers can restore for some time, with the rows of other tables as JSON.';
+COMMENT ON COLUMN deleted_books.book IS 'The row of `books`, like the rows of other tables in the following columns.';
+COMMENT ON COLUMN deleted_books.cover IS
+    'The row of `covers`, whose files stay in the store. Null without a cover, and if the space was needed.';
+COMMENT ON COLUMN deleted_books.shelf_ids IS 'The shelves on which the book was.';
+COMMENT ON COLUMN deleted_books.reads IS 'An array of rows, as in `progress_entries` and `notes`; null if there are none.';

@@ -35,6 +35,16 @@ CREATE UNIQUE INDEX imports_unfinished ON imports (user_id, content_hash, format
 CREATE INDEX imports_waiting ON imports (updated_at)
     WHERE content IS NOT NULL;
 
+COMMENT ON TABLE imports IS 'Imports of libraries from files of other services.';
+COMMENT ON COLUMN imports.content IS 'The file; null after the import has ended.';
+COMMENT ON COLUMN imports.content_hash IS 'SHA-256 of the file.';
+COMMENT ON COLUMN imports.total IS 'The number of records; null until they were counted.';
+COMMENT ON COLUMN imports.done IS 'The number of processed records.';
+COMMENT ON COLUMN imports.created IS 'The number of books that were created.';
+COMMENT ON COLUMN imports.updated IS 'The number of books that were changed.';
+COMMENT ON COLUMN imports.ignored_columns IS 'The columns of the file whose data is not kept.';
+COMMENT ON COLUMN imports.book_ids IS 'The ids of books in the library, by their ids in the file, if these differ.';
+
 CREATE TABLE import_failures (
     user_id uuid NOT NULL,
     import_id uuid NOT NULL,
@@ -49,3 +59,8 @@ CREATE TABLE import_failures (
     FOREIGN KEY (user_id, import_id) REFERENCES imports ON DELETE CASCADE
 );
 ALTER TABLE import_failures ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE import_failures IS 'Records and fields of files that could not be imported.';
+COMMENT ON COLUMN import_failures.line IS 'The line of the file, from 1; 0 for a failure of the whole import.';
+COMMENT ON COLUMN import_failures.position IS 'Distinguishes the failures of a line.';
+COMMENT ON COLUMN import_failures.field IS 'The column that was left out; null if the whole record was.';

@@ -124,6 +124,86 @@ BEGIN
 END
 $$;
 
+-- Returns the version of the title card with these texts: 32 hexadecimal digits. The first byte of the hashed text is the
+-- version of the drawing: a new drawing needs a new version, so that clients do not keep the old images.
+CREATE FUNCTION title_card_version(title text, author text, genre text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN encode(
+        substr(
+            sha256(
+                '\x3100'::bytea || convert_to(title, 'UTF8')
+                    || '\x00'::bytea || convert_to(coalesce(author, ''), 'UTF8')
+                    || '\x00'::bytea || convert_to(coalesce(genre, ''), 'UTF8')
+            ),
+            1,
+            16
+        ),
+        'hex'
+    );
+END
+$$;
+
+-- What identifies a work, and with it the editions that are records of the same work.
+
+-- Returns what identifies the author of a work: the family name and the initial of the first name. "Le Guin, Ursula K." and
+-- "Ursula K. Le Guin" have the same key, and so have "Kurt Vonnegut Jr." and "K. Vonnegut". Null if there are no letters.
+-- Functions that indexes use are named with their schema because pg_restore runs without a search path.
+CREATE FUNCTION author_key(name text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    folded text;
+BEGIN
+    folded := public.folded_author(name);
+    folded := regexp_replace(folded, '(?<=.) (jr|sr|ii|iii|iv|phd|ph d|md|m d)$', '');
+    RETURN nullif(split_part(folded, ' ', -1) || '|' || left(folded, 1), '|');
+END
+$$;
+
+-- Returns the title without what differs between records of one work: brackets, a leading article, marks, case, punctuation, and
+-- a subtitle that only names the kind of the book or of the edition, such as ": A Novel" or ": 50th Anniversary Edition". A
+-- graphic novel is another work.
+CREATE FUNCTION title_key(title text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    main_title text := title;
+    folded text;
+BEGIN
+    IF main_title ~ '[(\[]' THEN
+        main_title := regexp_replace(main_title, '\([^)]*\)|\[[^]]*\]', '', 'g');
+    END IF;
+    IF main_title ~ '[:;–—]' THEN
+        main_title := regexp_replace(
+            main_title,
+            '\s*[:;–—]\s*(?!(?:\w+\s+)*graphic\M)(?:'
+                '(?:an?|the)\s+(?:\w+\s+){0,4}(?:novel|novella|memoir|thriller|mystery)(?:\s+(?:of|in|about|from)\s[^:]*)?'
+                '|novel|stories|poems|essays|(?:\w+\s+){0,3}edition|(?:movie\s+)?tie-in|(?:un)?abridged'
+                ')\s*$',
+            '',
+            'i'
+        );
+    END IF;
+    folded := public.search_fold(main_title);
+    IF split_part(folded, ' ', 1) IN ('the', 'a', 'an') THEN
+        folded := substring(folded FROM position(' ' IN folded) + 1);
+    END IF;
+    RETURN nullif(folded, '');
+END
+$$;
+
+-- Returns the key that all records of a work have in common: a hash of `title_key` and of the first author's `author_key`.
+-- Null without an author, and for a title without letters and digits.
+CREATE FUNCTION work_key(title text, authors text[]) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN hashtextextended(public.title_key(title) || '|' || public.author_key(authors[1]), 0);
+END
+$$;
+
 CREATE TABLE editions (
     id uuid PRIMARY KEY,
     -- A short number for the edition, in feed positions and in the learning of similar editions. At most 32 bits, because
@@ -177,6 +257,8 @@ CREATE TABLE editions (
     -- other books of liked authors and series by them.
     first_author_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(authors[1])), 0)) STORED,
     series_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(series)), 0)) STORED,
+    -- Every URL of a title card contains it, so it is not computed again for each request.
+    title_card_version text GENERATED ALWAYS AS (title_card_version(title, authors[1], genres[1])) STORED,
     CONSTRAINT editions_cover_is_complete CHECK (
         num_nulls(cover_version, cover_width, cover_height, cover_dominant_color, cover_blur_hash) IN (0, 5)
     )
@@ -186,7 +268,8 @@ ALTER TABLE editions
     ALTER COLUMN author_ids SET STATISTICS 0,
     ALTER COLUMN search_title SET STATISTICS 0,
     ALTER COLUMN search_text SET STATISTICS 0,
-    ALTER COLUMN search_vector SET STATISTICS 0;
+    ALTER COLUMN search_vector SET STATISTICS 0,
+    ALTER COLUMN title_card_version SET STATISTICS 0;
 CREATE UNIQUE INDEX editions_number ON editions (number);
 CREATE INDEX editions_popularity ON editions (popularity DESC, id);
 CREATE INDEX editions_series_id ON editions (series_id) WHERE series_id IS NOT NULL;
@@ -199,6 +282,45 @@ CREATE INDEX editions_due_for_cover ON editions (cover_due_at, popularity DESC, 
     WHERE cover_version IS NULL AND (isbn13 IS NOT NULL OR cover_links <> '{}');
 CREATE INDEX editions_late_for_cover ON editions (cover_due_at)
     WHERE cover_version IS NULL AND cover_failures > 0;
+-- The triggers find the other records of a work by this index.
+CREATE INDEX editions_work_key ON editions (work_key(title, authors));
+-- The feed finds the other books of liked authors and series by these indexes.
+CREATE INDEX editions_first_author_hash ON editions (first_author_hash, popularity DESC);
+CREATE INDEX editions_series_hash ON editions (series_hash, popularity DESC) WHERE series_hash <> 0;
+
+COMMENT ON TABLE editions IS 'The catalog, which all tenants share. An edition is also a record of a work.';
+COMMENT ON COLUMN editions.number IS
+    'A short number of at most 32 bits, for positions in the feed and for learning similar editions.';
+COMMENT ON COLUMN editions.series_position IS 'The position in the series as a text, such as 1, 2.5, or 1-3.';
+COMMENT ON COLUMN editions.authors IS 'The names of all contributors, the main author first.';
+COMMENT ON COLUMN editions.author_roles IS 'The role at the position of each name. Names after the last role are authors.';
+COMMENT ON COLUMN editions.published_date IS 'A year, a month, or a day, as the source wrote it.';
+COMMENT ON COLUMN editions.language IS 'A BCP 47 tag, such as en or pt-BR.';
+COMMENT ON COLUMN editions.genres IS 'The names of the canonical genres, computed from `subjects`.';
+COMMENT ON COLUMN editions.subjects IS 'The genres and subjects in the words of sources and files.';
+COMMENT ON COLUMN editions.hook IS 'The beginning of the description, for cards.';
+COMMENT ON COLUMN editions.average_rating IS 'From 0 to 5 stars.';
+COMMENT ON COLUMN editions.popularity IS
+    'The number of ratings plus the weighted positive signals of readers (`refresh_popularity`).';
+COMMENT ON COLUMN editions.sources_requested_at IS 'When missing data was last requested from external sources; null if never.';
+COMMENT ON COLUMN editions.cover_links IS
+    'Addresses of covers, the most likely one first. The name of the source and a space precede each address.';
+COMMENT ON COLUMN editions.cover_version IS 'The version of the stored cover; null without a cover.';
+COMMENT ON COLUMN editions.cover_width IS 'The width of the full size in pixels.';
+COMMENT ON COLUMN editions.cover_height IS 'The height of the full size in pixels.';
+COMMENT ON COLUMN editions.cover_dominant_color IS 'A color of CSS, such as #A1B2C3.';
+COMMENT ON COLUMN editions.cover_blur_hash IS 'A placeholder in the format of https://blurha.sh.';
+COMMENT ON COLUMN editions.cover_due_at IS 'When a missing cover may be requested.';
+COMMENT ON COLUMN editions.cover_failures IS 'The number of failed requests for the cover since a source answered, modulo 8.';
+COMMENT ON COLUMN editions.search_text IS 'All searched columns in the form of `search_fold`, for comparisons letter by letter.';
+COMMENT ON COLUMN editions.search_vector IS 'The words of the full-text index.';
+COMMENT ON COLUMN editions.author_ids IS 'The ids that `author_id` computes from the names, in the same order.';
+COMMENT ON COLUMN editions.series_id IS 'The id that `series_id` computes from the name of the series.';
+COMMENT ON COLUMN editions.first_author_hash IS
+    'A hash of the first author, 0 without one. The feed uses it to vary its cards, and to find other books of liked authors.';
+COMMENT ON COLUMN editions.series_hash IS 'A hash of the series, 0 without one. The feed uses it like `first_author_hash`.';
+COMMENT ON COLUMN editions.title_card_version IS
+    'The version of the image that is drawn for an edition without a cover, computed from its text.';
 
 -- The ids of editions at external sources. An external id belongs to one edition, although some sources, such as Wikidata,
 -- give ids to works. The source `words` is the catalog's own: a hash of the title and the authors of an edition without an
@@ -210,6 +332,12 @@ CREATE TABLE edition_sources (
     PRIMARY KEY (source, key)
 );
 CREATE INDEX edition_sources_edition_id ON edition_sources (edition_id);
+
+COMMENT ON TABLE edition_sources IS 'The ids of editions at external sources. An id belongs to one edition.';
+COMMENT ON COLUMN edition_sources.source IS
+    'The name of the source, such as `open_library`. `words` is the source of ids that are hashes of the title and the '
+    'authors.';
+COMMENT ON COLUMN edition_sources.key IS 'The id at the source.';
 
 -- Authors of catalog books for whom a source or a catalog file has more than the name. Readers' books never add a row. Authors
 -- with the same name share a row, which has the facts of the author that was stored first.
@@ -223,6 +351,12 @@ CREATE TABLE authors (
     bio_requested_at timestamptz,
     updated_at timestamptz NOT NULL DEFAULT now()
 );
+
+COMMENT ON TABLE authors IS 'Authors of editions of whom more than the name is known. Authors with the same name share a row.';
+COMMENT ON COLUMN authors.id IS 'The id that `author_id` computes from the name.';
+COMMENT ON COLUMN authors.open_library_key IS 'The id at Open Library, such as OL26320A.';
+COMMENT ON COLUMN authors.bio IS 'A short text about the person.';
+COMMENT ON COLUMN authors.bio_requested_at IS 'When a source was last asked for the text; null if never.';
 
 -- The canonical genres: what cards show, what `Query.genres` lists, and what readers filter by. Their ids and slugs never
 -- change.
@@ -239,11 +373,20 @@ CREATE TABLE genres (
     readers bigint NOT NULL DEFAULT 0
 );
 
+COMMENT ON TABLE genres IS 'The canonical genres. Their ids and slugs never change.';
+COMMENT ON COLUMN genres.slug IS 'The id in the GraphQL schema.';
+COMMENT ON COLUMN genres.is_general IS 'Whether the genre applies only to editions without a more specific one.';
+COMMENT ON COLUMN genres.editions IS 'The number of editions, as of the last `count_genres`.';
+COMMENT ON COLUMN genres.readers IS 'The number of ratings of these editions, as of the last `count_genres`.';
+
 -- Names of genres in sources, catalog files, and requests, in the form that `search_fold` returns.
 CREATE TABLE genre_aliases (
     alias text PRIMARY KEY CHECK (alias = search_fold(alias) AND alias <> ''),
     genre_id smallint NOT NULL REFERENCES genres ON DELETE CASCADE
 );
+
+COMMENT ON TABLE genre_aliases IS 'The names of genres in sources, files, and requests.';
+COMMENT ON COLUMN genre_aliases.alias IS 'The name in the form of `search_fold`.';
 
 WITH canonical (id, name, is_general, is_nonfiction, aliases) AS (
     VALUES
@@ -550,65 +693,23 @@ SELECT search_fold(alias), id
 FROM canonical
 CROSS JOIN LATERAL string_to_table(aliases, ',') AS alias;
 
--- Returns what identifies the author of a work: the family name and the initial of the first name. "Le Guin, Ursula K." and
--- "Ursula K. Le Guin" have the same key, and so have "Kurt Vonnegut Jr." and "K. Vonnegut". Null if there are no letters.
--- Functions that indexes use are named with their schema because pg_restore runs without a search path.
-CREATE FUNCTION author_key(name text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-DECLARE
-    folded text;
-BEGIN
-    folded := public.folded_author(name);
-    folded := regexp_replace(folded, '(?<=.) (jr|sr|ii|iii|iv|phd|ph d|md|m d)$', '');
-    RETURN nullif(split_part(folded, ' ', -1) || '|' || left(folded, 1), '|');
-END
-$$;
+-- The editions of each genre, most popular first.
+CREATE TABLE edition_genres (
+    -- 0 for an edition without a genre, therefore no foreign key.
+    genre_id smallint NOT NULL,
+    -- The sort key that `genre_position` returns: tier, popularity, and number of the edition.
+    position bigint NOT NULL,
+    edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
+    -- 1 for the edition's first genre.
+    ordinal smallint NOT NULL,
+    PRIMARY KEY (genre_id, position) INCLUDE (edition_id, ordinal)
+);
+CREATE INDEX edition_genres_edition_id ON edition_genres (edition_id, ordinal) INCLUDE (genre_id, position);
 
--- Returns the title without what differs between records of one work: brackets, a leading article, marks, case, punctuation, and
--- a subtitle that only names the kind of the book or of the edition, such as ": A Novel" or ": 50th Anniversary Edition". A
--- graphic novel is another work.
-CREATE FUNCTION title_key(title text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-DECLARE
-    main_title text := title;
-    folded text;
-BEGIN
-    IF main_title ~ '[(\[]' THEN
-        main_title := regexp_replace(main_title, '\([^)]*\)|\[[^]]*\]', '', 'g');
-    END IF;
-    IF main_title ~ '[:;–—]' THEN
-        main_title := regexp_replace(
-            main_title,
-            '\s*[:;–—]\s*(?!(?:\w+\s+)*graphic\M)(?:'
-                '(?:an?|the)\s+(?:\w+\s+){0,4}(?:novel|novella|memoir|thriller|mystery)(?:\s+(?:of|in|about|from)\s[^:]*)?'
-                '|novel|stories|poems|essays|(?:\w+\s+){0,3}edition|(?:movie\s+)?tie-in|(?:un)?abridged'
-                ')\s*$',
-            '',
-            'i'
-        );
-    END IF;
-    folded := public.search_fold(main_title);
-    IF split_part(folded, ' ', 1) IN ('the', 'a', 'an') THEN
-        folded := substring(folded FROM position(' ' IN folded) + 1);
-    END IF;
-    RETURN nullif(folded, '');
-END
-$$;
-
--- Returns the key that all records of a work have in common: a hash of `title_key` and of the first author's `author_key`.
--- Null without an author, and for a title without letters and digits.
-CREATE FUNCTION work_key(title text, authors text[]) RETURNS bigint
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-BEGIN
-    RETURN hashtextextended(public.title_key(title) || '|' || public.author_key(authors[1]), 0);
-END
-$$;
-
--- The triggers find the other records of a work by this index.
-CREATE INDEX editions_work_key ON editions (work_key(title, authors));
+COMMENT ON TABLE edition_genres IS 'The editions of each genre, in the order of the feed.';
+COMMENT ON COLUMN edition_genres.genre_id IS '0 for editions without a genre.';
+COMMENT ON COLUMN edition_genres.position IS 'The sort key: tier, popularity, and number of the edition (`genre_position`).';
+COMMENT ON COLUMN edition_genres.ordinal IS 'The position of the genre in the list of the edition, from 1.';
 
 -- The ids of works at sources. An edition has at most one id at each source. Editions with the same source and key are records
 -- of one work.
@@ -619,6 +720,10 @@ CREATE TABLE edition_work_keys (
     PRIMARY KEY (edition_id, source)
 );
 CREATE INDEX edition_work_keys_key ON edition_work_keys (source, key);
+
+COMMENT ON TABLE edition_work_keys IS
+    'The ids of works at external sources. Editions with the same source and key are records of one work.';
+COMMENT ON COLUMN edition_work_keys.key IS 'The id of the work at the source.';
 
 -- The operators' decisions about works. The editions of a merge are records of one work. The editions of a split are a work
 -- of their own: their titles, their keys at sources, and earlier decisions no longer count.
@@ -637,6 +742,11 @@ CREATE TABLE work_decision_editions (
 );
 CREATE INDEX work_decision_editions_edition_id ON work_decision_editions (edition_id);
 
+COMMENT ON TABLE work_decisions IS 'The operator''s decisions that editions are records of one work, or are not.';
+COMMENT ON COLUMN work_decisions.undone_at IS 'When the decision was undone, so that it has no effect; null if it was not.';
+
+COMMENT ON TABLE work_decision_editions IS 'The editions to which a decision applies.';
+
 -- The records of works of which the catalog has two or more: the result of `match_works`. An edition that is the only record of
 -- its work has no row. The trigger of `editions` deletes the rows of deleted editions, because it still needs them.
 CREATE TABLE work_records (
@@ -649,6 +759,10 @@ CREATE TABLE work_records (
 );
 CREATE INDEX work_records_work ON work_records (founder_id, rank) INCLUDE (edition_id);
 
+COMMENT ON TABLE work_records IS 'The editions of works that have two or more, as computed by `match_works`.';
+COMMENT ON COLUMN work_records.founder_id IS 'The oldest edition of the work. The id of the work is computed from it (`work_id`).';
+COMMENT ON COLUMN work_records.rank IS 'The order of the records, from 1. The feed shows only the first one.';
+
 -- Editions that were deleted, if their work has other editions. `survivor_id` is one of those: an id of a work that was computed
 -- from the deleted edition returns the work of the survivor.
 CREATE TABLE removed_editions (
@@ -656,6 +770,9 @@ CREATE TABLE removed_editions (
     survivor_id uuid NOT NULL
 );
 CREATE INDEX removed_editions_survivor_id ON removed_editions (survivor_id);
+
+COMMENT ON TABLE removed_editions IS 'Deleted editions of works that have other editions.';
+COMMENT ON COLUMN removed_editions.survivor_id IS 'Another edition of the work, to which ids of the deleted one lead.';
 
 -- The words of the catalog. The search finds corrections of misspelled words here, because there are far fewer words
 -- than editions.
@@ -669,6 +786,10 @@ CREATE TABLE search_words (
 CREATE INDEX search_words_forms ON search_words USING gin (forms);
 CREATE INDEX search_words_word ON search_words USING gin (word gin_trgm_ops);
 
+COMMENT ON TABLE search_words IS 'The words of the catalog, among which the search finds corrections of misspelled words.';
+COMMENT ON COLUMN search_words.editions IS 'The number of editions with the word, as of the last `refresh_search_words`.';
+COMMENT ON COLUMN search_words.forms IS 'The word, and the word without each one of its letters (`search_forms`).';
+
 -- A source that does not know an ISBN is not requested again for it until the row expires.
 CREATE TABLE source_misses (
     source text NOT NULL CHECK (source ~ '^[a-z_]{1,32}$'),
@@ -677,11 +798,15 @@ CREATE TABLE source_misses (
     PRIMARY KEY (isbn13, source)
 );
 
+COMMENT ON TABLE source_misses IS 'ISBNs that an external source does not know. It is not asked again before the row expires.';
+
 -- Queries that external sources answered recently. They are not sent again until the row expires.
 CREATE TABLE source_searches (
     query text PRIMARY KEY CHECK (char_length(query) BETWEEN 1 AND 1000),
     expires_at timestamptz NOT NULL
 );
+
+COMMENT ON TABLE source_searches IS 'Queries that external sources have answered. They are not sent again before the row expires.';
 
 -- Requests to external services that servers have reserved, by UTC day. Some of them may stay unused, because a server
 -- reserves several at once and returns none.
@@ -695,3 +820,11 @@ CREATE TABLE source_usage (
     PRIMARY KEY (source, day)
 );
 ALTER TABLE source_usage ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE source_usage IS
+    'The number of requests to external sources on each day, for the daily budgets. It includes requests that a server has '
+    'reserved and not used.';
+COMMENT ON COLUMN source_usage.source IS
+    'The name in BOOKPLATE_SOURCE_BUDGETS, such as `open-library`. Other tables use `open_library`.';
+COMMENT ON COLUMN source_usage.day IS 'A day of UTC.';
+COMMENT ON COLUMN source_usage.used_in_background IS 'The part of `used` that background work has reserved.';

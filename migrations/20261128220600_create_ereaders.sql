@@ -23,7 +23,22 @@ CREATE TABLE ereader_documents (
     UNIQUE (user_id, hash)
 );
 ALTER TABLE ereader_documents ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE ereader_documents ALTER COLUMN user_id SET (n_distinct = -0.01);
 CREATE INDEX ereader_documents_synced ON ereader_documents (user_id, synced_at, id);
+
+-- Purging a deleted book ends its links.
+CREATE INDEX ereader_documents_of_book ON ereader_documents (user_id, book_id)
+    WHERE book_id IS NOT NULL;
+
+COMMENT ON TABLE ereader_documents IS 'The files that KOReader has reported, with the last position in each.';
+COMMENT ON COLUMN ereader_documents.hash IS
+    'How the e-reader identifies the file: usually the MD5 of parts of its content, or of its name.';
+COMMENT ON COLUMN ereader_documents.book_id IS
+    'The book that the reader has linked. Not a foreign key: the link works again when a deleted book is restored.';
+COMMENT ON COLUMN ereader_documents.title IS 'Null if the settings of the e-reader do not send it.';
+COMMENT ON COLUMN ereader_documents.progress IS 'The position in the file, in the notation of the e-reader.';
+COMMENT ON COLUMN ereader_documents.fraction IS 'The position from 0 to 1.';
+COMMENT ON COLUMN ereader_documents.synced_at IS 'When the last position arrived, by the clock of the server.';
 
 -- The last position in each book that an e-reader has reported, as a document of OPDS Progression.
 CREATE TABLE ereader_positions (
@@ -45,3 +60,16 @@ CREATE TABLE ereader_positions (
     FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
 );
 ALTER TABLE ereader_positions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE ereader_positions IS 'The last position in each book, in the terms of OPDS Progression.';
+COMMENT ON COLUMN ereader_positions.modified_at IS
+    'The time of the position, by the clock of the device; by that of the server for KOReader.';
+COMMENT ON COLUMN ereader_positions.fraction IS 'The position from 0 to 1.';
+COMMENT ON COLUMN ereader_positions.device_id IS 'A URI.';
+COMMENT ON COLUMN ereader_positions.place_refs IS
+    'References to positions inside the publication (`references` in OPDS Progression), such as URIs with fragments. Null if '
+    'the device has sent none.';
+COMMENT ON COLUMN ereader_positions.entry_id IS
+    'The progress entry that the device has written last. Positions of the next 15 minutes change this entry instead of '
+    'adding others.';
+COMMENT ON COLUMN ereader_positions.entry_began_at IS 'The time of the first position in that entry.';

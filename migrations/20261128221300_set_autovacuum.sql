@@ -10,7 +10,7 @@ BEGIN
     FOREACH name IN ARRAY ARRAY[
         'access_tokens', 'apple_grants', 'books', 'changes', 'collected_signals', 'covers', 'deleted_books',
         'edition_genres', 'edition_similar', 'editions', 'ereader_documents', 'ereader_positions', 'feed_decks', 'identities',
-        'import_failures', 'imports', 'notes', 'progress_entries', 'reading_days',
+        'import_failures', 'imports', 'logs_to_prune', 'notes', 'oauth_grants', 'progress_entries', 'reading_days',
         'reading_goals', 'reading_tombstones', 'reads', 'removed_covers', 'reviews', 'sessions', 'shelf_books', 'shelves',
         'swipes', 'users'
     ] LOOP
@@ -25,8 +25,8 @@ BEGIN
     END LOOP;
     -- Queues and counters: few rows, which change all the time.
     FOREACH name IN ARRAY ARRAY[
-        'books_to_link', 'events', 'jobs', 'leases', 'moving_covers', 'rate_buckets', 'readers_to_collect', 'source_usage', 'tenant_storage',
-        'work_signals'
+        'books_to_link', 'events', 'jobs', 'leases', 'moving_covers', 'oauth_requests', 'rate_buckets', 'readers_to_collect',
+        'source_usage', 'tenant_storage', 'webhook_positions', 'work_signals'
     ] LOOP
         EXECUTE format(
             'ALTER TABLE %I SET (
@@ -38,3 +38,13 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- A row for each upload, which is deleted a moment later.
+ALTER TABLE object_writes SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+-- Each event adds a row, updates it, and deletes it later.
+ALTER TABLE webhook_deliveries SET (
+    autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02,
+    autovacuum_analyze_threshold = 1000
+);

@@ -1,0 +1,253 @@
+-- Why: a book can be read several times. Each reading has its own dates and progress, which a later one does not overwrite. Readers keep
+-- notes and set goals for a year.
+
+CREATE TYPE read_outcome AS ENUM ('READING', 'FINISHED', 'DID_NOT_FINISH');
+CREATE TYPE read_format AS ENUM ('PRINT', 'EBOOK', 'AUDIO');
+
+-- A year, a month, or a day: 2019, 2019-05, 2019-05-01. Readers often know only the year. The texts sort by time, and a year
+-- sorts before its months.
+CREATE DOMAIN partial_date AS text COLLATE "C"
+    CONSTRAINT partial_date_check CHECK (
+        CASE
+            WHEN VALUE IS NULL OR VALUE ~ '^[1-9][0-9]{3}(-(0[1-9]|1[0-2]))?$' THEN true
+            WHEN VALUE ~ '^[1-9][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' THEN
+                substr(VALUE, 9)::int <= extract(
+                    day FROM make_date(left(VALUE, 4)::int, substr(VALUE, 6, 2)::int, 1) + interval '1 month -1 day'
+                )
+            ELSE false
+        END
+    );
+
+-- Domains, and not constraints of the tables, for the reason given at `books`.
+CREATE DOMAIN read_note AS text
+    CONSTRAINT reads_note_check CHECK (char_length(VALUE) BETWEEN 1 AND 10000);
+CREATE DOMAIN read_length AS int
+    CONSTRAINT reads_length_seconds_check CHECK (VALUE > 0);
+CREATE DOMAIN progress_page AS int
+    CONSTRAINT progress_entries_page_check CHECK (VALUE >= 0);
+CREATE DOMAIN progress_percent AS float8
+    CONSTRAINT progress_entries_percent_check CHECK (VALUE BETWEEN 0 AND 100);
+CREATE DOMAIN progress_seconds AS int
+    CONSTRAINT progress_entries_seconds_check CHECK (VALUE >= 0);
+CREATE DOMAIN progress_note AS text
+    CONSTRAINT progress_entries_note_check CHECK (char_length(VALUE) BETWEEN 1 AND 10000);
+
+-- The readings of the books of a library. The columns started_at, finished_at, and current_page of `books` follow from the
+-- latest read: every statement that changes reads maintains them, so that a list of books needs no read.
+CREATE TABLE reads (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    -- The days in the time zone that the reader had then.
+    started_on partial_date,
+    -- The last day, also of a read that was given up. Null if the read is open.
+    finished_on partial_date,
+    outcome read_outcome NOT NULL,
+    format read_format,
+    -- The length of an audiobook.
+    length_seconds read_length,
+    note read_note,
+    -- Copies of the page count, the genre, and the first author of the book. Statistics read only the index `reads_finished`: with
+    -- the books they take three times as long. Triggers of `reads` and `books` maintain the copies.
+    page_count int,
+    genre text,
+    author_id uuid,
+    author text,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    -- The first key of the order of reads: the latest read of a book has the greatest (sorted_on, created_at, id). An open read
+    -- comes after all others, and a read without a date before them.
+    sorted_on text COLLATE "C" NOT NULL GENERATED ALWAYS AS (
+        CASE WHEN outcome = 'READING' THEN '~' ELSE coalesce(finished_on, started_on, '') END
+    ) STORED,
+    PRIMARY KEY (user_id, id),
+    CONSTRAINT reads_open_check CHECK (outcome <> 'READING' OR finished_on IS NULL),
+    -- Dates are compared as far as both are known: a read of 2019-05 may have started in 2019.
+    CONSTRAINT reads_dates_check CHECK (
+        left(finished_on, least(length(started_on), length(finished_on)))
+            >= left(started_on, least(length(started_on), length(finished_on)))
+    ),
+    FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
+);
+ALTER TABLE reads ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE reads ALTER COLUMN user_id SET (n_distinct = -0.01);
+CREATE UNIQUE INDEX reads_open ON reads (user_id, book_id)
+    WHERE outcome = 'READING';
+CREATE INDEX reads_of_book ON reads (user_id, book_id, sorted_on, created_at, id);
+CREATE INDEX reads_of_user ON reads (user_id, sorted_on, created_at, id);
+-- Index-only scans return the statistics of a library and of a year.
+CREATE INDEX reads_finished ON reads (user_id, finished_on)
+    INCLUDE (id, book_id, format, length_seconds, page_count, genre, author_id, author)
+    WHERE outcome = 'FINISHED';
+CREATE INDEX reads_given_up ON reads (user_id, finished_on)
+    WHERE outcome = 'DID_NOT_FINISH';
+
+COMMENT ON TABLE reads IS 'The times that a reader has read a book.';
+COMMENT ON COLUMN reads.started_on IS 'A year, a month, or a day in the time zone that the reader had then.';
+COMMENT ON COLUMN reads.finished_on IS
+    'The last day, also of a read that was given up. Null for an open read, or if it is not known.';
+COMMENT ON COLUMN reads.outcome IS 'READING: the read is open. A book has at most one open read.';
+COMMENT ON COLUMN reads.length_seconds IS 'The length of an audiobook.';
+COMMENT ON COLUMN reads.page_count IS 'A copy of the column of `books`, for statistics, like `genre`, `author_id`, and `author`.';
+COMMENT ON COLUMN reads.sorted_on IS
+    'The first part of the order of reads: `finished_on` or `started_on`, or `~` for an open read, which is the last one.';
+
+-- How far the reader was at a point in time. The entries of a read are a set in the order of (at, id).
+CREATE TABLE progress_entries (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    read_id uuid NOT NULL,
+    at timestamptz NOT NULL,
+    -- The position as the reader gave it: exactly one of the three. The others follow from the length of the book.
+    page progress_page,
+    percent progress_percent,
+    seconds progress_seconds,
+    note progress_note,
+    -- When the devices made the changes that are stored; null for a value of the first version. A change that was made earlier
+    -- and arrives later is ignored, so the devices end with the same values, whatever the order in which they send changes.
+    at_changed_at timestamptz,
+    position_changed_at timestamptz,
+    note_changed_at timestamptz,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, id),
+    CONSTRAINT progress_entries_position_check CHECK (num_nonnulls(page, percent, seconds) = 1),
+    FOREIGN KEY (user_id, read_id) REFERENCES reads ON DELETE CASCADE
+);
+ALTER TABLE progress_entries ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE progress_entries ALTER COLUMN user_id SET (n_distinct = -0.01);
+CREATE INDEX progress_entries_of_read ON progress_entries (user_id, read_id, at, id);
+
+COMMENT ON TABLE progress_entries IS 'How far a reader was at a time. An entry has one position: a page, a percentage, or seconds.';
+COMMENT ON COLUMN progress_entries.at IS 'When the reader was at the position.';
+COMMENT ON COLUMN progress_entries.percent IS 'From 0 to 100.';
+COMMENT ON COLUMN progress_entries.seconds IS 'The position in an audiobook.';
+COMMENT ON COLUMN progress_entries.at_changed_at IS
+    'When the device changed `at`; null for the first value. A change that was made earlier and arrives later is ignored.';
+COMMENT ON COLUMN progress_entries.position_changed_at IS 'When the device changed the position, as for `at_changed_at`.';
+COMMENT ON COLUMN progress_entries.note_changed_at IS 'When the device changed the note, as for `at_changed_at`.';
+
+-- The ids of deleted reads, entries, and notes. A device that repeats the creation of one, because it lost the response, does not
+-- bring it back.
+CREATE TABLE reading_tombstones (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    id uuid NOT NULL,
+    deleted_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, id)
+);
+ALTER TABLE reading_tombstones ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE reading_tombstones IS
+    'The ids of deleted reads, progress entries, goals, and notes, so that a repeated request does not create them again.';
+
+-- The days with progress, in the time zone of the user, for reading streaks. Converting the times of 20,000 entries takes four
+-- times as long as a request may. Triggers of `progress_entries` and `users` maintain the table.
+CREATE TABLE reading_days (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    day date NOT NULL,
+    -- The number of entries of the day, at least 1.
+    entry_count int NOT NULL,
+    PRIMARY KEY (user_id, day)
+);
+ALTER TABLE reading_days ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE reading_days IS 'The days with progress in the time zone of the reader, for streaks. Triggers maintain it.';
+COMMENT ON COLUMN reading_days.entry_count IS 'The number of entries of the day, at least 1.';
+
+CREATE TYPE goal_unit AS ENUM ('BOOKS', 'PAGES', 'HOURS');
+
+CREATE TABLE reading_goals (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    id uuid NOT NULL,
+    year int NOT NULL CHECK (year BETWEEN 1000 AND 9998),
+    unit goal_unit NOT NULL,
+    target int NOT NULL CHECK (target BETWEEN 1 AND 1000000),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, id),
+    CONSTRAINT reading_goals_of_year UNIQUE (user_id, year, unit)
+);
+ALTER TABLE reading_goals ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE reading_goals ALTER COLUMN user_id SET (n_distinct = -0.01);
+
+COMMENT ON TABLE reading_goals IS 'The goals of readers for years.';
+COMMENT ON COLUMN reading_goals.target IS 'The number of books, pages, or hours.';
+
+CREATE TYPE note_color AS ENUM ('YELLOW', 'ORANGE', 'RED', 'PINK', 'PURPLE', 'BLUE', 'GREEN', 'GRAY');
+
+-- Domains, and not constraints of the table, for the reason given at `books`.
+CREATE DOMAIN note_text AS text
+    CONSTRAINT notes_text_check CHECK (char_length(VALUE) BETWEEN 1 AND 10000);
+CREATE DOMAIN note_comment AS text
+    CONSTRAINT notes_comment_check CHECK (char_length(VALUE) BETWEEN 1 AND 10000);
+CREATE DOMAIN note_chapter AS text
+    CONSTRAINT notes_chapter_check CHECK (char_length(VALUE) BETWEEN 1 AND 500);
+
+-- The functions are here, and not in migrations/functions, because an index stores their results.
+
+-- Returns the beginning of the keys of a reader in `notes_search`. All readers share the index. Without the beginning, a search
+-- would read the entries of a word for all of them.
+CREATE FUNCTION note_key_prefix(owner uuid) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT to_hex(hashtextextended(owner::text, 0))
+$$;
+
+-- Returns the keys by which a search finds a note: its folded words. A search compares at most the first 200 characters of a
+-- word.
+CREATE FUNCTION note_search_keys(owner uuid, text text, comment text, chapter text) RETURNS tsvector
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    prefix text := public.note_key_prefix(owner) || ' ';
+BEGIN
+    RETURN array_to_tsvector(
+        ARRAY(
+            SELECT DISTINCT prefix || left(word, 200)
+            FROM string_to_table(public.search_fold(concat_ws(' ', text, comment, chapter)), ' ') word
+            WHERE word <> ''
+        )
+    );
+END
+$$;
+
+-- The quotes and thoughts of a library.
+CREATE TABLE notes (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    -- The words of the book.
+    text note_text,
+    -- The reader's own words.
+    comment note_comment,
+    chapter note_chapter,
+    color note_color,
+    -- The position as the reader gave it: at most one of the three. The others follow from the length of the book.
+    page progress_page,
+    percent progress_percent,
+    seconds progress_seconds,
+    -- When the reader made the note, which an e-reader may send later.
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, id),
+    CONSTRAINT notes_content_check CHECK (text IS NOT NULL OR comment IS NOT NULL),
+    CONSTRAINT notes_position_check CHECK (num_nonnulls(page, percent, seconds) <= 1),
+    FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
+);
+ALTER TABLE notes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE notes ALTER COLUMN user_id SET (n_distinct = -0.01);
+CREATE INDEX notes_of_book ON notes (user_id, book_id);
+CREATE INDEX notes_of_user ON notes (user_id, created_at, id);
+
+-- Without a pending list, which every search would have to read.
+CREATE INDEX notes_search ON notes USING gin (
+    note_search_keys(user_id, text, comment, chapter)
+) WITH (fastupdate = off);
+
+COMMENT ON TABLE notes IS
+    'Quotes from books and thoughts about them. A note has at most one position: a page, a percentage, or seconds.';
+COMMENT ON COLUMN notes.text IS 'The words of the book.';
+COMMENT ON COLUMN notes.comment IS 'The reader''s own words.';
+COMMENT ON COLUMN notes.percent IS 'From 0 to 100.';
+COMMENT ON COLUMN notes.seconds IS 'The position in an audiobook.';
+COMMENT ON COLUMN notes.created_at IS 'When the reader made the note. An e-reader may send it later.';

@@ -1,0 +1,193 @@
+-- Why: readers swipe the cards of a feed, which is ordered by popularity and by what each reader likes.
+
+-- A reader is a user of the feed. A card shows an edition, so `card_id` is `editions.id`. A scroll reads a chain of decks from
+-- its start. A signal is a reader's opinion of an edition (view `reader_signals`).
+
+CREATE TYPE swipe_action AS ENUM ('LIKE', 'SKIP', 'DISLIKE', 'BUY');
+
+-- The swipes of readers, as events. A device that sends a swipe again conflicts with its own row. A swipe that arrives late is
+-- an earlier event.
+CREATE TABLE swipes (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
+    -- The client's time, which may be in the future, or the server's time if the client sent none.
+    swiped_at timestamptz NOT NULL,
+    action swipe_action NOT NULL,
+    -- The id of the bookstore whose link the reader opened, for BUY. Null if the client did not send it.
+    store text CHECK (char_length(store) BETWEEN 1 AND 100),
+    recorded_at timestamptz NOT NULL DEFAULT now(),
+    undone_at timestamptz,
+    -- The book that this swipe added to the library. It may be deleted since.
+    saved_book_id uuid,
+    PRIMARY KEY (user_id, edition_id, swiped_at)
+);
+ALTER TABLE swipes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE swipes ALTER COLUMN user_id SET (n_distinct = -0.01);
+CREATE INDEX swipes_edition_id ON swipes (edition_id);
+-- The history of a reader. A page merges one scan for each action. Partial indexes, because under row-level security a
+-- comparison of an enum cannot be a condition of an index scan: `enum_eq` is not leakproof.
+CREATE INDEX swipes_history_like ON swipes (user_id, least(swiped_at, recorded_at), edition_id, swiped_at)
+    WHERE action = 'LIKE';
+CREATE INDEX swipes_history_skip ON swipes (user_id, least(swiped_at, recorded_at), edition_id, swiped_at)
+    WHERE action = 'SKIP';
+CREATE INDEX swipes_history_dislike ON swipes (user_id, least(swiped_at, recorded_at), edition_id, swiped_at)
+    WHERE action = 'DISLIKE';
+CREATE INDEX swipes_history_buy ON swipes (user_id, least(swiped_at, recorded_at), edition_id, swiped_at)
+    WHERE action = 'BUY';
+CREATE INDEX swipes_undone_at ON swipes (undone_at) WHERE undone_at IS NOT NULL;
+-- Swipes are appended in the order of this time, so the index is tiny.
+CREATE INDEX swipes_recorded_at ON swipes USING brin (recorded_at);
+
+COMMENT ON TABLE swipes IS 'The swipes of readers. A swipe that is undone stays for some time.';
+COMMENT ON COLUMN swipes.swiped_at IS
+    'The time of the device, which may be in the future, or that of the server if the device sent none.';
+COMMENT ON COLUMN swipes.action IS 'BUY: the reader has opened a link to a shop.';
+COMMENT ON COLUMN swipes.store IS 'The id of the shop, for BUY; null if the device did not send it.';
+COMMENT ON COLUMN swipes.recorded_at IS 'When the server stored the swipe.';
+COMMENT ON COLUMN swipes.saved_book_id IS 'The book that the swipe added to the library. It may have been deleted.';
+
+-- The editions that readers of an edition probably like, best first, or dislike if the score is negative. The job feed.similar
+-- learns them.
+CREATE TABLE edition_similar (
+    edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
+    rank smallint NOT NULL,
+    similar_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
+    score float4 NOT NULL,
+    PRIMARY KEY (edition_id, rank)
+);
+CREATE INDEX edition_similar_similar_id ON edition_similar (similar_id);
+
+COMMENT ON TABLE edition_similar IS 'The editions that readers of an edition probably like, as learned by the job `feed.similar`.';
+COMMENT ON COLUMN edition_similar.rank IS 'From 1, the best one first.';
+COMMENT ON COLUMN edition_similar.score IS 'Negative if readers of the edition probably dislike the other one.';
+
+-- One row: what the feed's background work has found out about the whole catalog.
+CREATE TABLE feed_state (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    -- The language of most editions. Those in other languages come last in the feed.
+    main_language text,
+    -- Decks that are older do not start a scroll. Set when the whole catalog or all similar editions have changed.
+    decks_valid_since timestamptz NOT NULL DEFAULT '-infinity',
+    -- When the changed readers were last looked for.
+    collected_at timestamptz NOT NULL DEFAULT now()
+);
+INSERT INTO feed_state DEFAULT VALUES;
+
+COMMENT ON TABLE feed_state IS 'The state of the feed''s background work, in a single row.';
+COMMENT ON COLUMN feed_state.main_language IS 'The language of most editions. Editions in other languages come last in the feed.';
+COMMENT ON COLUMN feed_state.decks_valid_since IS 'Decks that were built before this time are not used to start a scroll.';
+COMMENT ON COLUMN feed_state.collected_at IS 'When the readers whose signals changed were last searched.';
+
+-- The numbers of new chains.
+CREATE SEQUENCE feed_chains;
+
+-- Immutable lists of cards for one reader. A feed is a chain of decks.
+CREATE TABLE feed_decks (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    -- From feed_chains, and so unique in the installation: a cursor of another reader matches no deck. A negative number is that
+    -- of the cold-start deck with which the chain starts.
+    chain bigint NOT NULL,
+    -- The number of preceding decks of the chain.
+    number smallint NOT NULL,
+    -- The genres of a filtered feed, in ascending order. Empty for all genres.
+    filter smallint[] NOT NULL,
+    -- Empty at the end of a feed.
+    editions uuid[] NOT NULL,
+    -- The reader's signals_version when the deck's signals were read. With an older version, cursors still read the deck, but it
+    -- starts no scroll.
+    signals_version bigint NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, chain, number)
+);
+ALTER TABLE feed_decks ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE INDEX feed_decks_start ON feed_decks (user_id, filter, chain DESC) WHERE number = 0;
+CREATE INDEX feed_decks_created_at ON feed_decks USING brin (created_at);
+
+COMMENT ON TABLE feed_decks IS 'Immutable lists of cards for a reader. A scroll of the feed reads a chain of decks.';
+COMMENT ON COLUMN feed_decks.chain IS
+    'The number of the chain, from the sequence `feed_chains`. Negative if it starts with a deck of `cold_start_decks`.';
+COMMENT ON COLUMN feed_decks.number IS 'The number of preceding decks of the chain.';
+COMMENT ON COLUMN feed_decks.filter IS 'The ids of the genres of a filtered feed, ascending. Empty for all genres.';
+COMMENT ON COLUMN feed_decks.editions IS 'The cards in their order. Empty at the end of a feed.';
+COMMENT ON COLUMN feed_decks.signals_version IS
+    'The value of `users.signals_version` from which the deck was built. An older deck does not start a scroll.';
+
+-- The first deck of readers without signals.
+CREATE TABLE cold_start_decks (
+    -- Negative, to tell these chains from those of feed_chains.
+    chain bigint GENERATED ALWAYS AS IDENTITY (INCREMENT BY -1 START WITH -1) PRIMARY KEY,
+    editions uuid[] NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
+COMMENT ON TABLE cold_start_decks IS 'The first decks of readers without signals.';
+COMMENT ON COLUMN cold_start_decks.chain IS 'Negative, so that it differs from the numbers of `feed_chains`.';
+COMMENT ON COLUMN cold_start_decks.editions IS 'The cards in their order.';
+
+-- The hourly jobs read the signals of the readers who changed something, and keep sums for each work.
+
+-- Readers whose signals have to be collected again.
+CREATE TABLE readers_to_collect (
+    user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
+    changed_at timestamptz NOT NULL DEFAULT now()
+);
+ALTER TABLE readers_to_collect ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE readers_to_collect IS 'Readers whose signals have to be collected again.';
+
+-- The signals of each reader when they were last collected, newest first. All arrays have the same length. Only signals with a
+-- positive weight are collected (see the view `reader_signals`).
+CREATE TABLE collected_signals (
+    user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
+    -- The numbers of the oldest editions of the works, which identify the works.
+    works bigint[] NOT NULL,
+    -- In hundredths.
+    weights smallint[] NOT NULL,
+    -- What each signal adds to the popularity of its work, in hundredths. Negative values are stored as 0.
+    voices smallint[] NOT NULL,
+    times timestamptz[] NOT NULL,
+    -- The first of the times; -infinity without signals.
+    newest_at timestamptz NOT NULL,
+    signal_count int NOT NULL
+);
+ALTER TABLE collected_signals ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+-- An index-only scan selects the readers with the newest signals.
+CREATE INDEX collected_signals_newest ON collected_signals (newest_at DESC, user_id) INCLUDE (signal_count);
+
+COMMENT ON TABLE collected_signals IS
+    'The signals of each reader at the last collection, newest first. The arrays have the same length.';
+COMMENT ON COLUMN collected_signals.works IS 'The numbers (`editions.number`) of the oldest editions of the works.';
+COMMENT ON COLUMN collected_signals.weights IS 'The weight of each signal for learning similar books, in hundredths.';
+COMMENT ON COLUMN collected_signals.voices IS
+    'The weight of each signal in the popularity of its work, in hundredths (`voice` in `reader_signals`). Negative weights '
+    'are stored as 0.';
+COMMENT ON COLUMN collected_signals.times IS 'The time of each signal.';
+COMMENT ON COLUMN collected_signals.newest_at IS 'The first element of `times`; -infinity without signals.';
+
+-- The sums of the collected signals of each work. They are exact, so that adding and subtracting signals gives the same sums as
+-- counting all of them. A frequent reason for an update is a new signal, so the pages keep room for new versions of their rows.
+CREATE TABLE work_signals (
+    -- The number of the edition that has founded the work.
+    number bigint PRIMARY KEY,
+    signals int NOT NULL,
+    -- The sum of the voices, in hundredths.
+    voice bigint NOT NULL,
+    -- The sum of each voice, in hundredths, times 2 ^ (d / 14), where d is the number of days from 2026-01-01 to the signal. Divided
+    -- by the same power for today, it is the sum of the voices with a half-life of 14 days.
+    recent numeric NOT NULL,
+    -- How many signals were ever added, changed, or removed.
+    changes bigint NOT NULL,
+    -- The value of `changes` when the similar books of the work were last learned.
+    learned_changes bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE work_signals IS 'The sums of the collected signals of each work.';
+COMMENT ON COLUMN work_signals.number IS 'The number (`editions.number`) of the oldest edition of the work.';
+COMMENT ON COLUMN work_signals.signals IS 'The number of signals.';
+COMMENT ON COLUMN work_signals.voice IS
+    'The sum of `collected_signals.voices`: the weight of the signals in the popularity, in hundredths.';
+COMMENT ON COLUMN work_signals.recent IS
+    'The same sum with each weight multiplied by 2 ^ (d / 14), where d is the number of days from 2026-01-01 to the signal. '
+    'Divided by this power for today, it is a sum with a half-life of 14 days.';
+COMMENT ON COLUMN work_signals.changes IS 'The number of signals that were ever added, changed, or removed.';
+COMMENT ON COLUMN work_signals.learned_changes IS 'The value of `changes` when similar books of the work were last learned.';
