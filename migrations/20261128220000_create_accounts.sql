@@ -79,9 +79,6 @@ COMMENT ON COLUMN identity_providers.jwks_url IS
 CREATE TABLE users (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL REFERENCES tenants,
-    -- The subject of the identity token. If the provider is not Apple, it starts with the issuer and U+001F. Unique per tenant,
-    -- because each app has its own accounts.
-    apple_sub text,
     -- A guest is a user without an identity. The first identity makes the guest an account, and the flag is never set again.
     is_guest boolean NOT NULL DEFAULT false,
     guest_seen_at timestamptz NOT NULL DEFAULT now(),
@@ -95,8 +92,7 @@ CREATE TABLE users (
     -- Counts the changes of swipes, books, reviews, and preferred genres that the feed learns from.
     signals_version bigint NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),
-    updated_at timestamptz NOT NULL DEFAULT now(),
-    UNIQUE (tenant_id, apple_sub)
+    updated_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 80);
 ALTER TABLE users ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
@@ -107,9 +103,6 @@ CREATE INDEX users_guest_seen_at ON users (guest_seen_at)
     WHERE is_guest;
 
 COMMENT ON TABLE users IS 'Accounts and guests. A user belongs to one tenant.';
-COMMENT ON COLUMN users.apple_sub IS
-    'The subject of the identity that created the account, with any provider; null for guests, and after the identity was '
-    'unlinked. The table `identities` replaces it: only servers of an earlier release read it, during an upgrade.';
 COMMENT ON COLUMN users.email_disabled IS
     'Whether Apple has reported that mail to the relay address is switched off. The address is not shown then.';
 COMMENT ON COLUMN users.preferred_genres IS 'The names of genres, in the order of the reader.';
@@ -130,6 +123,7 @@ CREATE TABLE identities (
     created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, id)
 );
+-- Each app has its own accounts.
 CREATE UNIQUE INDEX identities_subject ON identities (tenant_id, subject);
 ALTER TABLE identities ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 

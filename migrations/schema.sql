@@ -465,7 +465,7 @@ BEGIN
         INSERT INTO identities (user_id, tenant_id, subject)
         VALUES (guest, app_tenant_id(), app_subject());
         UPDATE users u
-        SET is_guest = false, apple_sub = app_subject(), updated_at = now()
+        SET is_guest = false, updated_at = now()
         WHERE u.id = guest;
         PERFORM record_audit_event('GUEST_UPGRADED', app_tenant_id(), guest, NULL, '{}');
         adopt_guest.user_id := guest;
@@ -2128,6 +2128,18 @@ BEGIN
     stored_hash := new_token_hash;
     stored_seed := new_seed;
 END
+$$;
+
+-- Name: create_account(uuid, text, text); Type: FUNCTION; Schema: public; Owner: -
+
+CREATE FUNCTION public.create_account(new_user uuid, email text, display_name text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+    INSERT INTO users (id, tenant_id, email, display_name)
+    VALUES (new_user, app_tenant_id(), create_account.email, create_account.display_name);
+    INSERT INTO identities (user_id, tenant_id, subject)
+    VALUES (new_user, app_tenant_id(), app_subject())
 $$;
 
 -- Name: create_notes(uuid, jsonb); Type: FUNCTION; Schema: public; Owner: -
@@ -3962,22 +3974,35 @@ BEGIN
     -- The view reads hundreds of files.
     WITH zones AS MATERIALIZED (
         SELECT z.name FROM pg_timezone_names z
-    ), created AS (
-        INSERT INTO users (id, tenant_id, apple_sub, display_name, email, preferred_genres, time_zone, created_at)
-        SELECT
-            gen_random_uuid(), tenant, r.subject, r."displayName", r.email,
-            ARRAY(SELECT g.name FROM genres g WHERE g.name = ANY(r."preferredGenres")),
-            coalesce((SELECT current_zone_name(z.name) FROM zones z WHERE z.name = r."timeZone"), 'UTC'),
-            coalesce(r."createdAt", now())
-        FROM jsonb_to_recordset(given) AS r (
+    ), readers AS (
+        -- The first one of each subject.
+        SELECT DISTINCT ON (r.value ->> 'subject') t.*
+        FROM jsonb_array_elements(given) WITH ORDINALITY AS r (value, number)
+        CROSS JOIN LATERAL jsonb_to_record(r.value) AS t (
             subject text, "displayName" text, email text, "preferredGenres" text[], "timeZone" text,
             "createdAt" timestamptz
         )
-        WHERE NOT EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = r.subject)
-        ON CONFLICT (tenant_id, apple_sub) DO NOTHING
+        WHERE NOT EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = t.subject)
+        ORDER BY r.value ->> 'subject', r.number
+    ), created AS (
+        -- A reader may sign in meanwhile, or another import may add the same one.
+        INSERT INTO identities (user_id, tenant_id, subject, created_at)
+        SELECT gen_random_uuid(), tenant, r.subject, coalesce(r."createdAt", now())
+        FROM readers r
+        ON CONFLICT (tenant_id, subject) DO NOTHING
+        RETURNING user_id, subject, created_at
+    ), new_users AS (
+        INSERT INTO users (id, tenant_id, display_name, email, preferred_genres, time_zone, created_at)
+        SELECT
+            c.user_id, tenant, r."displayName", r.email,
+            ARRAY(SELECT g.name FROM genres g WHERE g.name = ANY(r."preferredGenres")),
+            coalesce((SELECT current_zone_name(z.name) FROM zones z WHERE z.name = r."timeZone"), 'UTC'),
+            c.created_at
+        FROM created c
+        JOIN readers r ON r.subject = c.subject
         RETURNING id
     )
-    SELECT count(*) INTO readers_created FROM created;
+    SELECT count(*) INTO readers_created FROM new_users;
     SELECT coalesce(jsonb_object_agg(i.subject, i.user_id), '{}'), coalesce(array_agg(DISTINCT i.user_id ORDER BY i.user_id), '{}')
     INTO accounts, owners
     FROM identities i
@@ -7834,19 +7859,6 @@ CREATE FUNCTION public.record_deleted_id(owner uuid, deleted uuid) RETURNS void
     SET deleted_at = now();
 $$;
 
--- Name: record_identity(); Type: FUNCTION; Schema: public; Owner: -
-
-CREATE FUNCTION public.record_identity() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-BEGIN
-    INSERT INTO identities (user_id, tenant_id, subject, created_at)
-    VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
-    RETURN NULL;
-END
-$$;
-
 -- Name: record_missing_edition_cover(uuid, integer); Type: FUNCTION; Schema: public; Owner: -
 
 CREATE FUNCTION public.record_missing_edition_cover(id uuid, days integer) RETURNS void
@@ -8356,9 +8368,6 @@ BEGIN
     WHERE i.user_id = owner AND i.subject = app_subject();
     DELETE FROM apple_grants g
     WHERE g.user_id = owner;
-    UPDATE users u
-    SET apple_sub = NULL
-    WHERE u.id = owner AND u.apple_sub = app_subject();
     UPDATE sessions s
     SET revoked_at = now()
     WHERE s.user_id = owner AND s.revoked_at IS NULL;
@@ -9816,9 +9825,7 @@ BEGIN
             FROM adopt_guest(guest, guest_session) a;
         END IF;
         IF user_id IS NULL THEN
-            PERFORM set_config('app.user_id', new_user::text, true);
-            INSERT INTO users (id, tenant_id, apple_sub, email, display_name)
-            VALUES (new_user, app_tenant_id(), app_subject(), sign_in.email, sign_in.display_name);
+            PERFORM create_account(new_user, sign_in.email, sign_in.display_name);
             user_id := new_user;
         END IF;
     END IF;
@@ -10427,12 +10434,9 @@ $$;
 CREATE FUNCTION public.unlink_identity(identity uuid, revocation_kind text, attempts_max integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
-DECLARE
-    removed identities;
 BEGIN
     DELETE FROM identities i
-    WHERE i.user_id = app_user_id() AND i.id = identity
-    RETURNING * INTO removed;
+    WHERE i.user_id = app_user_id() AND i.id = identity;
     IF NOT FOUND THEN
         RETURN;
     END IF;
@@ -10443,9 +10447,6 @@ BEGIN
         RAISE EXCEPTION 'This is the only identity of the account. Link another one first, or delete the account.'
             USING ERRCODE = 'BP409';
     END IF;
-    UPDATE users u
-    SET apple_sub = NULL
-    WHERE u.id = app_user_id() AND u.apple_sub = removed.subject;
     IF NOT EXISTS (SELECT FROM identities i WHERE i.user_id = app_user_id() AND is_from_apple(i.subject)) THEN
         PERFORM enqueue_job(
             NULL, revocation_kind,
@@ -13230,7 +13231,6 @@ ALTER TABLE public.usage_clients ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTIT
 CREATE TABLE public.users (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
-    apple_sub text,
     is_guest boolean DEFAULT false NOT NULL,
     guest_seen_at timestamp with time zone DEFAULT now() NOT NULL,
     email text,
@@ -13249,10 +13249,6 @@ ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
 -- Name: TABLE users; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON TABLE public.users IS 'Accounts and guests. A user belongs to one tenant.';
-
--- Name: COLUMN users.apple_sub; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.users.apple_sub IS 'The subject of the identity that created the account, with any provider; null for guests, and after the identity was unlinked. The table `identities` replaces it: only servers of an earlier release read it, during an upgrade.';
 
 -- Name: COLUMN users.is_guest; Type: COMMENT; Schema: public; Owner: -
 
@@ -13873,11 +13869,6 @@ ALTER TABLE ONLY public.usage_clients
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 
--- Name: users users_tenant_id_apple_sub_key; Type: CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.users
-    ADD CONSTRAINT users_tenant_id_apple_sub_key UNIQUE (tenant_id, apple_sub);
-
 -- Name: webhook_deliveries webhook_deliveries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.webhook_deliveries
@@ -14448,10 +14439,6 @@ CREATE TRIGGER record_delete AFTER DELETE ON public.covers REFERENCING OLD TABLE
 -- Name: deleted_books record_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER record_delete AFTER DELETE ON public.deleted_books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
-
--- Name: users record_identity; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER record_identity AFTER INSERT ON public.users FOR EACH ROW WHEN ((new.apple_sub IS NOT NULL)) EXECUTE FUNCTION public.record_identity();
 
 -- Name: covers record_insert; Type: TRIGGER; Schema: public; Owner: -
 
@@ -15030,10 +15017,6 @@ ALTER TABLE public.identities ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY identity_only ON public.identities FOR SELECT TO bookplate_app USING (((tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)) AND (subject = ( SELECT public.app_subject() AS app_subject))));
 
--- Name: users identity_only; Type: POLICY; Schema: public; Owner: -
-
-CREATE POLICY identity_only ON public.users FOR SELECT TO bookplate_app USING (((tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)) AND (apple_sub = ( SELECT public.app_subject() AS app_subject))));
-
 -- Name: import_failures; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.import_failures ENABLE ROW LEVEL SECURITY;
@@ -15426,6 +15409,11 @@ REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, times timestamp wit
 
 REVOKE ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint) TO bookplate_app;
+
+-- Name: FUNCTION create_account(new_user uuid, email text, display_name text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.create_account(new_user uuid, email text, display_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.create_account(new_user uuid, email text, display_name text) TO bookplate_app;
 
 -- Name: FUNCTION decide_oauth_request(request uuid, allowed public.access_scope[]); Type: ACL; Schema: public; Owner: -
 
@@ -15862,10 +15850,6 @@ REVOKE ALL ON FUNCTION public.record_covers() FROM PUBLIC;
 -- Name: FUNCTION record_deleted_covers(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_deleted_covers() FROM PUBLIC;
-
--- Name: FUNCTION record_identity(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.record_identity() FROM PUBLIC;
 
 -- Name: FUNCTION record_missing_edition_cover(id uuid, days integer); Type: ACL; Schema: public; Owner: -
 

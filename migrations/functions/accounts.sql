@@ -308,10 +308,6 @@ DROP POLICY IF EXISTS owner_only ON users;
 CREATE POLICY owner_only ON users TO bookplate_app
     USING (id = (SELECT app_user_id()) AND tenant_id = (SELECT app_tenant_id()))
     WITH CHECK (id = (SELECT app_user_id()) AND tenant_id = (SELECT app_tenant_id()));
--- During sign-in the user's id is not known yet. The verified identity makes its own row visible.
-DROP POLICY IF EXISTS identity_only ON users;
-CREATE POLICY identity_only ON users FOR SELECT TO bookplate_app
-    USING (tenant_id = (SELECT app_tenant_id()) AND apple_sub = (SELECT app_subject()));
 DROP POLICY IF EXISTS administration ON users;
 CREATE POLICY administration ON users TO CURRENT_USER
     USING (true)

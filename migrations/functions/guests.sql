@@ -107,7 +107,7 @@ BEGIN
         INSERT INTO identities (user_id, tenant_id, subject)
         VALUES (guest, app_tenant_id(), app_subject());
         UPDATE users u
-        SET is_guest = false, apple_sub = app_subject(), updated_at = now()
+        SET is_guest = false, updated_at = now()
         WHERE u.id = guest;
         PERFORM record_audit_event('GUEST_UPGRADED', app_tenant_id(), guest, NULL, '{}');
         adopt_guest.user_id := guest;

@@ -20,23 +20,15 @@ AS $$
     WHERE i.tenant_id = app_tenant_id() AND i.subject = app_subject()
 $$;
 
--- Adds the identity of a new account. Servers of the previous version and imports of readers write only users.apple_sub.
-CREATE OR REPLACE FUNCTION record_identity() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+-- Creates the account of the identity in app.subject, which has none. The caller has called lock_identity.
+CREATE OR REPLACE FUNCTION create_account(new_user uuid, email text, display_name text) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-BEGIN
-    INSERT INTO identities (user_id, tenant_id, subject, created_at)
-    VALUES (NEW.id, NEW.tenant_id, NEW.apple_sub, NEW.created_at);
-    RETURN NULL;
-END
+    INSERT INTO users (id, tenant_id, email, display_name)
+    VALUES (new_user, app_tenant_id(), create_account.email, create_account.display_name);
+    INSERT INTO identities (user_id, tenant_id, subject)
+    VALUES (new_user, app_tenant_id(), app_subject())
 $$;
-
--- A trigger, because servers of the previous version do not add identities.
-CREATE OR REPLACE TRIGGER record_identity
-AFTER INSERT ON users
-FOR EACH ROW
-WHEN (NEW.apple_sub IS NOT NULL)
-EXECUTE FUNCTION record_identity();
 
 -- MARK: Sign-in
 
@@ -61,9 +53,7 @@ BEGIN
             FROM adopt_guest(guest, guest_session) a;
         END IF;
         IF user_id IS NULL THEN
-            PERFORM set_config('app.user_id', new_user::text, true);
-            INSERT INTO users (id, tenant_id, apple_sub, email, display_name)
-            VALUES (new_user, app_tenant_id(), app_subject(), sign_in.email, sign_in.display_name);
+            PERFORM create_account(new_user, sign_in.email, sign_in.display_name);
             user_id := new_user;
         END IF;
     END IF;
@@ -135,12 +125,9 @@ $$;
 CREATE OR REPLACE FUNCTION unlink_identity(identity uuid, revocation_kind text, attempts_max int) RETURNS void
 LANGUAGE plpgsql
 AS $$
-DECLARE
-    removed identities;
 BEGIN
     DELETE FROM identities i
-    WHERE i.user_id = app_user_id() AND i.id = identity
-    RETURNING * INTO removed;
+    WHERE i.user_id = app_user_id() AND i.id = identity;
     IF NOT FOUND THEN
         RETURN;
     END IF;
@@ -151,9 +138,6 @@ BEGIN
         RAISE EXCEPTION 'This is the only identity of the account. Link another one first, or delete the account.'
             USING ERRCODE = 'BP409';
     END IF;
-    UPDATE users u
-    SET apple_sub = NULL
-    WHERE u.id = app_user_id() AND u.apple_sub = removed.subject;
     IF NOT EXISTS (SELECT FROM identities i WHERE i.user_id = app_user_id() AND is_from_apple(i.subject)) THEN
         PERFORM enqueue_job(
             NULL, revocation_kind,
@@ -205,9 +189,6 @@ BEGIN
     WHERE i.user_id = owner AND i.subject = app_subject();
     DELETE FROM apple_grants g
     WHERE g.user_id = owner;
-    UPDATE users u
-    SET apple_sub = NULL
-    WHERE u.id = owner AND u.apple_sub = app_subject();
     UPDATE sessions s
     SET revoked_at = now()
     WHERE s.user_id = owner AND s.revoked_at IS NULL;
@@ -235,8 +216,8 @@ CREATE POLICY administration ON identities TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
--- Functions and the trigger add identities, after the token was verified.
+-- Functions add identities, after the token was verified.
 GRANT SELECT, DELETE ON identities TO bookplate_app;
 
-REVOKE ALL ON FUNCTION record_identity, link_identity, audit_unlinked_identity FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION link_identity TO bookplate_app;
+REVOKE ALL ON FUNCTION create_account, link_identity, audit_unlinked_identity FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION create_account, link_identity TO bookplate_app;

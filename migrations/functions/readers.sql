@@ -36,22 +36,35 @@ BEGIN
     -- The view reads hundreds of files.
     WITH zones AS MATERIALIZED (
         SELECT z.name FROM pg_timezone_names z
-    ), created AS (
-        INSERT INTO users (id, tenant_id, apple_sub, display_name, email, preferred_genres, time_zone, created_at)
-        SELECT
-            gen_random_uuid(), tenant, r.subject, r."displayName", r.email,
-            ARRAY(SELECT g.name FROM genres g WHERE g.name = ANY(r."preferredGenres")),
-            coalesce((SELECT current_zone_name(z.name) FROM zones z WHERE z.name = r."timeZone"), 'UTC'),
-            coalesce(r."createdAt", now())
-        FROM jsonb_to_recordset(given) AS r (
+    ), readers AS (
+        -- The first one of each subject.
+        SELECT DISTINCT ON (r.value ->> 'subject') t.*
+        FROM jsonb_array_elements(given) WITH ORDINALITY AS r (value, number)
+        CROSS JOIN LATERAL jsonb_to_record(r.value) AS t (
             subject text, "displayName" text, email text, "preferredGenres" text[], "timeZone" text,
             "createdAt" timestamptz
         )
-        WHERE NOT EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = r.subject)
-        ON CONFLICT (tenant_id, apple_sub) DO NOTHING
+        WHERE NOT EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = t.subject)
+        ORDER BY r.value ->> 'subject', r.number
+    ), created AS (
+        -- A reader may sign in meanwhile, or another import may add the same one.
+        INSERT INTO identities (user_id, tenant_id, subject, created_at)
+        SELECT gen_random_uuid(), tenant, r.subject, coalesce(r."createdAt", now())
+        FROM readers r
+        ON CONFLICT (tenant_id, subject) DO NOTHING
+        RETURNING user_id, subject, created_at
+    ), new_users AS (
+        INSERT INTO users (id, tenant_id, display_name, email, preferred_genres, time_zone, created_at)
+        SELECT
+            c.user_id, tenant, r."displayName", r.email,
+            ARRAY(SELECT g.name FROM genres g WHERE g.name = ANY(r."preferredGenres")),
+            coalesce((SELECT current_zone_name(z.name) FROM zones z WHERE z.name = r."timeZone"), 'UTC'),
+            c.created_at
+        FROM created c
+        JOIN readers r ON r.subject = c.subject
         RETURNING id
     )
-    SELECT count(*) INTO readers_created FROM created;
+    SELECT count(*) INTO readers_created FROM new_users;
     SELECT coalesce(jsonb_object_agg(i.subject, i.user_id), '{}'), coalesce(array_agg(DISTINCT i.user_id ORDER BY i.user_id), '{}')
     INTO accounts, owners
     FROM identities i

@@ -38,9 +38,12 @@ select refresh_genres(true);
 
 insert into tenants (id, slug, name, issuers, audiences) values
   (pg_temp.id('tenant'), 'bench', 'Benchmark', '{https://issuer.test}', '{test.bench}');
-insert into users (id, tenant_id, apple_sub, display_name, created_at)
-  select pg_temp.id('user-' || u), pg_temp.id('tenant'), 'subject-' || u, 'Reader ' || u,
+insert into users (id, tenant_id, display_name, created_at)
+  select pg_temp.id('user-' || u), pg_temp.id('tenant'), 'Reader ' || u,
     timestamptz '2023-01-01 00:00Z' + u * interval '7 hours'
+  from generate_series(1, 2000) u;
+insert into identities (user_id, tenant_id, subject)
+  select pg_temp.id('user-' || u), pg_temp.id('tenant'), 'subject-' || u
   from generate_series(1, 2000) u;
 insert into sessions (user_id, id, refresh_hash, expires_at)
   select pg_temp.id('user-' || u), pg_temp.id('session-' || u), '\x00', timestamptz '2100-01-01 00:00Z'

@@ -5,8 +5,8 @@ begin;
 -- Disables triggers, so that the swipes have no other effects.
 set local session_replication_role = replica;
 delete from swipes;
-insert into users (id, tenant_id, apple_sub)
-  select md5('learn-' || r)::uuid, (select id from tenants limit 1), 'learn-' || r from generate_series(1, 2000) r
+insert into users (id, tenant_id)
+  select md5('learn-' || r)::uuid, (select id from tenants limit 1) from generate_series(1, 2000) r
   on conflict do nothing;
 select setseed(0.5);
 insert into swipes (user_id, edition_id, action, swiped_at)

@@ -100,36 +100,4 @@ import Testing
                 "20260103000000_index.sql", "functions/books.sql",
             ])
     }
-
-    /// The baseline cannot be applied to a database of the migrations that it replaced.
-    @Test func refusesADatabaseOfTheReplacedChain() throws {
-        let admin = try fixture.database.admin()
-        try admin.execute(
-            """
-            CREATE TABLE schema_migrations (
-                version bigint PRIMARY KEY,
-                name text NOT NULL,
-                checksum text NOT NULL,
-                applied_at timestamptz NOT NULL DEFAULT now(),
-                milliseconds bigint NOT NULL
-            );
-            INSERT INTO schema_migrations (version, name, checksum, milliseconds)
-            VALUES (20261121080000, 'create_tenants_and_users', 'x', 1), (20261123040100, 'limit', 'x', 1)
-            """)
-        for run in [
-            { _ = try $0.status() }, { _ = try $0.verify() }, { _ = try $0.up() },
-            { _ = try $0.dryRun() }, { _ = try $0.pending() },
-        ] as [(Migrator) throws -> Void] {
-            let error = #expect(throws: MigrationError.replacedChain) {
-                try run(try fixture.migrator())
-            }
-            #expect(error?.description.contains("importLibrary") == true)
-        }
-        #expect(
-            try fixture.text("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == "1")
-        // Another database that is newer than the program is still reported as such.
-        try admin.execute("DELETE FROM schema_migrations WHERE name = 'create_tenants_and_users'")
-        let error = #expect(throws: MigrationError.self) { try fixture.migrator().up() }
-        #expect(error?.description.contains("use a newer version of the program") == true)
-    }
 }

@@ -17,7 +17,7 @@ import Testing
         // The development server issues tokens for this subject, so it is that of a reader who has signed in before.
         let session = try await server.signIn("ada")
         let subject = try await installation.database.withConnection { connection in
-            try connection.query("SELECT apple_sub FROM users").text(0, 0) ?? ""
+            try connection.query("SELECT subject FROM identities").text(0, 0) ?? ""
         }
         let file = try installation.write(
             """

@@ -91,26 +91,6 @@ import Testing
         #expect(counts.min() == 0 && counts.max() != 0)
     }
 
-    /// The baseline replaced the first migrations, so a database that has run them must be moved.
-    @Test(arguments: [
-        ["migrate", "up"], ["migrate", "up", "--dry-run"], ["migrate", "status"],
-        ["migrate", "verify"], ["doctor", "--offline"],
-    ])
-    func explainsHowToMoveADatabaseOfTheReplacedMigrations(command: [String]) async throws {
-        let installation = try await Installation.ready(catalog: [])
-        try await installation.database.execute(
-            """
-            INSERT INTO schema_migrations VALUES (20261121080000, 'create_tenants_and_users', '', now(), 1)
-            ON CONFLICT DO NOTHING
-            """)
-        let folder = try Program.makeFolder()
-        let outcome = try await installation.admin(command + ["--migrations", folder])
-        #expect(outcome.code == (command[0] == "doctor" ? 2 : 1))
-        #expect(
-            (outcome.output + outcome.errors).contains("mutation importLibrary of the new one"),
-            "\(outcome)")
-    }
-
     @Test func createsMigrationFiles() async throws {
         let installation = try await Installation.bare()
         let folder = ["--migrations", installation.folder]

@@ -20,8 +20,6 @@ package enum MigrationError: Error, Equatable, Sendable, CustomStringConvertible
     case datedInTheFuture(String)
     /// No migration has the version that was requested as the target.
     case unknownTarget(Int64)
-    /// The database has run the migrations that the baseline replaced.
-    case replacedChain
     /// Another session is migrating this database; carries a description of it.
     case locked(by: String)
     /// The files contradict the database's records, so nothing was run.
@@ -55,7 +53,6 @@ package enum MigrationError: Error, Equatable, Sendable, CustomStringConvertible
         case .datedInTheFuture(let file):
             "\(file) is dated later than the current time; correct the clock, or rename the file to the time of its creation"
         case .unknownTarget(let version): "no migration has the version \(version)"
-        case .replacedChain: ReplacedChain.message
         case .locked(let holder):
             "another migration is running, wait until it has ended: \(holder)"
         case .mismatch(let problems): problems.map(\.description).joined(separator: "\n")

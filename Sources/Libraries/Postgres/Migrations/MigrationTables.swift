@@ -22,16 +22,11 @@ extension Migrator {
     }
 
     /// Compares the files with the records.
-    ///
-    /// - Throws: `.replacedChain`.
-    func plan(_ tables: MigrationTables) throws(MigrationError) -> MigrationPlan {
-        let records = try mappingErrors { () throws(PostgresError) in try self.records(in: tables) }
-        guard !ReplacedChain.isIn(records, files: files) else { throw .replacedChain }
-        return try mappingErrors { () throws(PostgresError) in
-            MigrationPlan(
-                files: files, checksums: try checksums(files.map(\.sql)), records: records,
-                repeatable: try repeatablePlan(tables))
-        }
+    func plan(_ tables: MigrationTables) throws(PostgresError) -> MigrationPlan {
+        MigrationPlan(
+            files: files, checksums: try checksums(files.map(\.sql)),
+            records: try records(in: tables),
+            repeatable: try repeatablePlan(tables))
     }
 
     private func repeatablePlan(_ tables: MigrationTables) throws(PostgresError) -> RepeatablePlan {

@@ -65,10 +65,8 @@ package struct Migrator {
     }
 
     /// Returns all migrations with their files and records.
-    ///
-    /// - Throws: `.replacedChain`.
     package func status() throws(MigrationError) -> MigrationPlan {
-        try plan(try mappingErrors { () throws(PostgresError) in try tables() })
+        try mappingErrors { () throws(PostgresError) in try plan(try tables()) }
     }
 
     /// Returns the contradictions between files and records. Pending migrations are not contradictions.
@@ -100,7 +98,7 @@ package struct Migrator {
         try lock()
         defer { unlock() }
         let tables = try mappingErrors { () throws(PostgresError) in try self.tables() }
-        let plan = try self.plan(tables)
+        let plan = try mappingErrors { () throws(PostgresError) in try self.plan(tables) }
         let batches = MigrationBatch.all(
             try plan.pending(to: target, allowing: allowedProblem), plan.repeatableStep(to: target))
         try mappingErrors { () throws(PostgresError) in try create(tables) }

@@ -13,9 +13,6 @@ private let hasSchema = Statement(
     )
     """)
 
-private let hasReplacedChain = Statement(
-    "SELECT EXISTS (SELECT FROM schema_migrations WHERE version = $1 AND name = $2)")
-
 /// The time limit of the check, because load balancers expect an answer within a second.
 private let readinessTimeout = Duration.milliseconds(800)
 
@@ -73,30 +70,14 @@ package func readiness(of database: ConnectionPool) async -> String? {
     var schema = Parameters()
     schema.append(int64: schemaVersion)
     schema.append(text: functionsChecksum)
-    var chain = Parameters()
-    chain.append(int64: ReplacedChain.version)
-    chain.append(text: ReplacedChain.name)
+    var pipeline = Pipeline.one(hasSchema, schema, isReadOnly: true)
+    pipeline.timeout = readinessTimeout
+    let missing = "migrations are missing: run bookplate-admin migrate up"
     do throws(PostgresError) {
-        if try await isTrue(hasSchema, schema, database) { return nil }
-        return try await isTrue(hasReplacedChain, chain, database)
-            ? ReplacedChain.message : "migrations are missing: run bookplate-admin migrate up"
+        return try await database.run(pipeline)[0].bool(0, 0) == true ? nil : missing
     } catch {
-        return "the database cannot be reached: run bookplate-admin doctor on this machine"
-    }
-}
-
-/// Returns the result of a statement; false if the tables that it reads do not exist yet, or are not yet readable.
-private func isTrue(
-    _ statement: Statement, _ parameters: Parameters, _ database: ConnectionPool
-) async throws(PostgresError) -> Bool {
-    do throws(PostgresError) {
-        var pipeline = Pipeline.one(statement, parameters, isReadOnly: true)
-        pipeline.timeout = readinessTimeout
-        return try await database.run(pipeline)[0].bool(0, 0) == true
-    } catch {
-        guard [.undefinedTable, .insufficientPrivilege].contains(error.sqlState) else {
-            throw error
-        }
-        return false
+        // The table does not exist yet, or is not readable yet.
+        return [.undefinedTable, .insufficientPrivilege].contains(error.sqlState)
+            ? missing : "the database cannot be reached: run bookplate-admin doctor on this machine"
     }
 }

@@ -260,12 +260,6 @@ struct DatabaseChecks {
                         "migrations", "\(pending) not applied",
                         "run bookplate-admin migrate up")
             ]
-        } catch .replacedChain {
-            return [
-                .wrong(
-                    "migrations", ReplacedChain.message,
-                    "set the database URLs to a new, empty database")
-            ]
         } catch {
             return [.wrong("migrations", "\(error)", "see bookplate-admin migrate verify")]
         }

@@ -221,11 +221,11 @@ import Testing
         // Readers without sessions, as after an import of readers.
         try await app.database.execute(
             """
-            INSERT INTO users (id, tenant_id, apple_sub)
+            INSERT INTO users (id, tenant_id, display_name)
               SELECT md5('r' || r)::uuid, (SELECT id FROM tenants LIMIT 1), 'r' || r FROM generate_series(1, 500) r;
             INSERT INTO swipes (user_id, edition_id, action, swiped_at)
               SELECT u.id, e.id, 'LIKE', now() FROM users u, editions e
-              WHERE u.apple_sub ~ '^r[0-9]+$' AND e.number % 40 = hashtext(u.apple_sub) % 20 + 20;
+              WHERE u.display_name ~ '^r[0-9]+$' AND e.number % 40 = hashtext(u.display_name) % 20 + 20;
             UPDATE sessions SET rotated_at = now() - interval '31 days'
               WHERE user_id = '\(inactive.id.string ?? "")'
             """)

@@ -13,8 +13,8 @@ import Testing
         let app = try await TestApp.start(catalog: TestCatalog.lines(80))
         try await app.database.execute(
             """
-            INSERT INTO users (id, tenant_id, apple_sub)
-              SELECT md5('r' || r)::uuid, (SELECT id FROM tenants LIMIT 1), 'r' || r FROM generate_series(0, 39) r;
+            INSERT INTO users (id, tenant_id)
+              SELECT md5('r' || r)::uuid, (SELECT id FROM tenants LIMIT 1) FROM generate_series(0, 39) r;
             INSERT INTO swipes (user_id, edition_id, action, swiped_at)
               SELECT md5('r' || r)::uuid, e.id, 'LIKE', now() FROM generate_series(0, 39) r, editions e
               WHERE (substr(e.title, 6)::int <= 40) = (r % 2 = 0) AND hashtext(r || e.title) % 3 <> 0
@@ -178,8 +178,8 @@ import Testing
         #expect(try await !isFirst())
         try await app.database.execute(
             """
-            INSERT INTO users (id, tenant_id, apple_sub)
-              SELECT md5('r' || r)::uuid, (SELECT id FROM tenants LIMIT 1), 'r' || r FROM generate_series(1, 30) r;
+            INSERT INTO users (id, tenant_id)
+              SELECT md5('r' || r)::uuid, (SELECT id FROM tenants LIMIT 1) FROM generate_series(1, 30) r;
             INSERT INTO swipes (user_id, edition_id, action, swiped_at)
               SELECT id, '\(least)', 'LIKE', now() FROM users
             """)

@@ -12,8 +12,8 @@ import Testing
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
         try await app.database.execute(
             """
-            INSERT INTO users (id, tenant_id, apple_sub)
-            SELECT md5('r' || r)::uuid, (SELECT id FROM tenants LIMIT 1), 'r' || r
+            INSERT INTO users (id, tenant_id)
+            SELECT md5('r' || r)::uuid, (SELECT id FROM tenants LIMIT 1)
             FROM generate_series(1, \(readerCount)) r
             """)
         return app

@@ -156,8 +156,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "ALTER POLICY identity_only ON users USING (true)",
-        "ALTER POLICY identity_only ON users USING (tenant_id = (SELECT app_tenant_id()))",
+        "ALTER POLICY identity_only ON identities USING (true)",
+        "ALTER POLICY identity_only ON identities USING (tenant_id = (SELECT app_tenant_id()))",
         "ALTER POLICY administration ON books TO bookplate_app",
         "CREATE OR REPLACE FUNCTION app_user_id() RETURNS uuid LANGUAGE sql AS "
             + "'SELECT id FROM editions ORDER BY id LIMIT 1'",
@@ -172,8 +172,12 @@ import Testing
                 // Another user of the same tenant.
                 try connection.execute(
                     """
-                    INSERT INTO users (id, tenant_id, apple_sub) SELECT gen_random_uuid(), tenant_id, 'third'
-                    FROM users WHERE id = '\(fixture.user)'
+                    WITH third AS (
+                        INSERT INTO users (id, tenant_id) SELECT gen_random_uuid(), tenant_id
+                        FROM users WHERE id = '\(fixture.user)'
+                        RETURNING id, tenant_id
+                    )
+                    INSERT INTO identities (user_id, tenant_id, subject) SELECT id, tenant_id, 'third' FROM third
                     """)
                 try connection.execute(weakening)
                 return try connection.leaks(user: fixture.user, otherUser: fixture.otherUser)

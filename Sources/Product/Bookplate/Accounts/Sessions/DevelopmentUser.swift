@@ -44,9 +44,15 @@ package struct DevelopmentUser: Sendable {
             user.append(text: name ?? "Development Reader")
             try connection.query(
                 """
-                INSERT INTO users (id, tenant_id, apple_sub, display_name)
-                VALUES ($1, $2, $3, $4)
-                ON CONFLICT (id) DO NOTHING
+                WITH created AS (
+                    INSERT INTO users (id, tenant_id, display_name)
+                    VALUES ($1, $2, $4)
+                    ON CONFLICT (id) DO NOTHING
+                    RETURNING id, tenant_id
+                )
+                INSERT INTO identities (user_id, tenant_id, subject)
+                SELECT id, tenant_id, $3
+                FROM created
                 """, user)
             // An existing user may belong to another tenant.
             let tenants = try connection.query(

@@ -9,7 +9,7 @@ struct VerifiedIdentity: Sendable {
     /// Whether the issuer is that of the server's configuration, which is Apple, and not a provider of the tenant.
     let isFromApple: Bool
 
-    /// The value of `users.apple_sub`. Subjects of other providers are prefixed with the issuer and U+001F, a character
+    /// The value of `identities.subject`. Subjects of other providers are prefixed with the issuer and U+001F, a character
     /// that does not occur in subjects, so that two providers cannot collide.
     var subject: String {
         isFromApple ? claims.subject : "\(claims.issuer)\u{1F}\(claims.subject)"

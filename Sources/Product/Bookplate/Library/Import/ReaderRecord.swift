@@ -69,7 +69,7 @@ struct ReaderRecord {
         self.problems = members.problems.map { "\($0.field ?? ""): \($0.message)" } + problems
     }
 
-    /// The value of `users.apple_sub`, as `VerifiedIdentity.subject` has it.
+    /// The value of `identities.subject`, as `VerifiedIdentity.subject` has it.
     private static func subject(_ members: BookplateMembers) -> String? {
         guard let subject = members.text("sub", max: 255) else { return nil }
         return members.text("issuer", max: 500).map { "\($0)\u{1F}\(subject)" } ?? subject

@@ -140,7 +140,7 @@ import Testing
         #expect(try await app.signIn(token: token).code == "UNAUTHENTICATED")
         // It does not create a user.
         let users = try await app.database.count(
-            "SELECT count(*) FROM users WHERE apple_sub = '\(subject)'")
+            "SELECT count(*) FROM identities WHERE subject = '\(subject)'")
         #expect(users == (when == "after the account is gone" ? 0 : 1))
         #expect(try await app.signIn(subject: subject).errors.isEmpty)
     }

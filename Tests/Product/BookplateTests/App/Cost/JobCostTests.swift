@@ -50,8 +50,8 @@ import Testing
         try await app.database.execute(
             """
             CREATE TEMPORARY TABLE idle AS SELECT gen_random_uuid() AS id, n FROM generate_series(1, 4000) n;
-            INSERT INTO users (id, tenant_id, apple_sub, is_guest, created_at)
-            SELECT i.id, t.id, CASE WHEN n % 2 = 0 THEN 'idle-' || n END, n % 2 = 1, now() - interval '200 days'
+            INSERT INTO users (id, tenant_id, is_guest, created_at)
+            SELECT i.id, t.id, n % 2 = 1, now() - interval '200 days'
             FROM idle i CROSS JOIN (SELECT id FROM tenants LIMIT 1) t;
             INSERT INTO sessions (user_id, id, refresh_hash, expires_at)
             SELECT id, gen_random_uuid(), '\\x00', now() + interval '90 days' FROM idle;

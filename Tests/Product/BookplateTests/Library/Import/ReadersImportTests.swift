@@ -63,13 +63,13 @@ import Testing
         #expect(
             try await app.database.count(
                 """
-                SELECT count(*) FROM users
-                WHERE apple_sub = '001.ada' AND display_name = 'Ada' AND email = 'ada@example.com'
-                  AND preferred_genres = ARRAY['Fantasy'] AND time_zone = 'Europe/Oslo' AND created_at = '2020-01-31T12:00:00Z'
+                SELECT count(*) FROM users u JOIN identities i ON i.user_id = u.id
+                WHERE subject = '001.ada' AND i.created_at = u.created_at AND display_name = 'Ada' AND email = 'ada@example.com'
+                  AND preferred_genres = ARRAY['Fantasy'] AND time_zone = 'Europe/Oslo' AND u.created_at = '2020-01-31T12:00:00Z'
                 """) == 1)
         #expect(
             try await app.database.count(
-                "SELECT count(*) FROM users WHERE apple_sub = E'https://id.example.com\\x1Fbo'")
+                "SELECT count(*) FROM identities WHERE subject = E'https://id.example.com\\x1Fbo'")
                 == 1)
         #expect(
             try await app.database.count(
