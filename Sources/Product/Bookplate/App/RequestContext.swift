@@ -93,14 +93,6 @@ package final class RequestContext: RowContext {
         return viewer
     }
 
-    /// Charges the caller for work that is not reflected in the size of the response.
-    ///
-    /// - Throws: `.rateLimited` if the caller does not have enough units. Nothing is charged then.
-    func charge(_ units: Int) throws(BookplateError) {
-        _ = try caller()
-        try charges.charge(units)
-    }
-
     /// The owner of the request's pipelines: the caller, or the address of a client that is not signed in.
     var owner: PipelineOwner? {
         viewer.map { .user($0.userID) } ?? address.map { .address($0.id) }

@@ -58,6 +58,6 @@ extension RequestRunner {
 
     /// Charges the authentication of a WebSocket to the user if the token is valid, and to the address otherwise.
     private func charge(_ viewer: Viewer?, _ address: RateKey?) throws(BookplateError) {
-        try RequestCharges(services, viewer, address).charge(1)
+        try RequestCharges(services, viewer, address).admit(1)
     }
 }

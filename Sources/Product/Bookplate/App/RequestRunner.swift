@@ -170,7 +170,7 @@ package final class RequestRunner: GraphQLService {
 
     private func charge(_ units: Int, _ charges: RequestCharges) throws(RequestErrors) {
         do throws(BookplateError) {
-            try charges.charge(units)
+            try charges.admit(units)
         } catch {
             throw error.requestErrors(requestID: "")
         }

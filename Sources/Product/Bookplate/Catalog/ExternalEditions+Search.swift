@@ -26,7 +26,7 @@ extension ExternalEditions {
         }
         let reader = try request.caller().userID
         guard skips.first == false, sources.takeSearch(of: reader) else { return false }
-        try request.charge(RateLimits.unitsPerLookup)
+        try request.charges.charge(RateLimits.unitsPerLookup)
 
         let search = await sources.search(
             .anywhere(query), count: searchCount, within: searchBudget, for: reader)

@@ -31,7 +31,7 @@ enum ExternalEditions {
         let requested = isbns.filter {
             misses[BookNumber($0)]?.isSuperset(of: sources.names) != true
         }
-        try request.charge(requested.count * RateLimits.unitsPerLookup)
+        try request.charges.charge(requested.count * RateLimits.unitsPerLookup)
         let lookups = await sources.editions(
             requested.map { BookNumber($0) }, skipping: misses, for: reader)
 

@@ -144,7 +144,7 @@ package final class CoverEndpoints {
             pipeline.append(OwnCover.query, .of(viewer.userID, book))
         }
         guard let before = before.first else { throw .notFound(Book.noSuchBook) }
-        try request.charge(RateLimits.unitsPerImage)
+        try request.charges.charge(RateLimits.unitsPerImage)
         let after = try await request.setCover(
             try await services.covers.decode(image), of: book, source: .manualUpload
         ) { pipeline, viewer in

@@ -20,7 +20,7 @@ extension Cover {
         }
         // Check that the book exists before charging and decoding.
         try await request.requireBook(id)
-        try request.charge(RateLimits.unitsPerImage)
+        try request.charges.charge(RateLimits.unitsPerImage)
         let images: CoverImages
         let source: CoverSource
         if let upload = input["image"], !upload.isNull {
@@ -45,7 +45,7 @@ extension Cover {
     private static func startSearch(
         for id: UUID, in request: RequestContext, _ book: RowsByID
     ) async throws(BookplateError) -> Children {
-        try request.charge(RateLimits.unitsPerImage)
+        try request.charges.charge(RateLimits.unitsPerImage)
         let canSearch = !request.services.coverSources.isEmpty
         let (results, row) = try await request.write { pipeline, viewer in
             pipeline.append(canSearch ? requestOne : setNotFound, .of(viewer.userID, id))

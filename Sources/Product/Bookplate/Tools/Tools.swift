@@ -144,7 +144,7 @@ package final class Tools: ToolService {
         do throws(BookplateError) {
             let token = try await context.token(TokenCredential(bearer: caller.bearerToken))
             context.viewer = token.viewer
-            try context.charge(1)
+            try context.charges.charge(1)
             return Session(context: context, token: token)
         } catch {
             throw ToolRefusal(error)

@@ -37,7 +37,7 @@ enum PersonalAccessToken {
 
     static let create = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let creation = try Creation(InputObject(arguments["input"]))
-        try request.charge(RateLimits.unitsPerCredential)
+        try request.charges.charge(RateLimits.unitsPerCredential)
         let keys = request.services.accounts.sessionKeys
         let seed = randomBytes(seedBytes)
         let outcomes = try await request.write { pipeline, viewer in
@@ -65,7 +65,7 @@ enum PersonalAccessToken {
     /// Succeeds even if there is no such token, so that clients can retry the mutation.
     static let revoke = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let id = try arguments.id("id", else: "There is no such access token.")
-        try request.charge(RateLimits.unitsPerCredential)
+        try request.charges.charge(RateLimits.unitsPerCredential)
         try await request.write { pipeline, viewer in
             pipeline.append(delete, .of(viewer.userID, id))
         }

@@ -22,7 +22,7 @@ extension RequestContext {
             throw refusedToken("it does not open this protocol")
         }
         viewer = token.viewer
-        try charge(1)
+        try charges.charge(1)
     }
 
     /// Finds a personal access token, or the access token of an app.

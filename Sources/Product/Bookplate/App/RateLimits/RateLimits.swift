@@ -108,6 +108,46 @@ package final class RateLimits: Sendable {
 
     // MARK: - Requests
 
+    /// A bucket that a request is charged to.
+    private struct Limit {
+        let name: StaticString
+        let buckets: WritableKeyPath<Buckets, RateBuckets<RateKey>> & Sendable
+        let key: RateKey
+        let rate: Rate
+        var isOfCaller = false
+        /// The maximum number of units that the bucket may owe.
+        var debtMax = 0
+    }
+
+    /// Returns the buckets of a request: those of its caller, its address, and its tenant, in this order.
+    private func limits(viewer: Viewer?, address: RateKey?, tenantMax: Int?) -> [Limit] {
+        var limits: [Limit] = []
+        if let perCaller {
+            if let viewer {
+                limits.append(
+                    Limit(
+                        name: "user", buckets: \.callers, key: RateKey(viewer.userID),
+                        rate: perCaller, isOfCaller: true, debtMax: perCaller.unitsPerMinute))
+            } else if let address {
+                limits.append(
+                    Limit(
+                        name: "address", buckets: \.callers, key: address, rate: perCaller,
+                        isOfCaller: true))
+            }
+        }
+        if let perAddress, let address {
+            limits.append(
+                Limit(name: "address", buckets: \.addresses, key: address, rate: perAddress))
+        }
+        if let tenantMax, let viewer {
+            limits.append(
+                Limit(
+                    name: "tenant", buckets: \.tenants, key: RateKey(viewer.tenantID),
+                    rate: Rate(unitsPerMinute: tenantMax)))
+        }
+        return limits
+    }
+
     /// Takes a request's units from the buckets of its caller, its address, and its tenant. If one of them does not have
     /// enough units, none are taken.
     ///
@@ -115,41 +155,20 @@ package final class RateLimits: Sendable {
     func take(
         _ units: Int, viewer: Viewer?, address: RateKey?, tenantMax: Int?
     ) -> State? {
-        guard perCaller != nil || perAddress != nil || tenantMax != nil else { return nil }
+        let limits = limits(viewer: viewer, address: address, tenantMax: tenantMax)
         let now = clock()
-        let caller = viewer.map { RateKey($0.userID) } ?? address
         return buckets.withLock { buckets in
-            var state: State?
-            var callerOutcome: RateBuckets<RateKey>.Outcome?
-            if let perCaller, let caller {
-                let outcome = buckets.callers.outcome(units, of: caller, perCaller, now: now)
-                let callerState = State(viewer == nil ? "address" : "user", perCaller, outcome)
-                guard outcome.isAllowed else { return callerState }
-                (callerOutcome, state) = (outcome, callerState)
+            var outcomes: [RateBuckets<RateKey>.Outcome] = []
+            for limit in limits {
+                let outcome = buckets[keyPath: limit.buckets].outcome(
+                    units, of: limit.key, limit.rate, now: now)
+                guard outcome.isAllowed else { return State(limit.name, limit.rate, outcome) }
+                outcomes.append(outcome)
             }
-            var addressOutcome: RateBuckets<RateKey>.Outcome?
-            if let perAddress, let address {
-                let outcome = buckets.addresses.outcome(units, of: address, perAddress, now: now)
-                guard outcome.isAllowed else { return State("address", perAddress, outcome) }
-                addressOutcome = outcome
-                if state == nil { state = State("address", perAddress, outcome) }
+            for (limit, outcome) in zip(limits, outcomes) {
+                buckets[keyPath: limit.buckets].commit(outcome, of: limit.key, now: now)
             }
-            if let tenantMax, let viewer {
-                let rate = Rate(unitsPerMinute: tenantMax)
-                let key = RateKey(viewer.tenantID)
-                let outcome = buckets.tenants.outcome(units, of: key, rate, now: now)
-                let tenantState = State("tenant", rate, outcome)
-                guard outcome.isAllowed else { return tenantState }
-                buckets.tenants.commit(outcome, of: key, now: now)
-                if state == nil { state = tenantState }
-            }
-            if let callerOutcome, let caller {
-                buckets.callers.commit(callerOutcome, of: caller, now: now)
-            }
-            if let addressOutcome, let address {
-                buckets.addresses.commit(addressOutcome, of: address, now: now)
-            }
-            return state
+            return zip(limits, outcomes).first { _ in true }.map { State($0.name, $0.rate, $1) }
         }
     }
 
@@ -158,28 +177,16 @@ package final class RateLimits: Sendable {
     ///
     /// - Returns: The state of the caller's bucket; nil if nothing is limited.
     func spend(_ units: Int, viewer: Viewer?, address: RateKey?, tenantMax: Int?) -> State? {
-        guard perCaller != nil || perAddress != nil || tenantMax != nil else { return nil }
+        let limits = limits(viewer: viewer, address: address, tenantMax: tenantMax)
         let now = clock()
         return buckets.withLock { buckets in
             var units = units
             var state: State?
-            if let perCaller, let caller = viewer.map({ RateKey($0.userID) }) ?? address {
-                let debtMax = viewer == nil ? 0 : perCaller.unitsPerMinute
-                let (taken, outcome) = buckets.callers.spend(
-                    units, of: caller, perCaller, debtMax: debtMax, now: now)
-                units = taken
-                state = State(viewer == nil ? "address" : "user", perCaller, outcome)
-            }
-            if let perAddress, let address {
-                let (_, outcome) = buckets.addresses.spend(
-                    units, of: address, perAddress, debtMax: 0, now: now)
-                if state == nil { state = State("address", perAddress, outcome) }
-            }
-            if let tenantMax, let viewer {
-                let rate = Rate(unitsPerMinute: tenantMax)
-                let (_, outcome) = buckets.tenants.spend(
-                    units, of: RateKey(viewer.tenantID), rate, debtMax: 0, now: now)
-                if state == nil { state = State("tenant", rate, outcome) }
+            for limit in limits {
+                let (taken, outcome) = buckets[keyPath: limit.buckets].spend(
+                    units, of: limit.key, limit.rate, debtMax: limit.debtMax, now: now)
+                if limit.isOfCaller { units = taken }
+                if state == nil { state = State(limit.name, limit.rate, outcome) }
             }
             return state
         }
@@ -212,17 +219,12 @@ package final class RateLimits: Sendable {
 
     /// Returns units to the buckets that were taken but not used.
     func putBack(_ units: Int, viewer: Viewer, address: RateKey?, tenantMax: Int?) {
+        let limits = limits(viewer: viewer, address: address, tenantMax: tenantMax)
         let now = clock()
         buckets.withLock { buckets in
-            if let perCaller {
-                buckets.callers.putBack(units, of: RateKey(viewer.userID), perCaller, now: now)
-            }
-            if let perAddress, let address {
-                buckets.addresses.putBack(units, of: address, perAddress, now: now)
-            }
-            if let tenantMax {
-                let rate = Rate(unitsPerMinute: tenantMax)
-                buckets.tenants.putBack(units, of: RateKey(viewer.tenantID), rate, now: now)
+            for limit in limits {
+                buckets[keyPath: limit.buckets].putBack(
+                    units, of: limit.key, limit.rate, now: now)
             }
         }
     }

@@ -40,10 +40,18 @@ final class RequestCharges: Sendable {
     /// Charges a user who signs in during the request from now on.
     func become(_ viewer: Viewer?) { state.withLock { $0.viewer = viewer } }
 
-    /// Charges a price.
+    /// Charges the price of work that only users can request.
+    ///
+    /// - Throws: `.unauthenticated`, or `.rateLimited` if there are not enough units. Nothing is charged then.
+    func charge(_ units: Int) throws(BookplateError) {
+        guard state.withLock({ $0.viewer }) != nil else { throw .unauthenticated }
+        try admit(units)
+    }
+
+    /// Charges the price of a request, also of a client that is not signed in.
     ///
     /// - Throws: `.rateLimited`, and charges nothing, if there are not enough units.
-    func charge(_ units: Int) throws(BookplateError) {
+    func admit(_ units: Int) throws(BookplateError) {
         guard units > 0 else { return }
         let viewer = state.withLock { $0.viewer }
         let limit = rates.take(

@@ -49,7 +49,7 @@ extension Book {
         guard inputs.count <= creationsMax else {
             throw .badUserInput(field: "inputs", "At most \(creationsMax) books at once.")
         }
-        try request.charge(RateLimits.units(forBatchOf: inputs.count))
+        try request.charges.charge(RateLimits.units(forBatchOf: inputs.count))
         let creations = inputs.map { input in
             Result { () throws(BookplateError) in try BookCreation(InputObject(input)) }
         }

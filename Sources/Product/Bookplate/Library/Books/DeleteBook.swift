@@ -15,7 +15,7 @@ extension Book {
         guard texts.count <= batchMax else {
             throw .badUserInput(field: "ids", "At most \(batchMax) books at once.")
         }
-        try request.charge(RateLimits.units(forBatchOf: texts.count))
+        try request.charges.charge(RateLimits.units(forBatchOf: texts.count))
         let ids = texts.map { $0.string.flatMap { UUID($0) } }
         var shelves = try await request.deleteBooks(ids.compactMap { $0 })
         return ids.map { id in

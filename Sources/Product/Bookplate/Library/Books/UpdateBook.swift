@@ -62,7 +62,7 @@ extension Book {
         guard inputs.count <= batchMax else {
             throw .badUserInput(field: name, "At most \(batchMax) books at once.")
         }
-        try request.charge(RateLimits.units(forBatchOf: inputs.count))
+        try request.charges.charge(RateLimits.units(forBatchOf: inputs.count))
         return inputs.map { InputObject($0) }
     }
 }

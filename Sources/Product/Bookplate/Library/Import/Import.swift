@@ -48,7 +48,7 @@ enum Import {
         let upload = try request.upload(input["file"] ?? .null, field: "file")
         let requestedFormat = input.text("format").flatMap { ImportFormat(rawValue: $0) }
         // Charged before the work of reading the file.
-        try request.charge(RateLimits.unitsPerImport)
+        try request.charges.charge(RateLimits.unitsPerImport)
         // Reject a file that is not a library before the import is enqueued.
         let (format, bytes, hash) = try await checked(upload, requestedFormat, in: request)
         let id = UUID.version7()

@@ -22,7 +22,7 @@ extension Note {
         guard inputs.count <= batchMax else {
             throw .badUserInput(field: "inputs", "At most \(batchMax) notes at once.")
         }
-        try request.charge(RateLimits.units(forBatchOf: inputs.count))
+        try request.charges.charge(RateLimits.units(forBatchOf: inputs.count))
         let notes = inputs.map { input in
             Result { () throws(BookplateError) in try NoteInput(InputObject(input)) }
         }

@@ -14,7 +14,7 @@ extension ProgressEntry {
         guard inputs.count <= batchMax else {
             throw .badUserInput(field: "inputs", "At most \(batchMax) entries at once.")
         }
-        try request.charge(RateLimits.units(forBatchOf: inputs.count))
+        try request.charges.charge(RateLimits.units(forBatchOf: inputs.count))
         let entries = inputs.map { input in
             Result { () throws(BookplateError) in try ProgressInput(InputObject(input)) }
         }
