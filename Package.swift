@@ -145,7 +145,8 @@ floor(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(
-            name: "ImageProcessingTests", dependencies: ["ImageProcessing"], exclude: ["Fixtures"]),
+            name: "ImageProcessingTests", dependencies: ["Basics", "ImageProcessing"],
+            exclude: ["Fixtures"]),
         .testTarget(name: "ObjectStorageTests", dependencies: ["LinkRefusal", "ObjectStorage"]),
         .testTarget(name: "ZipTests", dependencies: ["Zip"]),
         .testTarget(
@@ -421,8 +422,9 @@ floor(
             name: "TestSupport",
             dependencies: [
                 "GraphQLServing",
-                "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch", "Identity",
-                "Config", "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage",
+                "Basics", "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch",
+                "Identity", "Config", "ImageProcessing", "JobQueue", "LoopbackHTTP",
+                "ObjectStorage",
                 "Postgres",
                 "S3Storage",
                 .product(name: "Logging", package: "swift-log"),

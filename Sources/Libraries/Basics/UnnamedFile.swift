@@ -6,6 +6,8 @@ package final class UnnamedFile: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let errno: Int32
 
+        package init(errno: Int32) { self.errno = errno }
+
         package var description: String {
             "a temporary file in /var/tmp cannot be used: \(String(cString: strerror(errno)))"
         }

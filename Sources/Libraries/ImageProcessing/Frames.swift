@@ -46,12 +46,15 @@ package struct FrameChannel: Sendable {
         case timedOut
         /// The frame's length exceeds the maximum.
         case malformed
+        /// A file whose bytes are a part of the payload cannot be read.
+        case unreadableFile(errno: Int32)
 
         package var description: String {
             switch self {
             case .closed: "the connection was closed"
             case .timedOut: "no response in time"
             case .malformed: "a frame is too long"
+            case .unreadableFile(let errno): UnnamedFile.Failure(errno: errno).description
             }
         }
     }
@@ -78,6 +81,7 @@ package struct FrameChannel: Sendable {
     /// Writes one frame.
     ///
     /// - Parameter rest: The end of the payload, which may be in a file.
+    /// - Throws: After `.unreadableFile` the frame is incomplete, so the other side cannot be used further.
     package func send(
         _ payload: [UInt8], _ rest: StoredBytes = .memory([]),
         until deadline: ContinuousClock.Instant?
@@ -91,8 +95,12 @@ package struct FrameChannel: Sendable {
         case .file(let file, let range):
             for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.partBytes) {
                 let part = start..<min(start + Self.partBytes, range.upperBound)
-                // The other side cannot use an incomplete frame.
-                guard let bytes = try? file.bytes(part) else { throw .closed }
+                let bytes: [UInt8]
+                do throws(UnnamedFile.Failure) {
+                    bytes = try file.bytes(part)
+                } catch {
+                    throw .unreadableFile(errno: error.errno)
+                }
                 try write(bytes, deadline)
             }
         }

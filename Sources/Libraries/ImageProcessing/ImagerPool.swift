@@ -10,6 +10,8 @@ package enum ImageError: Error, Equatable, Sendable {
     case overloaded
     /// The imager cannot be started; carries a message for the operator.
     case unavailable(String)
+    /// The temporary file that contains the image cannot be read; carries a message for the operator.
+    case unreadableFile(String)
     case cancelled
 }
 
@@ -17,7 +19,8 @@ extension ImageError: CustomStringConvertible {
     /// A message for logs and operators.
     package var description: String {
         switch self {
-        case .unsupported(let message), .unavailable(let message): message
+        case .unsupported(let message), .unavailable(let message), .unreadableFile(let message):
+            message
         case .overloaded: "too many images are waiting"
         case .cancelled: "cancelled"
         }
@@ -203,9 +206,14 @@ package final class ImagerPool: Sendable {
                 return .success(try process.send(request))
             } catch {
                 stop()
-                guard error == .timedOut else { return nil }
-                return .failure(
-                    .unsupported("Processing the image takes too long. Send it as a plain JPEG."))
+                switch error {
+                case .closed, .malformed: return nil
+                case .timedOut:
+                    return .failure(
+                        .unsupported(
+                            "Processing the image takes too long. Send it as a plain JPEG."))
+                case .unreadableFile: return .failure(.unreadableFile(error.description))
+                }
             }
         }
 

@@ -1,3 +1,4 @@
+import Basics
 import FoundationEssentials
 import Glibc
 import Testing
@@ -222,6 +223,21 @@ import Testing
         }
         let starts = try String(contentsOfFile: folder + "/starts", encoding: .utf8)
         #expect(starts == "\n\n")
+    }
+
+    /// The end of the image is missing in the temporary file, as after an error of the disk. The image is not to blame.
+    @Test func reportsAFileThatCannotBeRead() async throws {
+        let pool = try ImagerPool(program: ImagerPool.defaultProgram, processCount: 1)
+        let file = try UnnamedFile()
+        let error = await #expect(throws: ImageError.self) {
+            try await pool.cover(from: .file(file, 0..<100))
+        }
+        guard case .unreadableFile(let message)? = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(message.contains("cannot be used"))
+        _ = try await pool.titleCard(TitleCard(title: "Dune", author: nil, genre: nil))
     }
 
     @Test func reportsAMissingProgram() {

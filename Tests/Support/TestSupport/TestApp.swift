@@ -1,3 +1,4 @@
+import Basics
 import BookSources
 import Bookplate
 import EventLoops
@@ -183,6 +184,7 @@ package final class TestApp: Sendable {
     package func execute(
         _ query: String, _ variables: Value = .null, token: String? = nil, isReadOnly: Bool = false,
         address: ClientAddress? = nil, app: ClientApp = ClientApp(), uploads: [[UInt8]] = [],
+        storedUploads: [StoredBytes] = [],
         extensions: Value? = nil, onError: Value? = nil, bodyByteCount: Int = 0,
         hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) async throws -> TestResponse {
@@ -192,7 +194,7 @@ package final class TestApp: Sendable {
         request.isReadOnly = isReadOnly
         request.client = address
         request.app = app
-        request.uploads = uploads.map { .memory($0) }
+        request.uploads = uploads.map { .memory($0) } + storedUploads
         request.bodyByteCount = bodyByteCount
         request.onError = onError
         request.hasTimedOut = hasTimedOut

@@ -36,7 +36,8 @@ package final class Covers: Sendable {
 
     /// Decodes an untrusted image.
     ///
-    /// - Throws: `.unsupportedImage`, `.payloadTooLarge`, `.rateLimited`, `.cancelled`, or `.internalError`.
+    /// - Throws: `.unsupportedImage`, `.payloadTooLarge`, `.rateLimited`, `.cancelled`, `.internalError`, or `.serviceUnavailable` if the file cannot
+    ///   be read.
     func decode(_ bytes: StoredBytes) async throws(BookplateError) -> CoverImages {
         guard bytes.count <= ImageLimits.inputBytesMax else {
             throw .payloadTooLarge("An image can have at most 25 MiB.")
@@ -54,6 +55,9 @@ package final class Covers: Sendable {
         case .unavailable(let reason):
             logger.error("images cannot be decoded", metadata: ["reason": "\(reason)"])
             return .internalError
+        case .unreadableFile(let reason):
+            logger.error("an upload cannot be read", metadata: ["reason": "\(reason)"])
+            return .serviceUnavailable(retryAfterSeconds: Self.storeRetrySeconds)
         }
     }
 

@@ -1,5 +1,6 @@
-import GraphQLServing
+import Basics
 import GraphQL
+import GraphQLServing
 import LoopbackHTTP
 import ObjectStorage
 import TestSupport
@@ -296,6 +297,23 @@ import Testing
             #expect(card["coverKind"] == "TITLE_CARD")
         }
         #expect(cards.list?.count == 5)
+    }
+
+    /// An error of the disk is not the fault of the picture or of the file.
+    @Test(arguments: [
+        "mutation($id: ID!, $file: Upload!) { setCover(id: $id, input: {image: $file}) { coverStatus } }",
+        "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
+    ])
+    func uploadThatCannotBeReadCanBeRepeated(mutation: String) async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        let book = try await reader.makeBook("Dune")
+        // The end of the upload is missing in the temporary file.
+        let response = try await app.execute(
+            mutation, ["id": book, "file": UploadReference.value(0)], token: reader.token,
+            storedUploads: [.file(try UnnamedFile(), 0..<100)])
+        #expect(response.code == "SERVICE_UNAVAILABLE")
+        #expect(response.errors.first?["extensions", "outcome"] == "NOT_DONE")
     }
 }
 

@@ -70,18 +70,21 @@ enum Import {
 
     /// Reads a file, and returns its format, its bytes, and their SHA-256 hash.
     ///
-    /// - Throws: `.badUserInput` if no library can be read from the file, or `.rateLimited` if too many files wait.
+    /// - Throws: `.badUserInput` if no library can be read from the file, `.rateLimited` if too many files wait, or
+    ///   `.serviceUnavailable` if the temporary file cannot be read.
     private static func checked(
         _ upload: StoredBytes, _ format: ImportFormat?, in request: RequestContext
     ) async throws(BookplateError) -> (ImportFormat, bytes: [UInt8], hash: [UInt8]) {
         guard upload.count <= ImportFile.bytesMax else { throw ImportFile.tooLarge }
+        let logger = request.services.logger
         let result = await ImportFile.threads.run(for: try request.caller().userID) {
             Result { () throws(BookplateError) in
                 let bytes: [UInt8]
                 do throws(UnnamedFile.Failure) {
                     bytes = try upload.bytes()
                 } catch {
-                    throw .internalError
+                    logger.error("an upload cannot be read", metadata: ["reason": "\(error)"])
+                    throw .serviceUnavailable(retryAfterSeconds: 5)
                 }
                 let file = try ImportFile(bytes, format: format, hasCovers: false)
                 return (file.format, bytes: bytes, hash: sha256(bytes))
