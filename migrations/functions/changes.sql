@@ -501,7 +501,7 @@ EXECUTE FUNCTION delete_changes();
 --
 -- The log has no index on the time, which every write would have to update. `logs_to_prune` has the time of the oldest entry of each log,
 -- except of logs whose only entry is so old: its next entry adds the row again (append_change). Users who are changing something
--- are left for the next run.
+-- are left for the next call; at most users_max * 20 logs are looked at.
 CREATE OR REPLACE FUNCTION prune_changes(older_than_days int, users_max int) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -515,8 +515,9 @@ BEGIN
         FROM logs_to_prune l
         WHERE l.oldest_at < cutoff
         ORDER BY l.oldest_at
-        LIMIT users_max
+        LIMIT users_max * 20
     LOOP
+        EXIT WHEN pruned >= users_max;
         -- The lock of lock_user.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended(owner::text, 0));
         DELETE FROM changes c

@@ -318,6 +318,34 @@ import Testing
         #expect(left == "2 3 4 5")
     }
 
+    /// Users who are changing something are passed over, however many there are.
+    @Test func pruningPassesOverLockedLogs() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let readers = [try await app.makeReader(), try await app.makeReader(.beta)]
+        for reader in readers {
+            for number in 1...2 { _ = try await reader.makeShelf("\(number)") }
+        }
+        try await app.database.execute(
+            "UPDATE changes SET at = at - interval '100 days'; " + Self.ageLogs)
+        func prune() async throws -> Int {
+            try await app.database.count("SELECT prune_changes(90, 1)::bigint")
+        }
+        try await app.database.withConnection { connection in
+            // The log with the oldest entry is locked.
+            try connection.execute("BEGIN")
+            _ = try connection.query(
+                "SELECT lock_user(user_id) FROM logs_to_prune ORDER BY oldest_at LIMIT 1")
+            let other = try AdminConnection(try app.database.url(as: TestCluster.app))
+            let counts = try (1...2).map { _ in
+                try other.query("SELECT prune_changes(90, 1)").text(0, 0)
+            }
+            #expect(counts == ["1", "0"])
+            try connection.execute("COMMIT")
+        }
+        #expect(try await prune() == 1)
+        #expect(try await prune() == 0)
+    }
+
     /// Zero or a negative number of days counts as one day.
     @Test(arguments: [0, -90]) func pruningKeepsTheLastDay(days: Int) async throws {
         let app = try await TestApp.start(catalog: [])
