@@ -59,14 +59,59 @@ $$;
 
 -- MARK: Working
 
+-- Returns the first due job of each of several readers, for claim_jobs. Starts with a random reader, so that calls return all readers
+-- sooner or later. The cost depends on `readers_max` only.
+CREATE OR REPLACE FUNCTION first_jobs_of_readers(kind text, readers_max int)
+RETURNS TABLE (id uuid, user_id uuid, priority smallint, run_at timestamptz)
+LANGUAGE plpgsql SET search_path = public, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    first_reader uuid := gen_random_uuid();
+    reader uuid := first_reader;
+    next_reader uuid;
+    has_wrapped boolean := false;
+BEGIN
+    FOR number IN 1..readers_max LOOP
+        next_reader := (
+            SELECT j.user_id
+            FROM jobs j
+            WHERE j.state = 'READY' AND j.kind = first_jobs_of_readers.kind AND j.user_id > reader
+            ORDER BY j.user_id
+            LIMIT 1
+        );
+        IF next_reader IS NULL AND NOT has_wrapped THEN
+            has_wrapped := true;
+            reader := '00000000-0000-0000-0000-000000000000';
+            CONTINUE;
+        END IF;
+        EXIT WHEN next_reader IS NULL OR has_wrapped AND next_reader > first_reader;
+        reader := next_reader;
+        RETURN QUERY
+            SELECT j.id, j.user_id, j.priority, j.run_at
+            FROM jobs j
+            WHERE j.state = 'READY' AND j.kind = first_jobs_of_readers.kind AND j.user_id = reader
+                AND j.run_at <= now()
+            ORDER BY j.priority, j.run_at
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED;
+    END LOOP;
+END
+$$;
+
 -- Claims jobs that are due, at most `capacities[i]` of the kind `kinds[i]`, of which at most `background_capacities[i]` have a
 -- background priority. Jobs whose lease has expired are ready again first, or dead if that was their last attempt and they were
 -- not enqueued again. `postponed_ms` is for how long the job has been postponed.
 --
--- Relies on this plan: for each kind, the index jobs_ready is read in its order until there are enough jobs, so the number of
--- waiting jobs does not matter. The jobs with expired leases come from jobs_running.
+-- Readers take turns: of the due jobs of one kind, those that users wait for come first, and among them the jobs of the readers with the
+-- fewest running and claimed jobs. At most `reader_capacities[i]` jobs of a reader run at a time, on all servers together. The jobs
+-- without a user have no such limit, and take turns as if they were those of one more reader.
+--
+-- Relies on this plan: for each kind, the index jobs_ready is read in its order until there are four times as many jobs as
+-- requested. Only if there are that many, first_jobs_of_readers adds jobs of readers who may wait behind them. So the number
+-- of waiting jobs does not matter. The jobs with expired leases and the running jobs come from jobs_running.
 CREATE OR REPLACE FUNCTION claim_jobs(
-    kinds text[], capacities int[], background_capacities int[], worker text, lease_ms int
+    kinds text[], capacities int[], background_capacities int[], reader_capacities int[], worker text, lease_ms int
 ) RETURNS TABLE (
     id uuid, fence int, user_id uuid, kind text, payload jsonb, attempt int, priority int, postponed_ms bigint
 )
@@ -92,26 +137,59 @@ BEGIN
         FOR UPDATE SKIP LOCKED
     );
     RETURN QUERY
-        WITH picked AS MATERIALIZED (
-            SELECT numbered.id
-            FROM (
-                SELECT
-                    due.id, due.priority, requested.background_capacity,
-                    row_number() OVER (
-                        PARTITION BY requested.kind, due.priority > 0 ORDER BY due.priority, due.run_at
-                    ) AS number
-                FROM unnest(kinds, capacities, background_capacities)
-                    AS requested (kind, capacity, background_capacity)
-                CROSS JOIN LATERAL (
-                    SELECT j.id, j.priority, j.run_at
-                    FROM jobs j
-                    WHERE j.state = 'READY' AND j.kind = requested.kind AND j.run_at <= now()
-                    ORDER BY j.priority, j.run_at
-                    LIMIT requested.capacity
-                    FOR UPDATE SKIP LOCKED
-                ) due
-            ) numbered
-            WHERE numbered.priority = 0 OR numbered.number <= numbered.background_capacity
+        WITH requested AS MATERIALIZED (
+            SELECT *
+            FROM unnest(kinds, capacities, background_capacities, reader_capacities)
+                AS r (kind, capacity, background_capacity, reader_capacity)
+        ), oldest AS MATERIALIZED (
+            SELECT r.kind, o.*
+            FROM requested r
+            CROSS JOIN LATERAL (
+                SELECT j.id, j.user_id, j.priority, j.run_at
+                FROM jobs j
+                WHERE j.state = 'READY' AND j.kind = r.kind AND j.run_at <= now()
+                ORDER BY j.priority, j.run_at
+                LIMIT r.capacity * 4
+                FOR UPDATE SKIP LOCKED
+            ) o
+        ), due AS MATERIALIZED (
+            SELECT *
+            FROM oldest
+            UNION
+            SELECT r.kind, f.*
+            FROM requested r
+            CROSS JOIN LATERAL first_jobs_of_readers(r.kind, 16) f
+            WHERE r.capacity * 4 = (SELECT count(*) FROM oldest o WHERE o.kind = r.kind)
+        ), running AS MATERIALIZED (
+            SELECT j.kind, j.user_id, count(*) AS count
+            FROM jobs j
+            WHERE j.state = 'RUNNING'
+            GROUP BY 1, 2
+        ), loaded AS (
+            -- `load` is the number of the reader's running jobs of the kind if this job runs, too.
+            SELECT
+                d.*,
+                coalesce(r.count, 0) + row_number() OVER (
+                    PARTITION BY d.kind, d.user_id ORDER BY d.priority, d.run_at
+                ) AS load
+            FROM due d
+            LEFT JOIN running r ON r.kind = d.kind AND r.user_id IS NOT DISTINCT FROM d.user_id
+        ), numbered AS (
+            SELECT
+                l.id, l.priority, r.capacity, r.background_capacity,
+                row_number() OVER by_kind AS number,
+                count(*) FILTER (WHERE l.priority > 0) OVER by_kind AS background_number
+            FROM loaded l
+            JOIN requested r ON r.kind = l.kind
+            WHERE l.user_id IS NULL OR l.load <= r.reader_capacity
+            WINDOW by_kind AS (
+                PARTITION BY l.kind ORDER BY l.priority > 0, l.load, l.priority, l.run_at
+                ROWS UNBOUNDED PRECEDING
+            )
+        ), picked AS MATERIALIZED (
+            SELECT n.id
+            FROM numbered n
+            WHERE n.number <= n.capacity AND n.background_number <= n.background_capacity
         )
         UPDATE jobs j
         SET state = 'RUNNING',
@@ -311,7 +389,7 @@ CREATE POLICY administration ON jobs TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-REVOKE ALL ON FUNCTION enqueue_job, schedule_job, withdraw_jobs, claim_jobs, renew_jobs, begin_job, finish_job, fail_job,
-    postpone_job, release_jobs, purge_dead_jobs, count_jobs FROM PUBLIC;
+REVOKE ALL ON FUNCTION enqueue_job, schedule_job, withdraw_jobs, first_jobs_of_readers, claim_jobs, renew_jobs, begin_job,
+    finish_job, fail_job, postpone_job, release_jobs, purge_dead_jobs, count_jobs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION enqueue_job, schedule_job, withdraw_jobs, claim_jobs, renew_jobs, begin_job, finish_job, fail_job,
     postpone_job, release_jobs, purge_dead_jobs, count_jobs TO bookplate_app;

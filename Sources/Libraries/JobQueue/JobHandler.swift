@@ -22,6 +22,9 @@ package struct JobSettings: Sendable, Equatable {
     package var concurrency = 2
     /// The part of `concurrency` that jobs with the background priority do not use, so that a user's job starts beside them.
     package var foregroundReserve = 0
+    /// The maximum number of jobs of one reader that run at the same time, on all servers together; nil for no limit. Set it for long
+    /// jobs, so that those of one reader do not use all of `concurrency` when another reader's job arrives.
+    package var readerConcurrency: Int?
     /// The maximum number of attempts. After that the job is a dead letter.
     package var attemptsMax = 8
     /// The maximum duration of an attempt. After that it is cancelled, which counts as a failed attempt.
@@ -40,12 +43,13 @@ package struct JobSettings: Sendable, Equatable {
     private static let postponementJitterMax: Duration = .seconds(600)
 
     package init(
-        concurrency: Int = 2, foregroundReserve: Int = 0, attemptsMax: Int = 8,
-        timeout: Duration = .seconds(300),
+        concurrency: Int = 2, foregroundReserve: Int = 0, readerConcurrency: Int? = nil,
+        attemptsMax: Int = 8, timeout: Duration = .seconds(300),
         retryDelay: Duration = .seconds(2), every: Duration? = nil
     ) {
         self.concurrency = concurrency
         self.foregroundReserve = foregroundReserve
+        self.readerConcurrency = readerConcurrency
         self.attemptsMax = attemptsMax
         self.timeout = timeout
         self.retryDelay = retryDelay

@@ -14,7 +14,7 @@ struct JobTable: Sendable {
     private static let claim = TypedStatement<ClaimedJob>(
         """
         SELECT id, fence, user_id, kind, payload::text, attempt, priority, postponed_ms
-        FROM claim_jobs($1, $2, $3, $4, $5)
+        FROM claim_jobs($1, $2, $3, $4, $5, $6)
         """)
     private static let renew = TypedStatement<UUID>("SELECT renew_jobs($1, $2, $3)")
     private static let finish = Statement("SELECT finish_job($1, $2)")
@@ -50,6 +50,7 @@ struct JobTable: Sendable {
         parameters.append(texts: capacity.map(\.key))
         parameters.append(int32s: capacity.map { Int32(clamping: $0.value.total) })
         parameters.append(int32s: capacity.map { Int32(clamping: $0.value.background) })
+        parameters.append(int32s: capacity.map { Int32(clamping: $0.value.ofReader ?? .max) })
         parameters.append(text: worker)
         parameters.append(int32: Int32(clamping: lease.milliseconds))
         return try await run(Self.claim.statement, parameters).decode()

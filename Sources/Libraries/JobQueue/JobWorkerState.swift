@@ -5,6 +5,8 @@ struct JobCapacity: Sendable, Equatable {
     var total: Int
     /// The part of `total` that jobs with the background priority may use.
     var background: Int
+    /// The maximum number of jobs of one reader that run at a time, on all servers together; nil for no limit.
+    var ofReader: Int?
 }
 
 /// The state machine of a worker. It has no clock, database, or tasks: `JobWorker` passes events to `handle` and executes
@@ -144,14 +146,17 @@ struct JobWorkerState {
     private var capacity: [String: JobCapacity] {
         var capacity = kinds.mapValues {
             JobCapacity(
-                total: $0.concurrency, background: $0.concurrency - $0.foregroundReserve)
+                total: $0.concurrency, background: $0.concurrency - $0.foregroundReserve,
+                ofReader: $0.readerConcurrency)
         }
         for job in held.values {
             capacity[job.job.kind]?.total -= 1
             if job.job.priority == .background { capacity[job.job.kind]?.background -= 1 }
         }
         return capacity.filter { $0.value.total > 0 }.mapValues {
-            JobCapacity(total: $0.total, background: max(0, min($0.background, $0.total)))
+            JobCapacity(
+                total: $0.total, background: max(0, min($0.background, $0.total)),
+                ofReader: $0.ofReader)
         }
     }
 

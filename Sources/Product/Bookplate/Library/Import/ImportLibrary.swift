@@ -10,7 +10,8 @@ import Postgres
 struct ImportLibrary: JobHandler {
     static let kind = "library.import"
     static let settings = JobSettings(
-        concurrency: 2, attemptsMax: 20, timeout: .seconds(1800), retryDelay: .seconds(1))
+        concurrency: 2, readerConcurrency: 1, attemptsMax: 20, timeout: .seconds(1800),
+        retryDelay: .seconds(1))
 
     /// The threads that read files for jobs, by reader. Requests have others, so that they do not wait for jobs.
     private static let threads = WorkThreads<UUID>(waitingOfKeyMax: 4, waitingMax: 64)
