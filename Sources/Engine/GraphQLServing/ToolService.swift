@@ -31,17 +31,21 @@ package struct ToolCaller: Sendable {
     /// The client's address; nil if it is unknown.
     package let client: ClientAddress?
     package let app: ClientApp
+    /// The size of the message, in bytes.
+    package let bodyByteCount: Int
     /// See `GraphQLRequest.hasTimedOut`.
     package let hasTimedOut: @Sendable () -> Bool
 
     package init(
         bearerToken: String, requestID: String, client: ClientAddress?, app: ClientApp,
+        bodyByteCount: Int = 0,
         hasTimedOut: @escaping @Sendable () -> Bool
     ) {
         self.bearerToken = bearerToken
         self.requestID = requestID
         self.client = client
         self.app = app
+        self.bodyByteCount = bodyByteCount
         self.hasTimedOut = hasTimedOut
     }
 }

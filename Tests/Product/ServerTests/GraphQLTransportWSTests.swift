@@ -62,6 +62,35 @@ import Testing
         #expect(code(state.receive([0x22, 0xFF, 0x22])) == 1007)
     }
 
+    /// Other messages are not charged by their size.
+    @Test(arguments: ["ping", "pong", "connection_init"])
+    func largeMessagesAreOperations(type: String) {
+        var state =
+            type == "connection_init" ? GraphQLTransportWS(operationsMax: 1) : Self.connected()
+        let text = String(repeating: "x", count: RequestJSON.shortBytesMax)
+        let message = #"{"type":"\#(type)","payload":{"x":"\#(text)"}}"#
+        #expect(
+            state.receive(Array(message.utf8))
+                == .close(
+                    CloseFrame(
+                        .badRequest, "Only subscribe messages may have more than 32768 bytes.")))
+    }
+
+    /// Coercing more values would keep the event loop busy for too long.
+    @Test(arguments: [true, false]) func numberOfValuesIsLimited(isExceeded: Bool) {
+        var state = Self.connected()
+        // The message, its three members, the two members of the payload, and the list.
+        let count = RequestJSON.valuesMax - 7 + (isExceeded ? 1 : 0)
+        let values = Array(repeating: "1", count: count).joined(separator: ",")
+        let message =
+            #"{"id":"a","type":"subscribe","payload":{"query":"{q}","variables":{"a":[\#(values)]}}}"#
+        guard case .close(let frame) = state.receive(Array(message.utf8)) else {
+            #expect(!isExceeded)
+            return
+        }
+        #expect(isExceeded && frame.reason.hasPrefix("JSON has more than 10000 values at byte "))
+    }
+
     @Test func operationsBeforeTheAcknowledgementCloseWith4401() {
         var early = GraphQLTransportWS(operationsMax: 1)
         #expect(code(early.receive(Array(Self.subscribe.utf8))) == 4401)
@@ -94,7 +123,8 @@ import Testing
 
     @Test func anIdInUseClosesWith4409AndCanBeReusedAfterItsEnd() {
         var state = Self.connected()
-        let operation = ClientMessage.Operation(query: "{q}")
+        let operation = ClientMessage.Operation(
+            query: "{q}", byteCount: Self.subscribe.utf8.count)
         #expect(
             state.receive(Array(Self.subscribe.utf8))
                 == .start(id: "a", number: 1, operation))

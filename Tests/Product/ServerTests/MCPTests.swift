@@ -70,6 +70,17 @@ import Version
         #expect(result?["serverInfo"]?["version"]?.string == bookplateVersion)
     }
 
+    /// Large messages are parsed on another thread, and charged by their size.
+    @Test(arguments: [10, 100_000]) func sizeOfAMessageIsCharged(characterCount: Int) async throws {
+        let text = String(repeating: "x", count: characterCount)
+        let message = Self.request("tools/call", #"{"name":"bytes","arguments":{"a":"\#(text)"}}"#)
+        let reply = try await Self.run(bodyBytesMax: 1 << 20) {
+            try await Self.send(message, to: $0)
+        }
+        #expect(
+            reply.json["result", "structuredContent"] == ["bytes": .int(message.utf8.count)])
+    }
+
     @Test func toolsAreListedInPagesAndCalled() async throws {
         try await Self.run { server in
             let first = try await Self.send(Self.request("tools/list"), to: server)

@@ -1,3 +1,4 @@
+import Basics
 import GraphQLServing
 import NIOCore
 import SocketClient
@@ -9,16 +10,26 @@ import Testing
 
 /// Limits of requests with files, and of large bodies in general.
 @Suite struct UploadTests {
-    private static func parse(operations: String, map: String) async throws(HTTPProblem) {
+    private static func parse(
+        operations: String, map: String, jsonBytesMax: Int = 4096
+    ) async throws(HTTPProblem) -> GraphQLRequest {
         let parts = [("operations", operations), ("map", map), ("0", "file")].map { name, content in
             "--b\r\ncontent-disposition: form-data; name=\"\(name)\"\r\n\r\n\(content)\r\n"
         }
+        return try await parse(
+            .memory(Array((parts.joined() + "--b--\r\n").utf8)), jsonBytesMax: jsonBytesMax)
+    }
+
+    private static func parse(
+        _ body: StoredBytes, jsonBytesMax: Int
+    ) async throws(HTTPProblem) -> GraphQLRequest {
         var request = HTTPRequest(
             method: .POST, target: RequestTarget("/graphql"),
             headers: StoredHeaders(RequestHeaders()),
             body: ByteBuffer(), id: "test")
-        request.storedBody = .memory(Array((parts.joined() + "--b--\r\n").utf8))
-        _ = try await GraphQLRequest(multipart: request, boundary: "b", jsonBytesMax: 4096)
+        request.storedBody = body
+        return try await GraphQLRequest(
+            multipart: request, boundary: "b", jsonBytesMax: jsonBytesMax)
     }
 
     private static func operations(nulls: Int) -> String {
@@ -43,7 +54,7 @@ import Testing
     ])
     func pathsOfUploadsAreLimited(operations: String, map: String, message: String?) async {
         do throws(HTTPProblem) {
-            try await Self.parse(operations: operations, map: map)
+            _ = try await Self.parse(operations: operations, map: map)
             #expect(message == nil)
         } catch {
             #expect(error.message == message)
@@ -51,6 +62,35 @@ import Testing
     }
 
     private static let notNull = "Each path in `map` must lead to a null value in `variables`."
+
+    /// The limits are those of other JSON, and `map` is small in any case.
+    @Test(arguments: [
+        (operations(nulls: 10_000), map(paths: 1), "JSON has more than 10000 values"),
+        (operations(nulls: 1), map(paths: 2_000), "larger than 32768 bytes"),
+    ])
+    func jsonOfUploadsIsLimited(operations: String, map: String, message: String) async {
+        let error = await #expect(throws: HTTPProblem.self) {
+            try await Self.parse(operations: operations, map: map, jsonBytesMax: 1 << 20)
+        }
+        #expect(error?.message.contains(message) == true)
+    }
+
+    @Test func jsonOfUploadsIsCharged() async throws {
+        let (operations, map) = (Self.operations(nulls: 100), Self.map(paths: 100))
+        let request = try await Self.parse(operations: operations, map: map)
+        #expect(request.bodyByteCount == operations.utf8.count + map.utf8.count)
+    }
+
+    /// The end of the body is missing in the temporary file, as after an error of the disk.
+    @Test func uploadThatCannotBeReadCanBeRepeated() async throws {
+        let file = try UnnamedFile()
+        let error = await #expect(throws: HTTPProblem.self) {
+            try await Self.parse(.file(file, 0..<100), jsonBytesMax: 4096)
+        }
+        let response = error?.response()
+        #expect(response?.status == .serviceUnavailable)
+        #expect(response?.headers.contains { $0.0 == "Retry-After" } == true)
+    }
 
     /// Clients that do not complete their bodies hold memory, so there is a limit for all bodies of an address.
     @Test(arguments: [true, false])

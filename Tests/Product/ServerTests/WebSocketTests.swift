@@ -48,6 +48,30 @@ import Testing
         }
     }
 
+    /// Large messages are parsed on another thread. Those that have arrived after one wait for it.
+    @Test func largeMessagesAreHandledInOrder() async throws {
+        let text = String(repeating: "x", count: 100_000)
+        try await Self.run(bodyBytesMax: 1 << 20) { port in
+            let client = try SocketClient(port: port, headers: ["x-request-id": "large"])
+            try client.initialize()
+            let large = [
+                #"{"id":"a","type":"subscribe","payload":{"query":"{bytes}","extensions":{"x":"\#(text)"}}}"#,
+                #"{"id":"b","type":"subscribe","payload":{"query":"subscription{held}","extensions":{"x":"\#(text)"}}}"#,
+            ]
+            let messages = large + [Self.subscribe("c", "{bytes}")]
+            try client.send(messages.flatMap { client.frame(0x1, Array($0.utf8)) })
+            for (id, message) in [("a", large[0]), ("c", messages[2])] {
+                #expect(
+                    try client.message()
+                        == #"{"id":"\#(id)","type":"next","payload":bytes=\#(message.utf8.count)}"#)
+                #expect(try client.message() == #"{"id":"\#(id)","type":"complete"}"#)
+            }
+            // The subscription is the second operation on the socket.
+            EchoService.release("large-2")
+            #expect(try client.message() == #"{"id":"b","type":"next","payload":{"data":1}}"#)
+        }
+    }
+
     /// The handshake and the first message arrive while another request runs, and the second message after it.
     @Test func aHandshakeWaitsForTheRequestBefore() async throws {
         try await TestServer.run { server in

@@ -47,13 +47,16 @@ import Testing
         let server: RunningServer
         let session: String
 
-        init(_ documents: [(id: String, body: String)] = ToolTests.documents) async throws {
+        init(
+            _ documents: [(id: String, body: String)] = ToolTests.documents, limits: String? = nil
+        ) async throws {
             installation = try await Installation.ready(catalog: [])
             let world = installation
             try await world.run("tenant", "update", "reader", "--mcp", "on")
             let file = try world.write(ToolTests.manifest(documents), to: "manifest.json")
             try await world.run("documents", "sync", file)
-            server = try await world.startServer()
+            server = try await world.startServer(
+                limits.map { ["BOOKPLATE_LIMITS": $0] } ?? [:])
             session = try await server.signIn("ada")["accessToken"]?.string ?? ""
         }
 
@@ -84,6 +87,19 @@ import Testing
             let response = try await call("tools/list", token: token)
             return response.json["result", "tools"]?.list?.compactMap { $0["name"]?.string } ?? []
         }
+    }
+
+    /// Also if the tool does not exist.
+    @Test func sizesOfMessagesAreCharged() async throws {
+        let world = try await World(limits: "rate=80,time=0")
+        // Costs 11 units.
+        let token = try await world.token(["LIBRARY_READ"])
+        let text = Value.string(String(repeating: "x", count: 900_000))
+        let params: Value = ["name": "Missing", "arguments": ["text": text]]
+        // 1 unit, and 54 for the size.
+        #expect(try await world.call("tools/call", params, token: token).status == 200)
+        #expect(try await world.call("ping", params, token: token).status == 429)
+        #expect(try await world.call("ping", token: token).status == 200)
     }
 
     @Test func officialClientListsAndCallsTools() async throws {

@@ -12,6 +12,14 @@ struct InputValueCoercion {
     private var values: [Value] = []
     /// The path of the current value inside the variable.
     private var path: [GraphQLError.PathElement] = []
+    /// The coerced default values of the input fields that were missing so far. A list may contain thousands of objects
+    /// without them.
+    private var defaults: [FieldKey: Value?] = [:]
+
+    private struct FieldKey: Hashable {
+        let type: String
+        let field: String
+    }
 
     /// Called for each error with the path inside the variable, the invalid value, and the message.
     typealias Report = (
@@ -164,7 +172,7 @@ struct InputValueCoercion {
                 names.append(field.name)
                 fields.append(
                     .coerce(member.value, field.type, at: .key(field.name), depth: depth))
-            } else if let value = schema.defaultValue(of: field) {
+            } else if let value = defaultValue(of: field, in: name) {
                 names.append(field.name)
                 fields.append(.known(value))
             } else if field.type.isNonNull {
@@ -173,6 +181,18 @@ struct InputValueCoercion {
         }
         steps.append(.object(names, of: members, type, named: name, depth: depth))
         steps += fields.reversed()
+    }
+
+    /// Returns the coerced default value of an input field, or nil if there is none.
+    private mutating func defaultValue(
+        of field: InputValueDefinition, in type: String
+    ) -> Value? {
+        if field.defaultValue == nil { return nil }
+        let key = FieldKey(type: type, field: field.name)
+        if let known = defaults[key] { return known }
+        let value = schema.defaultValue(of: field)
+        defaults[key] = .some(value)
+        return value
     }
 
     /// Reports members that the type does not define, and violations of the OneOf rules.

@@ -5,11 +5,14 @@ public struct JSONLimits: Sendable {
     /// The maximum nesting depth of lists and objects. Reading does not use the thread's stack, but
     /// releasing a nested value uses about 300 bytes per level.
     public var nestingMax: Int
+    /// The maximum number of values: lists, objects, and the values in them.
+    public var valuesMax: Int
 
     /// Creates limits.
-    public init(bytesMax: Int = 1 << 20, nestingMax: Int = 64) {
+    public init(bytesMax: Int = 1 << 20, nestingMax: Int = 64, valuesMax: Int = .max) {
         self.bytesMax = bytesMax
         self.nestingMax = nestingMax
+        self.valuesMax = valuesMax
     }
 }
 
@@ -19,6 +22,8 @@ public enum JSONError: Error, Sendable, Equatable {
     case tooLong(bytesMax: Int)
     /// Lists and objects are nested deeper than the limit.
     case tooDeep(nestingMax: Int, offset: Int)
+    /// The text contains more values than the limit.
+    case tooManyValues(valuesMax: Int, offset: Int)
     /// The text is not UTF-8.
     case notUTF8(offset: Int)
     /// Two members of one object have the same name. JSON readers differ in which of them they use.
@@ -37,6 +42,8 @@ public enum JSONError: Error, Sendable, Equatable {
         case .tooLong(let bytesMax): "JSON is longer than \(bytesMax) bytes."
         case .tooDeep(let nestingMax, let offset):
             "JSON is nested deeper than \(nestingMax) levels at byte \(offset)."
+        case .tooManyValues(let valuesMax, let offset):
+            "JSON has more than \(valuesMax) values at byte \(offset)."
         case .notUTF8(let offset): "JSON is not valid UTF-8 at byte \(offset)."
         case .duplicateMember(let name, let offset):
             "JSON has the member \"\(shortened(name))\" twice in one object at byte \(offset)."

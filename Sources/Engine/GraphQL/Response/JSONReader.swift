@@ -13,7 +13,8 @@ public func parseJSON(
     } catch {
         throw .notUTF8(offset: error.byteOffsets.lowerBound)
     }
-    var reader = JSONReader(bytes: bytes, nestingMax: limits.nestingMax)
+    var reader = JSONReader(
+        bytes: bytes, nestingMax: limits.nestingMax, valuesMax: limits.valuesMax)
     let value = try reader.readValue()
     try reader.expectEnd()
     return value
@@ -26,6 +27,8 @@ public func parseJSON(
 struct JSONReader: ~Copyable {
     let bytes: [UInt8]
     let nestingMax: Int
+    private let valuesMax: Int
+    private var valueCount = 0
     var position = 0
     private var containers: [Container] = []
     private var values: [Value] = []
@@ -40,14 +43,20 @@ struct JSONReader: ~Copyable {
         var seenNames = SeenNames()
     }
 
-    init(bytes: [UInt8], nestingMax: Int) {
+    init(bytes: [UInt8], nestingMax: Int, valuesMax: Int = .max) {
         self.bytes = bytes
         self.nestingMax = nestingMax
+        self.valuesMax = valuesMax
     }
 
     mutating func readValue() throws(JSONError) -> Value {
         while true {
-            switch try nextByte() {
+            let byte = try nextByte()
+            guard valueCount < valuesMax else {
+                throw .tooManyValues(valuesMax: valuesMax, offset: position)
+            }
+            valueCount += 1
+            switch byte {
             case UInt8(ascii: "{"): try open(isObject: true)
             case UInt8(ascii: "["): try open(isObject: false)
             default: values.append(try readLeaf())

@@ -1,4 +1,3 @@
-import EventLoops
 import GraphQL
 import GraphQLServing
 import NIOCore
@@ -14,25 +13,19 @@ extension GraphQLRequest {
         case batch([GraphQLRequest])
     }
 
-    /// The maximum size of a body that is parsed on the event loop.
-    private static let shortBodyBytesMax = 32 << 10
-
-    /// The threads that read large bodies, by address.
-    private static let threads = WorkThreads<ClientAddress?>(waitingOfKeyMax: 64, waitingMax: 1024)
-
-    /// Reads a large body on another thread, because that takes longer than an event loop may be blocked.
-    static func onThread<Value: Sendable>(
-        for request: HTTPRequest,
+    /// Reads a body. See `RequestJSON.read`.
+    static func read<Value: Sendable>(
+        isShort: Bool, of request: HTTPRequest,
         _ read: @escaping @Sendable () throws(HTTPProblem) -> Value
     ) async throws(HTTPProblem) -> Value {
-        let result = await threads.run(for: request.client?.network) {
+        let result = await RequestJSON.read(isShort: isShort, from: request.client) {
             Result { () throws(HTTPProblem) in try read() }
         }
         guard let result else {
             throw .applicationError(
                 .tooManyRequests, code: "RATE_LIMITED",
                 "Too many large requests from your address are in progress. Try again soon.",
-                retryAfterSeconds: 5)
+                retryAfterSeconds: RequestJSON.retrySeconds)
         }
         return try result.get()
     }
@@ -44,13 +37,10 @@ extension GraphQLRequest {
         of request: HTTPRequest, batchRequestsMax: Int
     ) async throws(HTTPProblem) -> PostBody {
         let bytes = Array(request.body.readableBytesView)
-        let what = "The request's body"
-        let body =
-            bytes.count <= shortBodyBytesMax
-            ? try json(bytes, what: what)
-            : try await onThread(for: request) { () throws(HTTPProblem) in
-                try json(bytes, what: what)
-            }
+        let isShort = bytes.count <= RequestJSON.shortBytesMax
+        let body = try await read(isShort: isShort, of: request) { () throws(HTTPProblem) in
+            try json(bytes, what: "The request's body")
+        }
         guard case .list(let entries) = body else {
             var single = try GraphQLRequest(body, of: request)
             single.bodyByteCount = bytes.count
@@ -135,8 +125,7 @@ extension GraphQLRequest {
 
     static func json(_ bytes: [UInt8], what: String) throws(HTTPProblem) -> Value {
         do throws(JSONError) {
-            // The limit on the number of bytes has been enforced while they arrived.
-            return try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
+            return try RequestJSON.parse(bytes)
         } catch {
             throw .badRequest("\(what) cannot be parsed: \(error.message)")
         }

@@ -9,19 +9,20 @@ import NIOCore
 extension GraphQLRequest {
     /// The maximum number of places in the variables that refer to files.
     private static let uploadPathsMax = 100
+    /// The maximum size of the part `map`, in bytes.
+    private static let mapBytesMax = 32 << 10
+
+    /// - Throws: `.unreadableUpload` if the temporary file cannot be read.
     private static func buffer(_ body: StoredBytes) throws(HTTPProblem) -> ByteBuffer {
-        guard case .file(let file, let range) = body else {
-            return ByteBuffer(bytes: (try? body.bytes()) ?? [])
-        }
         var buffer = ByteBuffer()
-        let result = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) {
-            (try? file.read(into: .init(rebasing: $0[..<range.count]), at: range.lowerBound))
-                .map { range.count } ?? 0
-        }
-        guard result == range.count else {
-            throw .applicationError(
-                .internalServerError, code: "INTERNAL_SERVER_ERROR",
-                "Something went wrong on our side. Try again.")
+        switch body {
+        case .memory(let bytes): buffer.writeBytes(bytes)
+        case .file(let file, let range):
+            let byteCount = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) {
+                (try? file.read(into: .init(rebasing: $0[..<range.count]), at: range.lowerBound))
+                    .map { range.count } ?? 0
+            }
+            guard byteCount == range.count else { throw .unreadableUpload }
         }
         return buffer
     }
@@ -33,21 +34,21 @@ extension GraphQLRequest {
         multipart request: HTTPRequest, boundary: String, jsonBytesMax: Int
     ) async throws(HTTPProblem) {
         let body = request.storedBody
-        let parts = try await Self.onThread(for: request) { () throws(HTTPProblem) in
-            try Multipart(Self.buffer(body), boundary: boundary).parts
+        // The body may be in a file, which blocks the thread that reads it.
+        let (parts, operations, map) = try await Self.read(isShort: false, of: request) {
+            () throws(HTTPProblem) in
+            let parts = try Multipart(Self.buffer(body), boundary: boundary).parts
+            guard parts.count >= 2, parts[0].name == "operations", parts[1].name == "map" else {
+                throw .badRequest(
+                    "The first two parts must be `operations` and `map`, in this order.")
+            }
+            return (
+                parts, try Self.json(parts[0], bytesMax: jsonBytesMax),
+                try Self.json(parts[1], bytesMax: min(jsonBytesMax, Self.mapBytesMax))
+            )
         }
-        guard parts.count >= 2, parts[0].name == "operations", parts[1].name == "map" else {
-            throw .badRequest("The first two parts must be `operations` and `map`, in this order.")
-        }
-        for part in parts[..<2] where part.content.readableBytes > jsonBytesMax {
-            throw .bodyTooLarge(bytesMax: jsonBytesMax)
-        }
-        let operations = try Self.json(
-            Array(parts[0].content.readableBytesView), what: "The `operations` part")
         try self.init(operations, of: request)
-        bodyByteCount = parts[0].content.readableBytes
-        let map = try Self.json(
-            Array(parts[1].content.readableBytesView), what: "The `map` part")
+        bodyByteCount = parts[..<2].reduce(0) { $0 + $1.content.readableBytes }
         guard case .object(let entries) = map else {
             throw .badRequest("The `map` part must be a JSON object.")
         }
@@ -76,6 +77,24 @@ extension GraphQLRequest {
             }
         }
     }
+
+    private static func json(
+        _ part: Multipart.Part, bytesMax: Int
+    ) throws(HTTPProblem) -> Value {
+        guard part.content.readableBytes <= bytesMax else {
+            throw .bodyTooLarge(bytesMax: bytesMax)
+        }
+        return try json(
+            Array(part.content.readableBytesView), what: "The `\(part.name)` part")
+    }
+}
+
+extension HTTPProblem {
+    /// The temporary file that contains the request's body cannot be read.
+    fileprivate static let unreadableUpload = applicationError(
+        .serviceUnavailable, code: "SERVICE_UNAVAILABLE",
+        "The uploaded file could not be read. Try again.",
+        retryAfterSeconds: RequestJSON.retrySeconds)
 }
 
 extension Value {

@@ -19,22 +19,29 @@ enum ClientMessage: Equatable {
         var variables: Value?
         var extensions: Value?
         var onError: Value?
+        /// The size of the message, in bytes.
+        var byteCount = 0
     }
 
-    /// Parses a text message. Unknown members are ignored.
+    /// Parses a text message. Unknown members are ignored. Only `subscribe` messages, which are charged by their size, may be large.
     ///
     /// - Throws: Close code 4400 with the reason for an invalid message, or 1007 for invalid UTF-8.
     init(_ text: [UInt8]) throws(CloseFrame) {
         let message: Value
         do throws(JSONError) {
-            message = try parseJSON(text, limits: JSONLimits(bytesMax: text.count))
+            message = try RequestJSON.parse(text)
         } catch .notUTF8 {
             throw CloseFrame(.notUTF8, "The message is not UTF-8.")
         } catch {
             throw .invalid(error.message)
         }
         guard case .object = message else { throw .invalid("The message must be a JSON object.") }
-        switch message["type"] {
+        let type = message["type"]
+        guard text.count <= RequestJSON.shortBytesMax || type == .string("subscribe") else {
+            throw .invalid(
+                "Only subscribe messages may have more than \(RequestJSON.shortBytesMax) bytes.")
+        }
+        switch type {
         case .string("connection_init"):
             self = .connectionInit(payload: try message.payload())
         case .string("ping"):
@@ -46,7 +53,7 @@ enum ClientMessage: Equatable {
             guard let payload = try message.payload() else {
                 throw .invalid("A subscribe message needs a payload.")
             }
-            self = .subscribe(id: try message.id(), try Operation(payload))
+            self = .subscribe(id: try message.id(), try Operation(payload, byteCount: text.count))
         case .string("complete"):
             self = .complete(id: try message.id())
         case .string(let type):
@@ -58,7 +65,8 @@ enum ClientMessage: Equatable {
 }
 
 extension ClientMessage.Operation {
-    fileprivate init(_ payload: Value) throws(CloseFrame) {
+    fileprivate init(_ payload: Value, byteCount: Int) throws(CloseFrame) {
+        self.byteCount = byteCount
         query = try payload.string("query")
         documentID = try payload.string("documentId")
         operationName = try payload.string("operationName")

@@ -53,9 +53,14 @@ struct GraphQLTransportWS {
     init(operationsMax: Int) { self.operationsMax = operationsMax }
 
     mutating func receive(_ text: [UInt8]) -> Action {
+        receive(Result { () throws(CloseFrame) in try ClientMessage(text) })
+    }
+
+    /// Returns the action after a message, or after text that is not a valid message.
+    mutating func receive(_ message: Result<ClientMessage, CloseFrame>) -> Action {
         if case .closed = phase { return .nothing }
         do throws(CloseFrame) {
-            return try receive(try ClientMessage(text))
+            return try receive(try message.get())
         } catch {
             return close(error)
         }

@@ -10,8 +10,12 @@ import NIOCore
 /// while the client does not read. The socket closes in two steps: the server sends a close frame (`isClosing`), then
 /// waits for the client's close frame, for at most `lingeringCloseTimeout`. While it waits, input is still read, but
 /// only a close frame has an effect. After a protocol error nothing more is read (`isInputOver`).
-final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
+///
+/// A large message is parsed on another thread (`isParsing`). Messages after it wait until it has been handled, so that messages
+/// have an effect in their order, and nothing more is read in the meantime.
+final class WebSocketConnection: ChannelDuplexHandler, TimedConnection {
     typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private let loopContext: LoopContext
@@ -45,6 +49,10 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
     private var isClosing = false
     /// Whether input is ignored: after a protocol error, the client's close frame, or the end of the connection.
     private var isInputOver = false
+    /// Whether a large message is being parsed on another thread.
+    private var isParsing = false
+    /// Whether the channel has requested a read while a message was being parsed.
+    private var hasDeferredRead = false
     private var timers: SocketTimers
 
     init(
@@ -115,10 +123,15 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
 
     private func receiveMessages() {
         do throws(CloseFrame) {
-            while !isInputOver, let message = try reader.next() { receive(message) }
+            while !isInputOver, !isParsing, let message = try reader.next() { receive(message) }
         } catch {
             fail(error)
         }
+    }
+
+    /// Defers reading while a message is being parsed, so that a client cannot fill the memory by sending more.
+    func read(context: ChannelHandlerContext) {
+        if isParsing { hasDeferredRead = true } else { context.read() }
     }
 
     private func receive(_ message: MessageReader.Message) {
@@ -126,10 +139,35 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         switch message {
         case .close(let code): closedByClient(code)
         case _ where isClosing: break
-        case .text(let text): perform(state.receive(text))
+        case .text(let text) where text.count <= RequestJSON.shortBytesMax:
+            perform(state.receive(text))
+        case .text(let text): parse(text)
         case .ping(let payload): write(.pong, ByteBuffer(bytes: payload))
         case .pong: break
         }
+    }
+
+    /// Parses a large message on another thread, and then handles it and those that have arrived after it.
+    private func parse(_ text: [UInt8]) {
+        isParsing = true
+        let bound = NIOLoopBound(self, eventLoop: loopContext.loop)
+        Task(executorPreference: loopContext.executor) { [client] in
+            let message = await RequestJSON.read(isShort: false, from: client) {
+                Result { () throws(CloseFrame) in try ClientMessage(text) }
+            }
+            bound.value.parsed(message ?? .failure(.tooManyLargeMessages))
+        }
+    }
+
+    private func parsed(_ message: Result<ClientMessage, CloseFrame>) {
+        isParsing = false
+        if !isInputOver {
+            perform(state.receive(message))
+            receiveMessages()
+        }
+        guard hasDeferredRead, !isParsing else { return }
+        hasDeferredRead = false
+        context?.read()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -220,6 +258,7 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         if let headerReader { request.header = headerReader }
         request.app = state.app ?? app
         request.onError = operation.onError
+        request.bodyByteCount = operation.byteCount
         request.incrementalFormat = .draft
         let timeout = ResponseTimeout()
         request.hasTimedOut = { timeout.hasPassed }
@@ -448,4 +487,10 @@ final class WebSocketConnection: ChannelInboundHandler, TimedConnection {
         case .disconnect: close()
         }
     }
+}
+
+extension CloseFrame {
+    fileprivate static let tooManyLargeMessages = CloseFrame(
+        .tryAgainLater,
+        "Too many large messages from your address are in progress. Try again soon.")
 }

@@ -116,7 +116,7 @@ package final class RequestRunner: GraphQLService {
         // Charge the request and its size before the document is read, and the rest when the cost of the operation is known.
         let errorBehavior: ErrorBehavior
         do throws(RequestErrors) {
-            try charge(1 + request.bodyByteCount / RateLimits.bodyBytesPerUnit, charges)
+            try charge(1 + RateLimits.units(forBodyOf: request.bodyByteCount), charges)
             errorBehavior = acceptsOnError ? try request.errorBehavior() : .propagate
         } catch {
             throw .request(error)

@@ -53,6 +53,7 @@ extension JSONError {
         case .tooLong(let bytesMax): ("longer than \(bytesMax) bytes", nil)
         case .tooDeep(let nestingMax, let offset):
             ("nested deeper than \(nestingMax) levels", offset)
+        case .tooManyValues(let valuesMax, let offset): ("more than \(valuesMax) values", offset)
         case .notUTF8(let offset): ("not UTF-8 text", offset)
         case .duplicateMember(let name, let offset): ("“\(name)” occurs twice", offset)
         case .invalidEscape(let offset): ("an invalid escape sequence", offset)

@@ -144,7 +144,8 @@ package final class Tools: ToolService {
         do throws(BookplateError) {
             let token = try await context.token(TokenCredential(bearer: caller.bearerToken))
             context.viewer = token.viewer
-            try context.charges.charge(1)
+            // Includes the size of the message, also for a tool that does not exist.
+            try context.charges.charge(1 + RateLimits.units(forBodyOf: caller.bodyByteCount))
             return Session(context: context, token: token)
         } catch {
             throw ToolRefusal(error)

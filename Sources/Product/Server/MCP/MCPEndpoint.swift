@@ -67,7 +67,7 @@ package struct MCPEndpoint {
         }
         if let refusal = unread.refusal(for: request.client) { return refusal.response() }
         do throws(MCPError) {
-            switch try MCPMessage(Array(request.body.readableBytesView)) {
+            switch try await Self.message(of: request) {
             case .notification:
                 try await authenticate(ToolCaller(request), id: .null)
                 return HTTPResponse(.accepted)
@@ -78,6 +78,19 @@ package struct MCPEndpoint {
         } catch {
             return error.response
         }
+    }
+
+    private static func message(of request: HTTPRequest) async throws(MCPError) -> MCPMessage {
+        let bytes = Array(request.body.readableBytesView)
+        let isShort = bytes.count <= RequestJSON.shortBytesMax
+        let message = await RequestJSON.read(isShort: isShort, from: request.client) {
+            Result { () throws(MCPError) in try MCPMessage(bytes) }
+        }
+        guard let message else {
+            throw MCPError(
+                .rateLimited(retryAfterSeconds: RequestJSON.retrySeconds), id: .null)
+        }
+        return try message.get()
     }
 
     /// Checks the header `MCP-Protocol-Version`, which clients send after the initialization. A client without the header
@@ -235,6 +248,7 @@ extension ToolCaller {
         self.init(
             bearerToken: request.headers.bearerToken ?? "", requestID: request.id,
             client: request.client, app: ClientApp(request.headers),
+            bodyByteCount: request.body.readableBytes,
             hasTimedOut: { [timeout = request.timeout] in timeout?.hasPassed ?? false })
     }
 }

@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLNIO
 
 /// A message of JSON-RPC that a client of the Model Context Protocol has sent.
 ///
@@ -15,8 +16,7 @@ enum MCPMessage {
     init(_ bytes: [UInt8]) throws(MCPError) {
         let json: Value
         do throws(JSONError) {
-            // The limit on the number of bytes has been enforced while they arrived.
-            json = try parseJSON(bytes, limits: JSONLimits(bytesMax: bytes.count))
+            json = try RequestJSON.parse(bytes)
         } catch {
             throw MCPError(.parseError, "The body cannot be parsed: \(error.message)")
         }

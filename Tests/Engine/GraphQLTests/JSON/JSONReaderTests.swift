@@ -112,6 +112,19 @@ import Testing
         }
     }
 
+    /// Lists and objects count, too.
+    @Test(arguments: [("1", true), ("[1,[]]", true), (#"{"a":[1]}"#, true), ("[1,2,3]", false)])
+    func numberOfValuesIsLimited(text: String, isAccepted: Bool) throws {
+        let limits = JSONLimits(valuesMax: 3)
+        guard !isAccepted else {
+            _ = try parseJSON(Array(text.utf8), limits: limits)
+            return
+        }
+        #expect(throws: JSONError.tooManyValues(valuesMax: 3, offset: 5)) {
+            try parseJSON(Array(text.utf8), limits: limits)
+        }
+    }
+
     @Test func rejectsDuplicateNamesInLargeObjects() {
         let members = (0..<1_000).map { "\"m\($0)\":\($0)" }
         func text(_ more: String) -> [UInt8] {

@@ -72,6 +72,8 @@ final class EchoService: GraphQLService {
             return GraphQLResponse(
                 body: Array(#"{"errors":[{"message":"wrong"}]}"#.utf8),
                 isRequestError: true)
+        case "{bytes}":
+            return GraphQLResponse(body: Array("bytes=\(request.bodyByteCount)".utf8))
         case "{huge}":
             return GraphQLResponse(body: Array(repeating: 0x20, count: 4 << 20))
         case "{together}":

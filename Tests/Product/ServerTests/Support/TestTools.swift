@@ -1,7 +1,7 @@
 import GraphQL
 import GraphQLServing
 
-/// A service of tools in memory: `echo` returns its arguments, and `fail` an error.
+/// A service of tools in memory: `echo` returns its arguments, `bytes` the size of the message, and `fail` an error.
 final class TestTools: ToolService {
     static let token = "bp_test"
 
@@ -36,6 +36,9 @@ final class TestTools: ToolService {
             var writer = ResponseWriter()
             writer.write(Value.object([.init("data", arguments)]))
             return GraphQLResponse(body: writer.bytes)
+        case "bytes":
+            return GraphQLResponse(
+                body: Array(#"{"data":{"bytes":\#(caller.bodyByteCount)}}"#.utf8))
         case "fail":
             return GraphQLResponse(
                 body: Array(#"{"errors":[{"message":"It \"failed\"."}],"data":null}"#.utf8))

@@ -29,8 +29,8 @@ package final class RateLimits: Sendable {
     static let writeNanosecondsMax: Int64 = 200_000_000
     /// The longest time of a read-only transaction that is charged, in nanoseconds. It rarely waits for a lock.
     static let readNanosecondsMax: Int64 = 2_000_000_000
-    /// The number of bytes of a request's JSON per additional unit. Parsing and checking them takes some milliseconds.
-    static let bodyBytesPerUnit = 16 << 10
+    /// The number of bytes of a request's JSON per additional unit, on each transport. Parsing and checking them takes some milliseconds.
+    private static let bodyBytesPerUnit = 16 << 10
     /// The number of objects per unit. Each request costs one unit, and one more for each `objectsPerUnit` objects of its cost.
     package static let objectsPerUnit = 100
     /// The number of entries of a batch per additional unit.
@@ -48,6 +48,9 @@ package final class RateLimits: Sendable {
     /// The number of missing covers that are searched for in the background per unit. The first `searchesPerUnit` are included
     /// in the request's own unit.
     static let searchesPerUnit = 5
+
+    /// The additional cost of a request whose JSON has this size.
+    static func units(forBodyOf byteCount: Int) -> Int { byteCount / bodyBytesPerUnit }
 
     /// The additional cost of a mutation with several entries, such as `createBooks`, `logProgress`, or `createNotes`. A
     /// batch of up to nine entries costs no more than one entry.
