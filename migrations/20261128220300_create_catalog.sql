@@ -145,7 +145,7 @@ BEGIN
 END
 $$;
 
--- What identifies a work, and with it the editions that are records of the same work.
+-- The key of a work is computed from the title and the first author. Editions with the same key are records of one work.
 
 -- Returns what identifies the author of a work: the family name and the initial of the first name. "Le Guin, Ursula K." and
 -- "Ursula K. Le Guin" have the same key, and so have "Kurt Vonnegut Jr." and "K. Vonnegut". Null if there are no letters.

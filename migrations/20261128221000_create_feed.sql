@@ -143,7 +143,7 @@ CREATE TABLE collected_signals (
     works bigint[] NOT NULL,
     -- In hundredths.
     weights smallint[] NOT NULL,
-    -- What each signal adds to the popularity of its work, in hundredths. Negative values are stored as 0.
+    -- The weight of each signal in the popularity of its work, in hundredths. Negative values are stored as 0.
     voices smallint[] NOT NULL,
     times timestamptz[] NOT NULL,
     -- The first of the times; -infinity without signals.
