@@ -2,6 +2,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
+@testable import Server
+
 /// The rules that every JavaScript module of the explorer page follows.
 @Suite struct ExplorerPageTests {
     private static let folder = TestCluster.project + "/Sources/Product/Server/Explorer/Page"
@@ -12,6 +14,15 @@ import Testing
 
     @Test func modulesAreFound() {
         #expect(Self.modules.contains("explorer.js"))
+    }
+
+    /// The server has the files of the folder, byte for byte.
+    @Test func filesAreEmbedded() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder)
+        #expect(embeddedFiles.map(\.path) == names.sorted())
+        for file in embeddedFiles {
+            #expect(file.text == (try Self.text(of: file.path)), "\(file.path)")
+        }
     }
 
     /// Objects own the state of the page, so modules have no variables and do not assign to globals.

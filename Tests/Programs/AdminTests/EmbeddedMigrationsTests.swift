@@ -11,6 +11,9 @@ import Testing
     @Test func areTheFilesOfTheFolder() throws {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.folder)
             .filter { $0.hasSuffix(".sql") && $0 != "schema.sql" }
+        #expect(
+            embeddedDump
+                == (try String(contentsOfFile: "\(Self.folder)/schema.sql", encoding: .utf8)))
         #expect(embeddedMigrations.map(\.path) == paths.sorted())
         for file in embeddedMigrations {
             let text = try String(contentsOfFile: "\(Self.folder)/\(file.path)", encoding: .utf8)

@@ -27,7 +27,8 @@ package struct Explorer {
 
     /// The page that browsers get at `/graphql`.
     let page = Asset(
-        PackageResources.explorer_html, contentType: "text/html; charset=utf-8",
+        Array((embeddedFiles.first { $0.path == Self.pageName }?.text ?? "").utf8),
+        contentType: "text/html; charset=utf-8",
         headers: [
             (
                 "Content-Security-Policy",
@@ -56,59 +57,19 @@ package struct Explorer {
             file(
                 "codemirror.js", bytes(codemirror_js_gz),
                 headers: [("Content-Encoding", "gzip")]),
-            file("explorer.css", PackageResources.explorer_css, contentType: "text/css"),
-            file("explorer.js", PackageResources.explorer_js),
-            file("builder-inputs.js", PackageResources.builder_inputs_js),
-            file("builder-panel.js", PackageResources.builder_panel_js),
-            file("client.js", PackageResources.client_js),
-            file("clipboard.js", PackageResources.clipboard_js),
-            file("document-checker.js", PackageResources.document_checker_js),
-            file("document-edits.js", PackageResources.document_edits_js),
-            file("document-inputs.js", PackageResources.document_inputs_js),
-            file("document-symbols.js", PackageResources.document_symbols_js),
-            file("document-tree.js", PackageResources.document_tree_js),
-            file("dom.js", PackageResources.dom_js),
-            file("editor-modes.js", PackageResources.editor_modes_js),
-            file("editors.js", PackageResources.editors_js),
-            file("event-list.js", PackageResources.event_list_js),
-            file("event-stream.js", PackageResources.event_stream_js),
-            file("event-title.js", PackageResources.event_title_js),
-            file("example-value.js", PackageResources.example_value_js),
-            file("explanation.js", PackageResources.explanation_js),
-            file("export.js", PackageResources.export_js),
-            file("file-list.js", PackageResources.file_list_js),
-            file("format-document.js", PackageResources.format_document_js),
-            file("history-panel.js", PackageResources.history_panel_js),
-            file("hover-card.js", PackageResources.hover_card_js),
-            file("images.js", PackageResources.images_js),
-            file("input-context.js", PackageResources.input_context_js),
-            file("input-edits.js", PackageResources.input_edits_js),
-            file("json-object-editor.js", PackageResources.json_object_editor_js),
-            file("layout.js", PackageResources.layout_js),
-            file("literals.js", PackageResources.literals_js),
-            file("markdown.js", PackageResources.markdown_js),
-            file("operation-menu.js", PackageResources.operation_menu_js),
-            file("query-completion.js", PackageResources.query_completion_js),
-            file("query-editor.js", PackageResources.query_editor_js),
-            file("request-panel.js", PackageResources.request_panel_js),
-            file("response-panel.js", PackageResources.response_panel_js),
-            file("run.js", PackageResources.run_js),
-            file("runner.js", PackageResources.runner_js),
-            file("schema-panel.js", PackageResources.schema_panel_js),
-            file("schema-search.js", PackageResources.schema_search_js),
-            file("schema.js", PackageResources.schema_js),
-            file("session.js", PackageResources.session_js),
-            file("shortcuts.js", PackageResources.shortcuts_js),
-            file("sign-in-dialog.js", PackageResources.sign_in_dialog_js),
-            file("splitter.js", PackageResources.splitter_js),
-            file("store.js", PackageResources.store_js),
-            file("suggestions.js", PackageResources.suggestions_js),
-            file("tab-bar.js", PackageResources.tab_bar_js),
-            file("tab-list.js", PackageResources.tab_list_js),
-            file("token-field.js", PackageResources.token_field_js),
-            file("toolbar.js", PackageResources.toolbar_js),
-            file("variables-completion.js", PackageResources.variables_completion_js),
-        ]
+        ] + pageFiles
+    }
+
+    /// The name of the file in the folder `Page` that is not served under its own address.
+    private static let pageName = "explorer.html"
+
+    /// The style sheet and the modules of the folder `Page`, which the plugin EmbedFiles embeds.
+    private static var pageFiles: [Route] {
+        embeddedFiles.filter { $0.path != pageName }.map { path, text in
+            file(
+                path, Array(text.utf8),
+                contentType: path.hasSuffix(".css") ? "text/css" : "text/javascript")
+        }
     }
 
     /// Returns the bytes of a file that is embedded in the program.

@@ -13,7 +13,7 @@ struct AccessChecks {
     /// - Parameter adminURL: The address of the database, with the owner's role.
     init(_ connection: AdminConnection, adminURL: String) throws(PostgresError) {
         self.adminURL = adminURL
-        differences = try SchemaAccess(dump: embeddedAccessStatements).differences(connection)
+        differences = try SchemaAccess(dump: embeddedDump).differences(connection)
     }
 
     func results() -> [CheckResult] {
