@@ -329,7 +329,7 @@ import Testing
                         FROM pg_index i
                         WHERE i.indrelid = t.oid AND i.indkey[0] = a.attnum AND i.indpred IS NULL
                     )
-                    AND a.attoptions IS DISTINCT FROM '{n_distinct=-0.01}'
+                    AND ('n_distinct=-0.01' = ANY(a.attoptions)) IS NOT TRUE
                 """)
             return (0..<rows.count).map { rows.text($0, 0) ?? "" }
         }
