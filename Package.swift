@@ -170,6 +170,14 @@ floor(
         .target(name: "GraphQLTypeGeneration", dependencies: ["GraphQL"]),
         // The interface between transports and the product that executes GraphQL requests.
         .target(name: "GraphQLServing", dependencies: ["Basics", "GraphQL"]),
+        // The page on which developers write queries.
+        .target(
+            name: "GraphQLExplorer",
+            dependencies: [
+                "CExplorer", "GraphQL", "GraphQLNIO",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            exclude: ["Page"], plugins: ["EmbedFiles"]),
         // Loads the fields of a GraphQL operation from the rows of tables.
         .target(
             name: "GraphQLPostgres", dependencies: ["Basics", "GraphQL", "Postgres"],
@@ -255,15 +263,13 @@ floor(
         .target(
             name: "Server",
             dependencies: [
-                "Basics", "CExplorer", "Config", "GraphQL", "GraphQLNIO", "GraphQLServing",
+                "Basics", "Config", "GraphQL", "GraphQLExplorer", "GraphQLNIO", "GraphQLServing",
                 "ObjectStorage",
                 "Telemetry", "Version",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            exclude: ["Explorer/Page"],
-            plugins: ["EmbedFiles"]),
+            ]),
         // The files of migrations/, as text in the program bookplate-admin.
         .target(name: "EmbeddedMigrations", plugins: ["EmbedFiles"]),
     ],
@@ -272,7 +278,7 @@ floor(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "GraphQLNIO", "GraphQLServing",
+                "GraphQLExplorer", "GraphQLNIO", "GraphQLServing",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 "Config", "EventLoops", "GraphQL", "Gzip", "Server", "SocketClient", "Telemetry",
                 "TestSupport", "Version",
@@ -314,7 +320,8 @@ floor(
             name: "BookplateServer",
             dependencies: [
                 "Basics", "CMalloc",
-                "GraphQL", "GraphQLNIO", "GraphQLServing", "HTTPFetch", "Identity", "Postgres",
+                "GraphQL", "GraphQLExplorer", "GraphQLNIO", "GraphQLServing", "HTTPFetch",
+                "Identity", "Postgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 "BookSources", "Bookplate", "Config", "EventLoops", "ImageProcessing", "JobQueue",
@@ -394,7 +401,8 @@ package.targets += [
 // executor at every call and return.
 for target in package.targets
 where [
-    "Basics", "GraphQL", "GraphQLPostgres", "GraphQLServing", "GraphQLNIO", "JobQueue", "Bookplate",
+    "Basics", "GraphQL", "GraphQLExplorer", "GraphQLPostgres", "GraphQLServing", "GraphQLNIO",
+    "JobQueue", "Bookplate",
     "Server", "BookplateServer",
 ]
 .contains(target.name) {

@@ -10,7 +10,7 @@ struct EmbedFiles: BuildToolPlugin {
     /// The folder that each target embeds.
     private static let folders = [
         "EmbeddedMigrations": "migrations",
-        "Server": "Sources/Product/Server/Explorer/Page",
+        "GraphQLExplorer": "Sources/Engine/GraphQLExplorer/Page",
     ]
     private static let extensions = [".css", ".html", ".js", ".sql"]
 

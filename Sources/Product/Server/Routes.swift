@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLExplorer
 import GraphQLNIO
 import GraphQLServing
 import NIOCore

@@ -2,6 +2,7 @@ import Bookplate
 import Config
 import EventLoops
 import GraphQL
+import GraphQLExplorer
 import GraphQLNIO
 import ImageProcessing
 import NIOCore

@@ -2,11 +2,11 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import Server
+@testable import GraphQLExplorer
 
 /// The rules that every JavaScript module of the explorer page follows.
 @Suite struct ExplorerPageTests {
-    private static let folder = TestCluster.project + "/Sources/Product/Server/Explorer/Page"
+    private static let folder = TestCluster.project + "/Sources/Engine/GraphQLExplorer/Page"
 
     private static let modules =
         ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])

@@ -1,3 +1,4 @@
+import GraphQLExplorer
 import NIOCore
 import SocketClient
 import Telemetry

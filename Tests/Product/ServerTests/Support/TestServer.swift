@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLExplorer
 import Logging
 import NIOCore
 import NIOPosix

@@ -26,7 +26,7 @@ package struct Explorer {
     }
 
     /// The page that browsers get at `/graphql`.
-    let page = Asset(
+    package let page = Asset(
         Array((embeddedFiles.first { $0.path == Self.pageName }?.text ?? "").utf8),
         contentType: "text/html; charset=utf-8",
         headers: [
@@ -39,7 +39,7 @@ package struct Explorer {
         ])
 
     /// Returns the routes of the page's files, settings, and document check.
-    func routes(bodyBytesMax: Int) -> [Route] {
+    package func routes(bodyBytesMax: Int) -> [Route] {
         let settings =
             #"{"isDevelopment":\#(isDevelopment),"hasDevelopmentSignIn":\#(hasDevelopmentSignIn)}"#
         return Self.files + [
@@ -50,7 +50,7 @@ package struct Explorer {
         ]
     }
 
-    static var files: [Route] {
+    package static var files: [Route] {
         [
             file("codemirror.css", bytes(codemirror_css), contentType: "text/css"),
             // Compressed to a third of its size. Every browser supports gzip.
