@@ -71,7 +71,7 @@ floor(
         .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive",
             providers: [.apt(["libarchive-dev"])]),
-        // malloc_trim, which the Glibc module does not export.
+        // malloc_trim and mallopt, which the Glibc module does not export.
         .systemLibrary(name: "CMalloc"),
     ])
 

@@ -91,6 +91,43 @@ import Zip
             "\(server.program.errors.suffix(2000))")
     }
 
+    /// The memory of large files to import returns to the system after the files were read, on whichever threads.
+    @Test(.enabled(if: getenv("ASAN_OPTIONS") == nil))
+    func memoryOfImportedFilesIsReleased() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
+        var tokens: [String] = []
+        for number in 0..<4 {
+            tokens.append(
+                try #require(try await server.signIn("reader-\(number)")["accessToken"]?.string))
+        }
+        // 10 MB that no format has.
+        let file = Array("[\(String(repeating: "{},", count: 3_500_000)){}]".utf8)
+        let client = server.client
+        let before = try server.program.memoryBytes("VmRSS")
+        for _ in 0..<3 {
+            try await withThrowingTaskGroup { group in
+                for token in tokens {
+                    group.addTask {
+                        let response = try await client.upload(
+                            file,
+                            operations: HTTPClient.operations(
+                                "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
+                                ["file": .null]),
+                            map: #"{"0":["variables.file"]}"#, token: token)
+                        #expect(
+                            response.json["errors", 0, "extensions", "code"] == "BAD_USER_INPUT",
+                            "\(response.body)")
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        try await waitUntil("the server is small again") {
+            try server.program.memoryBytes("VmRSS") - before < 20 * Self.megabyte
+        }
+    }
+
     /// Returns an archive of less than 200 kB whose `library.json` has 99 MB.
     private static func expandingArchive() throws -> [UInt8] {
         let file = try UnnamedFile()
