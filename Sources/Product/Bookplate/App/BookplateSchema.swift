@@ -341,6 +341,8 @@ extension RequestLimits {
             // Statistics read all reads of a library or of a year.
             "User.stats": 20, "User.yearInReview": 20,
         ]
+        // A cached document needs 7 to 100 times the memory of its text, on each event loop.
+        limits.cachedSourceBytesMax = 1 << 19
         return limits
     }()
 }
