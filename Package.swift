@@ -278,7 +278,7 @@ floor(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "GraphQLExplorer", "GraphQLNIO", "GraphQLServing",
+                "Basics", "GraphQLExplorer", "GraphQLNIO", "GraphQLServing",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 "Config", "EventLoops", "GraphQL", "Gzip", "Server", "SocketClient", "Telemetry",
                 "TestSupport", "Version",

@@ -43,6 +43,9 @@ CREATE INDEX jobs_user_id ON jobs (user_id)
     WHERE user_id IS NOT NULL;
 CREATE INDEX jobs_ready ON jobs (kind, priority, run_at)
     WHERE state = 'READY';
+-- The next job of each reader, for claim_jobs.
+CREATE INDEX jobs_ready_of_readers ON jobs (kind, user_id, priority, run_at)
+    WHERE state = 'READY' AND user_id IS NOT NULL;
 CREATE INDEX jobs_running ON jobs (lease_until)
     WHERE state = 'RUNNING';
 

@@ -423,7 +423,8 @@ private struct Ticker: JobHandler {
             try connection.execute(
                 "SELECT begin_job('\(job.lease.id)', \(job.lease.fence), false)")
             let other = try AdminConnection(try database.url(as: TestCluster.app))
-            let claim = "SELECT * FROM claim_jobs('{test.echo}', '{1}', '{1}', 'second', 60000)"
+            let claim =
+                "SELECT * FROM claim_jobs('{test.echo}', '{1}', '{1}', '{1}', 'second', 60000)"
             #expect(try other.query(claim).count == 0)
             try connection.execute("COMMIT")
             #expect(try other.query(claim).count == 1)

@@ -337,7 +337,7 @@ import Testing
                 "SELECT lock_user(user_id) FROM logs_to_prune ORDER BY oldest_at LIMIT 1")
             let other = try AdminConnection(try app.database.url(as: TestCluster.app))
             let counts = try (1...2).map { _ in
-                try other.query("SELECT prune_changes(90, 1)").text(0, 0)
+                try other.query("SELECT prune_changes(90, 1)::text").text(0, 0)
             }
             #expect(counts == ["1", "0"])
             try connection.execute("COMMIT")
