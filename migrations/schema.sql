@@ -45,11 +45,6 @@ CREATE TYPE public.author_role AS ENUM (
     'CONTRIBUTOR'
 );
 
--- Name: book_author; Type: DOMAIN; Schema: public; Owner: -
-
-CREATE DOMAIN public.book_author AS text
-	CONSTRAINT books_author_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500)));
-
 -- Name: book_authors; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_authors AS text[]
@@ -741,7 +736,6 @@ CREATE TABLE public.books (
     title public.book_title NOT NULL,
     authors public.book_authors DEFAULT '{}'::text[] NOT NULL,
     author_roles public.author_role[] DEFAULT '{}'::public.author_role[] NOT NULL,
-    written_author public.book_author,
     author text,
     author_ids uuid[],
     isbn13 public.book_isbn13,
@@ -798,13 +792,9 @@ COMMENT ON COLUMN public.books.authors IS 'The names of all contributors, the ma
 
 COMMENT ON COLUMN public.books.author_roles IS 'The role at the position of each name. Names after the last role are authors.';
 
--- Name: COLUMN books.written_author; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.books.written_author IS 'The text in which the reader named several authors; null for one author, or if the names were given as a list.';
-
 -- Name: COLUMN books.author; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.books.author IS 'The text for clients that do not use lists of authors. A trigger computes it.';
+COMMENT ON COLUMN public.books.author IS 'The names of the authors in one line, by which lists are sorted. A trigger computes it (`author_text`).';
 
 -- Name: COLUMN books.author_ids; Type: COMMENT; Schema: public; Owner: -
 
@@ -3915,6 +3905,10 @@ CREATE UNIQUE INDEX jobs_key ON public.jobs USING btree (user_id, kind, key) NUL
 
 CREATE INDEX jobs_ready ON public.jobs USING btree (kind, priority, run_at) WHERE (state = 'READY'::public.job_state);
 
+-- Name: jobs_ready_of_readers; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX jobs_ready_of_readers ON public.jobs USING btree (kind, user_id, priority, run_at) WHERE ((state = 'READY'::public.job_state) AND (user_id IS NOT NULL));
+
 -- Name: jobs_running; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state = 'RUNNING'::public.job_state);
@@ -4269,7 +4263,7 @@ CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FO
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, written_author, genre, series, series_position, page_count, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
+CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, author_roles, genre, series, series_position, page_count, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
 
 -- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4796,9 +4790,17 @@ ALTER TABLE public.collected_signals ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.covers ENABLE ROW LEVEL SECURITY;
 
+-- Name: oauth_requests deciding; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY deciding ON public.oauth_requests FOR UPDATE TO bookplate_app USING (((tenant_id = public.app_tenant_id()) AND ((user_id = public.app_user_id()) OR (user_id IS NULL)))) WITH CHECK (((tenant_id = public.app_tenant_id()) AND (user_id = public.app_user_id())));
+
 -- Name: deleted_books; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.deleted_books ENABLE ROW LEVEL SECURITY;
+
+-- Name: jobs enqueuing; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY enqueuing ON public.jobs TO bookplate_app USING (((user_id = public.app_user_id()) OR (user_id IS NULL))) WITH CHECK (((user_id = public.app_user_id()) OR (user_id IS NULL)));
 
 -- Name: ereader_documents; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -4815,6 +4817,14 @@ ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 -- Name: feed_decks; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.feed_decks ENABLE ROW LEVEL SECURITY;
+
+-- Name: oauth_requests finding; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY finding ON public.oauth_requests FOR SELECT TO bookplate_app USING (((tenant_id = public.app_tenant_id()) AND ((user_id = public.app_user_id()) OR (user_id IS NULL))));
+
+-- Name: oauth_requests forgetting; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY forgetting ON public.oauth_requests FOR DELETE TO bookplate_app USING ((user_id = public.app_user_id()));
 
 -- Name: identities; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -5020,6 +5030,18 @@ ALTER TABLE public.reviews ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.schema_usage ENABLE ROW LEVEL SECURITY;
 
+-- Name: checkpoints server; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY server ON public.checkpoints TO bookplate_app USING ((task = 'storage.sweep'::text)) WITH CHECK ((task = 'storage.sweep'::text));
+
+-- Name: object_writes server; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY server ON public.object_writes TO bookplate_app USING (true) WITH CHECK (true);
+
+-- Name: timelines server; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY server ON public.timelines TO bookplate_app USING (true) WITH CHECK (true);
+
 -- Name: sessions; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.sessions ENABLE ROW LEVEL SECURITY;
@@ -5116,11 +5138,6 @@ GRANT ALL ON FUNCTION public.begin_guest_deletion(guest uuid, days integer) TO b
 REVOKE ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) TO bookplate_app;
 
--- Name: FUNCTION begin_object_write(version text, seconds integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.begin_object_write(version text, seconds integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.begin_object_write(version text, seconds integer) TO bookplate_app;
-
 -- Name: FUNCTION cancel_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.cancel_oauth_request(request uuid) FROM PUBLIC;
@@ -5141,15 +5158,10 @@ GRANT ALL ON FUNCTION public.claim_edition_without_cover(isbn13 text) TO bookpla
 REVOKE ALL ON FUNCTION public.claim_editions_without_cover(count integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.claim_editions_without_cover(count integer) TO bookplate_app;
 
--- Name: FUNCTION claim_jobs(kinds text[], capacities integer[], background_capacities integer[], worker text, lease_ms integer); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION claim_jobs(kinds text[], capacities integer[], background_capacities integer[], reader_capacities integer[], worker text, lease_ms integer); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], background_capacities integer[], worker text, lease_ms integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], background_capacities integer[], worker text, lease_ms integer) TO bookplate_app;
-
--- Name: FUNCTION clear_tombstone_sessions(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.clear_tombstone_sessions() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.clear_tombstone_sessions() TO bookplate_app;
+REVOKE ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], background_capacities integer[], reader_capacities integer[], worker text, lease_ms integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_jobs(kinds text[], capacities integer[], background_capacities integer[], reader_capacities integer[], worker text, lease_ms integer) TO bookplate_app;
 
 -- Name: FUNCTION collect_signals(readers_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -5185,11 +5197,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.count_covers(stored public.covers[], sign integer) FROM PUBLIC;
 
--- Name: FUNCTION count_expired_object_writes(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.count_expired_object_writes() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.count_expired_object_writes() TO bookplate_app;
-
 -- Name: FUNCTION count_genres(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
@@ -5222,43 +5229,70 @@ GRANT ALL ON FUNCTION public.count_webhooks(OUT enabled bigint, OUT paused bigin
 REVOKE ALL ON FUNCTION public.create_account(new_user uuid, email text, display_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.create_account(new_user uuid, email text, display_name text) TO bookplate_app;
 
--- Name: FUNCTION decide_oauth_request(request uuid, allowed public.access_scope[]); Type: ACL; Schema: public; Owner: -
+-- Name: TABLE oauth_requests; Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.decide_oauth_request(request uuid, allowed public.access_scope[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.decide_oauth_request(request uuid, allowed public.access_scope[]) TO bookplate_app;
+GRANT DELETE ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.id; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(id) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.tenant_id; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(tenant_id) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.client_id; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(client_id) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.user_code; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(user_code) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.scopes; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(scopes),UPDATE(scopes) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.redirect_uri; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(redirect_uri) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.created_at; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(created_at) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.expires_at; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(expires_at) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.user_id; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(user_id),UPDATE(user_id) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.is_allowed; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(is_allowed),UPDATE(is_allowed) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.code_hash; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(code_hash) ON TABLE public.oauth_requests TO bookplate_app;
+
+-- Name: COLUMN oauth_requests.grant_id; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(grant_id) ON TABLE public.oauth_requests TO bookplate_app;
 
 -- Name: FUNCTION decide_works(decided public.work_decision_kind, ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.decide_works(decided public.work_decision_kind, ids uuid[]) FROM PUBLIC;
 
--- Name: FUNCTION delete_allowed_oauth_requests(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.delete_allowed_oauth_requests() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.delete_allowed_oauth_requests() TO bookplate_app;
-
 -- Name: FUNCTION delete_changes(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.delete_changes() FROM PUBLIC;
-
--- Name: FUNCTION delete_expired_object_writes(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.delete_expired_object_writes() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.delete_expired_object_writes() TO bookplate_app;
 
 -- Name: FUNCTION delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) TO bookplate_app;
-
--- Name: FUNCTION delete_sweep_checkpoint(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.delete_sweep_checkpoint() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.delete_sweep_checkpoint() TO bookplate_app;
-
--- Name: FUNCTION deleted_account(user_id uuid, session_id uuid); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.deleted_account(user_id uuid, session_id uuid) TO bookplate_app;
 
 -- Name: FUNCTION due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -5269,11 +5303,6 @@ GRANT ALL ON FUNCTION public.due_webhook_deliveries(webhook uuid, excluded uuid[
 
 REVOKE ALL ON FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.end_oauth_grant(client uuid, owner uuid, of_grant uuid) TO bookplate_app;
-
--- Name: FUNCTION end_object_write(version text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.end_object_write(version text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.end_object_write(version text) TO bookplate_app;
 
 -- Name: FUNCTION end_overdue_cover_waits(seconds integer, users_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -5288,11 +5317,6 @@ REVOKE ALL ON FUNCTION public.end_webhook_user(tenant uuid, owner uuid) FROM PUB
 
 REVOKE ALL ON FUNCTION public.ended_sessions(users uuid[], ids uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.ended_sessions(users uuid[], ids uuid[]) TO bookplate_app;
-
--- Name: FUNCTION enqueue_cover_searches(kind text, priority integer, attempts_max integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.enqueue_cover_searches(kind text, priority integer, attempts_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.enqueue_cover_searches(kind text, priority integer, attempts_max integer) TO bookplate_app;
 
 -- Name: FUNCTION enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -5355,6 +5379,10 @@ GRANT ALL ON FUNCTION public.finish_learning(learned bigint[], changes bigint[],
 
 REVOKE ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) TO bookplate_app;
+
+-- Name: FUNCTION first_jobs_of_readers(kind text, readers_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.first_jobs_of_readers(kind text, readers_max integer) FROM PUBLIC;
 
 -- Name: FUNCTION import_readers(tenant uuid, given jsonb, OUT readers_created integer, OUT books_created integer, OUT reviews_created integer, OUT reads_created integer, OUT shelves_created integer); Type: ACL; Schema: public; Owner: -
 
@@ -5543,19 +5571,9 @@ GRANT ALL ON FUNCTION public.oauth_refresh_state(client uuid, owner uuid, of_gra
 REVOKE ALL ON FUNCTION public.oauth_request_of_browser(request uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.oauth_request_of_browser(request uuid) TO bookplate_app;
 
--- Name: FUNCTION oauth_request_of_reader(code text); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.oauth_request_of_reader(code text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.oauth_request_of_reader(code text) TO bookplate_app;
-
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.pending_events(rows_max integer) FROM PUBLIC;
-
--- Name: FUNCTION pending_object_writes(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.pending_object_writes() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.pending_object_writes() TO bookplate_app;
 
 -- Name: FUNCTION persisted_query(hash text); Type: ACL; Schema: public; Owner: -
 
@@ -5641,11 +5659,6 @@ GRANT ALL ON FUNCTION public.purge_deleted_books(rows_max integer) TO bookplate_
 
 REVOKE ALL ON FUNCTION public.reassign_genres() FROM PUBLIC;
 
--- Name: FUNCTION record_apple_revocation(user_id uuid, session_id uuid, revoked boolean); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) TO bookplate_app;
-
 -- Name: FUNCTION record_audit_event(event_kind text, tenant_id uuid, account_id uuid, credential_id uuid, detail jsonb); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.record_audit_event(event_kind text, tenant_id uuid, account_id uuid, credential_id uuid, detail jsonb) FROM PUBLIC;
@@ -5676,16 +5689,6 @@ REVOKE ALL ON FUNCTION public.record_removed_covers(lost public.covers[]) FROM P
 
 REVOKE ALL ON FUNCTION public.record_schema_usage(client_tenants uuid[], client_names text[], client_versions text[], client_numbers integer[], coordinates text[], uses bigint[], clients_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_schema_usage(client_tenants uuid[], client_names text[], client_versions text[], client_numbers integer[], coordinates text[], uses bigint[], clients_max integer) TO bookplate_app;
-
--- Name: FUNCTION record_source_misses(sources text[], isbns text[], seconds integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.record_source_misses(sources text[], isbns text[], seconds integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.record_source_misses(sources text[], isbns text[], seconds integer) TO bookplate_app;
-
--- Name: FUNCTION record_source_search(query text, seconds integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.record_source_search(query text, seconds integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.record_source_search(query text, seconds integer) TO bookplate_app;
 
 -- Name: FUNCTION record_token_uses(users uuid[], ids uuid[], seconds bigint[]); Type: ACL; Schema: public; Owner: -
 
@@ -5743,11 +5746,6 @@ GRANT ALL ON FUNCTION public.renew_jobs(ids uuid[], fences integer[], lease_ms i
 REVOKE ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.replace_similar(sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores double precision[]) TO bookplate_app;
 
--- Name: FUNCTION replayed_position(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.replayed_position() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.replayed_position() TO bookplate_app;
-
 -- Name: FUNCTION reserve_source_requests(source text, requested integer, used_max integer, background_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.reserve_source_requests(source text, requested integer, used_max integer, background_max integer) FROM PUBLIC;
@@ -5776,19 +5774,9 @@ GRANT ALL ON FUNCTION public.save_authors(names text[], keys text[], bios text[]
 REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[]) TO bookplate_app;
 
--- Name: FUNCTION save_sweep_checkpoint("position" text, folders bigint); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.save_sweep_checkpoint("position" text, folders bigint) TO bookplate_app;
-
 -- Name: FUNCTION save_work_keys(ids uuid[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.save_work_keys(ids uuid[], sources text[], keys text[]) FROM PUBLIC;
-
--- Name: FUNCTION schedule_job(kind text, every_ms bigint, attempts_max integer); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.schedule_job(kind text, every_ms bigint, attempts_max integer) TO bookplate_app;
 
 -- Name: FUNCTION schedule_webhook_delivery(webhook uuid, owner uuid); Type: ACL; Schema: public; Owner: -
 
@@ -5814,10 +5802,10 @@ GRANT ALL ON FUNCTION public.set_oauth_code(request uuid, new_hash bytea, lifeti
 REVOKE ALL ON FUNCTION public.settle_webhook_delivery(webhook uuid, owner uuid, delivery uuid, is_delivered boolean, status integer, message text, retry_after_ms bigint, is_gone boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.settle_webhook_delivery(webhook uuid, owner uuid, delivery uuid, is_delivered boolean, status integer, message text, retry_after_ms bigint, is_gone boolean) TO bookplate_app;
 
--- Name: FUNCTION share_rates(kinds smallint[], keys uuid[], costs bigint[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION share_rates(kinds smallint[], keys uuid[], costs bigint[], at timestamp with time zone); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[]) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.share_rates(kinds smallint[], keys uuid[], costs bigint[], at timestamp with time zone) TO bookplate_app;
 
 -- Name: FUNCTION signals_to_learn(); Type: ACL; Schema: public; Owner: -
 
@@ -5847,11 +5835,6 @@ GRANT ALL ON FUNCTION public.store_cold_start_deck(editions uuid[]) TO bookplate
 
 REVOKE ALL ON FUNCTION public.subtract_collected_signals() FROM PUBLIC;
 
--- Name: FUNCTION sweep_checkpoint(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.sweep_checkpoint() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.sweep_checkpoint() TO bookplate_app;
-
 -- Name: FUNCTION take_events(holder uuid, lease_ms integer, rows_max integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.take_events(holder uuid, lease_ms integer, rows_max integer) FROM PUBLIC;
@@ -5876,11 +5859,6 @@ GRANT ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) TO bookplate_app;
 REVOKE ALL ON FUNCTION public.works_to_learn() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.works_to_learn() TO bookplate_app;
 
--- Name: FUNCTION written_position(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.written_position() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.written_position() TO bookplate_app;
-
 -- Name: TABLE access_tokens; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.access_tokens TO bookplate_app;
@@ -5888,6 +5866,34 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.access_tokens TO bookplate_app;
 -- Name: TABLE account_tombstones; Type: ACL; Schema: public; Owner: -
 
 GRANT INSERT ON TABLE public.account_tombstones TO bookplate_app;
+
+-- Name: COLUMN account_tombstones.user_hash; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(user_hash) ON TABLE public.account_tombstones TO bookplate_app;
+
+-- Name: COLUMN account_tombstones.session_hash; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(session_hash),UPDATE(session_hash) ON TABLE public.account_tombstones TO bookplate_app;
+
+-- Name: COLUMN account_tombstones.deleted_at; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(deleted_at) ON TABLE public.account_tombstones TO bookplate_app;
+
+-- Name: COLUMN account_tombstones.books; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(books) ON TABLE public.account_tombstones TO bookplate_app;
+
+-- Name: COLUMN account_tombstones.reviews; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(reviews) ON TABLE public.account_tombstones TO bookplate_app;
+
+-- Name: COLUMN account_tombstones.covers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(covers) ON TABLE public.account_tombstones TO bookplate_app;
+
+-- Name: COLUMN account_tombstones.apple_token_revoked; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(apple_token_revoked),UPDATE(apple_token_revoked) ON TABLE public.account_tombstones TO bookplate_app;
 
 -- Name: TABLE apple_grants; Type: ACL; Schema: public; Owner: -
 
@@ -5908,6 +5914,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.books TO bookplate_app;
 -- Name: TABLE changes; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.changes TO bookplate_app;
+
+-- Name: TABLE checkpoints; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.checkpoints TO bookplate_app;
 
 -- Name: TABLE cold_start_decks; Type: ACL; Schema: public; Owner: -
 
@@ -5944,6 +5954,34 @@ GRANT SELECT ON TABLE public.edition_sources TO bookplate_app;
 -- Name: TABLE editions; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.editions TO bookplate_app;
+
+-- Name: COLUMN editions.cover_version; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(cover_version) ON TABLE public.editions TO bookplate_app;
+
+-- Name: COLUMN editions.cover_width; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(cover_width) ON TABLE public.editions TO bookplate_app;
+
+-- Name: COLUMN editions.cover_height; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(cover_height) ON TABLE public.editions TO bookplate_app;
+
+-- Name: COLUMN editions.cover_dominant_color; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(cover_dominant_color) ON TABLE public.editions TO bookplate_app;
+
+-- Name: COLUMN editions.cover_blur_hash; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(cover_blur_hash) ON TABLE public.editions TO bookplate_app;
+
+-- Name: COLUMN editions.cover_due_at; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(cover_due_at) ON TABLE public.editions TO bookplate_app;
+
+-- Name: COLUMN editions.cover_failures; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(cover_failures) ON TABLE public.editions TO bookplate_app;
 
 -- Name: TABLE ereader_documents; Type: ACL; Schema: public; Owner: -
 
@@ -6001,6 +6039,58 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.imports TO bookplate_app;
 
 GRANT SELECT ON TABLE public.installation TO bookplate_app;
 
+-- Name: COLUMN jobs.id; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(id) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.user_id; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(user_id),INSERT(user_id) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.kind; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(kind),INSERT(kind) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.payload; Type: ACL; Schema: public; Owner: -
+
+GRANT INSERT(payload),UPDATE(payload) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.key; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(key),INSERT(key) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.state; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(state) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.priority; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(priority),INSERT(priority),UPDATE(priority) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.run_at; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(run_at),INSERT(run_at),UPDATE(run_at) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.attempts; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(attempts),UPDATE(attempts) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.attempts_max; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(attempts_max),INSERT(attempts_max),UPDATE(attempts_max) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.again; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(again) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.every; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(every),INSERT(every),UPDATE(every) ON TABLE public.jobs TO bookplate_app;
+
+-- Name: COLUMN jobs.updated_at; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE public.jobs TO bookplate_app;
+
 -- Name: TABLE moving_covers; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.moving_covers TO bookplate_app;
@@ -6016,6 +6106,10 @@ GRANT SELECT ON TABLE public.oauth_clients TO bookplate_app;
 -- Name: TABLE oauth_grants; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,DELETE ON TABLE public.oauth_grants TO bookplate_app;
+
+-- Name: TABLE object_writes; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.object_writes TO bookplate_app;
 
 -- Name: TABLE progress_entries; Type: ACL; Schema: public; Owner: -
 
@@ -6087,11 +6181,19 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.shelves TO bookplate_app;
 
 -- Name: TABLE source_misses; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT ON TABLE public.source_misses TO bookplate_app;
+GRANT SELECT,INSERT ON TABLE public.source_misses TO bookplate_app;
+
+-- Name: COLUMN source_misses.expires_at; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(expires_at) ON TABLE public.source_misses TO bookplate_app;
 
 -- Name: TABLE source_searches; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT ON TABLE public.source_searches TO bookplate_app;
+GRANT SELECT,INSERT ON TABLE public.source_searches TO bookplate_app;
+
+-- Name: COLUMN source_searches.expires_at; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE(expires_at) ON TABLE public.source_searches TO bookplate_app;
 
 -- Name: TABLE stored_covers; Type: ACL; Schema: public; Owner: -
 
@@ -6104,6 +6206,10 @@ GRANT SELECT ON TABLE public.tenant_storage TO bookplate_app;
 -- Name: TABLE tenants; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.tenants TO bookplate_app;
+
+-- Name: TABLE timelines; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT ON TABLE public.timelines TO bookplate_app;
 
 -- Name: TABLE users; Type: ACL; Schema: public; Owner: -
 

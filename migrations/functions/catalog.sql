@@ -86,7 +86,7 @@ BEGIN
         description = coalesce(e.description, excluded.description),
         hook = coalesce(e.hook, excluded.hook),
         cover_links = CASE WHEN e.cover_links = '{}' THEN excluded.cover_links ELSE e.cover_links END,
-        updated_at = now()
+        updated_at = excluded.updated_at
     RETURNING e.id INTO saved;
     INSERT INTO edition_sources (source, key, edition_id)
     SELECT s.source, s.key, saved
@@ -126,7 +126,7 @@ BEGIN
     SET open_library_key = coalesce(a.open_library_key, excluded.open_library_key),
         bio = coalesce(a.bio, excluded.bio),
         bio_requested_at = coalesce(excluded.bio_requested_at, a.bio_requested_at),
-        updated_at = now()
+        updated_at = excluded.updated_at
     WHERE coalesce(a.open_library_key, excluded.open_library_key) IS NOT DISTINCT FROM excluded.open_library_key
         AND (
             (a.open_library_key IS NULL AND excluded.open_library_key IS NOT NULL)
@@ -158,7 +158,7 @@ AS $$
     SET open_library_key = coalesce(excluded.open_library_key, a.open_library_key),
         bio = coalesce(excluded.bio, a.bio),
         bio_requested_at = excluded.bio_requested_at,
-        updated_at = now()
+        updated_at = excluded.updated_at
     RETURNING a.bio IS NOT NULL
 $$;
 

@@ -381,7 +381,7 @@ BEGIN
         blur_hash = excluded.blur_hash,
         byte_counts = excluded.byte_counts,
         hashes = excluded.hashes,
-        updated_at = now();
+        updated_at = excluded.updated_at;
     RETURN set_cover.version;
 END
 $$;

@@ -3,22 +3,22 @@
 
 -- Takes units from buckets, given as the times in which they are refilled, and returns the time until each of these buckets is
 -- full again, in microseconds. A bucket that several servers have overdrawn is empty until what was taken too much has been
--- refilled, for at most ten minutes.
-CREATE OR REPLACE FUNCTION share_rates(kinds smallint[], keys uuid[], costs bigint[])
+-- refilled, for at most ten minutes. `at` is the time of the statement.
+CREATE OR REPLACE FUNCTION share_rates(kinds smallint[], keys uuid[], costs bigint[], at timestamptz DEFAULT now())
 RETURNS TABLE (kind smallint, key uuid, refill bigint)
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     INSERT INTO rate_buckets AS b (kind, key, full_at)
-    SELECT taken.kind, taken.key, now() + taken.cost * interval '1 microsecond'
+    SELECT taken.kind, taken.key, at + taken.cost * interval '1 microsecond'
     FROM unnest(kinds, keys, costs) AS taken (kind, key, cost)
     -- All servers lock the buckets in the same order.
     ORDER BY taken.kind, taken.key
     ON CONFLICT (kind, key) DO UPDATE
     SET full_at = least(
-        greatest(b.full_at, now()) + (excluded.full_at - now()),
-        now() + interval '10 minutes'
+        greatest(b.full_at, at) + (excluded.full_at - at),
+        at + interval '10 minutes'
     )
-    RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - now()) * 1000000)::bigint
+    RETURNING b.kind, b.key, (extract(epoch FROM b.full_at - at) * 1000000)::bigint
 $$;
 
 -- Removes the buckets that are full again, such as those of deleted accounts. Returns their number. It waits for no lock, so there

@@ -482,7 +482,7 @@ AS $$
     INSERT INTO reading_tombstones (user_id, id)
     VALUES (owner, deleted)
     ON CONFLICT (user_id, id) DO UPDATE
-    SET deleted_at = now();
+    SET deleted_at = excluded.deleted_at;
 $$;
 
 -- MARK: Mutations of progress

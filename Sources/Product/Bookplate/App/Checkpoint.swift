@@ -42,7 +42,7 @@ struct Checkpoint {
             SET position = excluded.position,
                 done = excluded.done,
                 found = excluded.found,
-                updated_at = now()
+                updated_at = excluded.updated_at
             """, parameters)
     }
 

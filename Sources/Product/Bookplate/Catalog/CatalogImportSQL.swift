@@ -91,7 +91,7 @@ extension CatalogImport {
         JOIN staged USING (line)
         ORDER BY 1, b.line
         ON CONFLICT (id) DO UPDATE
-        SET bio = excluded.bio, updated_at = now()
+        SET bio = excluded.bio, updated_at = excluded.updated_at
         WHERE a.bio IS DISTINCT FROM excluded.bio
         """
 

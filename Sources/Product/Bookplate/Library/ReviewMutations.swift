@@ -146,7 +146,7 @@ extension Review {
             half_stars = excluded.half_stars,
             text = excluded.text,
             has_spoilers = excluded.has_spoilers,
-            updated_at = now()
+            updated_at = excluded.updated_at
         )
         SELECT is_read, is_allowed, half_stars IS NOT NULL OR text IS NOT NULL FROM given
         """)

@@ -56,7 +56,7 @@ package struct DocumentRecord: Sendable, Equatable {
             INSERT INTO documents (id, sha256, name, kind, body)
             VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT (id) DO UPDATE
-            SET sha256 = $2, name = $3, kind = $4, body = $5, synced_at = now()
+            SET sha256 = $2, name = $3, kind = $4, body = $5, synced_at = excluded.synced_at
             RETURNING 1
         )
         SELECT (SELECT sha256 FROM old_document)
