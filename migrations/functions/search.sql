@@ -171,8 +171,8 @@ $$;
 -- counted, and at most a few hundred candidates are compared with the first 100 letters.
 --
 -- Relies on this plan: the words by the primary key of search_words, the titles by editions_search_title, and the candidates by
--- key. force_custom_plan, because the words decide which plan is cheap. enable_seqscan = off and OFFSET 0 prevent scans of the
--- whole catalog and of all its words: the planner expects too many rows.
+-- key. force_custom_plan, because the words decide which plan is cheap. enable_seqscan = off prevents scans of the whole catalog and
+-- of all its words: the planner expects too many rows.
 CREATE OR REPLACE FUNCTION search_editions(folded text, rows_max int, after_score float8, after_id uuid)
 RETURNS TABLE (id uuid, score float8, is_match boolean)
 LANGUAGE plpgsql STABLE ROWS 50
@@ -238,8 +238,8 @@ BEGIN
             split := (
                 SELECT format('%L & %L', a.word, b.word)
                 FROM generate_series(2, length(words[i]) - 2) k
-                CROSS JOIN LATERAL (SELECT * FROM search_words WHERE word = left(words[i], k) OFFSET 0) a
-                CROSS JOIN LATERAL (SELECT * FROM search_words WHERE word = substr(words[i], k + 1) OFFSET 0) b
+                JOIN search_words a ON a.word = left(words[i], k)
+                JOIN search_words b ON b.word = substr(words[i], k + 1)
                 WHERE length(words[i]) <= 40
                 ORDER BY least(a.editions, b.editions) DESC
                 LIMIT 1
@@ -281,17 +281,17 @@ BEGIN
         END IF;
     END LOOP;
     exact := array_to_string(parts, ' & ')::tsquery;
-    -- OFFSET 0 makes the planner use the index of titles. Without statistics of them, it read a million editions in order of
+    -- MATERIALIZED makes the planner use the index of titles. Without statistics of them, it read a million editions in order of
     -- popularity.
     candidates := ARRAY(
-        SELECT e.id
-        FROM (
-            SELECT t.id, t.popularity
-            FROM editions t
-            WHERE t.search_title = query
-            OFFSET 0
-        ) e
-        ORDER BY e.popularity DESC, e.id
+        WITH titled AS MATERIALIZED (
+            SELECT e.id, e.popularity
+            FROM editions e
+            WHERE e.search_title = query
+        )
+        SELECT t.id
+        FROM titled t
+        ORDER BY t.popularity DESC, t.id
         LIMIT 50
     ) || search_candidates(parts, counts, total);
     IF cardinality(candidates) < enough THEN
@@ -344,11 +344,9 @@ BEGIN
                         + 0.5 * (e.search_vector @@ exact)::int
                         + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || query || ' ') > 0)::int
                         + 0.05 * ln(1 + e.popularity) AS score
-                FROM (SELECT DISTINCT unnest(candidates) AS id) c
-                CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e
-                LEFT JOIN LATERAL (
-                    SELECT w.founder_id FROM work_records w WHERE w.edition_id = e.id OFFSET 0
-                ) w ON true
+                FROM editions e
+                LEFT JOIN work_records w ON w.edition_id = e.id
+                WHERE e.id = ANY(candidates)
             ) scored
             ORDER BY scored.founder_id, scored.score DESC, scored.id DESC
         ) ranked

@@ -348,16 +348,13 @@ BEGIN
     ), exact AS (
         SELECT g.position, e.id, 'ISBN'::book_link AS linked_by, 0 AS rank
         FROM given g
-        CROSS JOIN LATERAL (SELECT e.id FROM editions e WHERE e.isbn13 = g.isbn13 OFFSET 0) e
+        JOIN editions e ON e.isbn13 = g.isbn13
+        WHERE e.isbn13 = ANY(isbns)
         UNION ALL
         SELECT g.position, s.edition_id, 'SOURCE', 0
         FROM given g
-        CROSS JOIN LATERAL (
-            SELECT s.edition_id
-            FROM edition_sources s
-            WHERE s.source = 'goodreads' AND s.key = g.goodreads_id
-            OFFSET 0
-        ) s
+        JOIN edition_sources s ON s.source = 'goodreads' AND s.key = g.goodreads_id
+        WHERE s.key = ANY(goodreads_ids)
     ), same_title AS MATERIALIZED (
         SELECT
             g.position,

@@ -24,9 +24,15 @@ struct CatalogSearch: FieldLoader {
             // The caller is $1 in the columns of every type.
             byWords: Statement(
                 """
+                WITH s AS MATERIALIZED (
+                    SELECT *
+                    FROM search_editions(search_fold($2), $3, $4, $5)
+                )
                 SELECT \(columns.sql)
-                FROM search_editions(search_fold($2), $3, $4, $5) s
-                CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = s.id OFFSET 0) e
+                FROM s
+                JOIN editions e ON e.id = s.id
+                -- The array makes PostgreSQL look up the editions, also in a catalog without statistics.
+                WHERE e.id = ANY(ARRAY(SELECT id FROM s))
                 ORDER BY s.score DESC, s.id DESC
                 """),
             byISBN: Statement(

@@ -110,7 +110,7 @@ enum SeriesProgress {
     ///
     /// Relies on this plan: finding the series reads the books with an edition from `books_edition_id`, in the order of the editions,
     /// and for each one `editions_series_of_id`. Neighbouring editions are on the same pages of that index. The subquery in the select
-    /// list keeps PostgreSQL from reading the whole catalog instead, and from remembering editions that occur only once. OFFSET 0
+    /// list keeps PostgreSQL from reading the whole catalog instead, and from remembering editions that occur only once. MATERIALIZED
     /// keeps it from evaluating that subquery twice. The fields are read only for the series of the page.
     static let ofUser = RowConnection(
         type, key: User.id,
@@ -122,8 +122,7 @@ enum SeriesProgress {
             .init(
                 from: """
                     (
-                        SELECT o.id, max(o.added_at) AS added_at
-                        FROM (
+                        WITH o AS MATERIALIZED (
                             SELECT b.series_id AS id, b.added_at
                             FROM books b
                             WHERE b.user_id = $1 AND b.series_id IS NOT NULL
@@ -137,8 +136,9 @@ enum SeriesProgress {
                                 b.added_at
                             FROM books b
                             WHERE b.user_id = $1 AND b.edition_id IS NOT NULL AND b.series_id IS NULL
-                            OFFSET 0
-                        ) o
+                        )
+                        SELECT o.id, max(o.added_at) AS added_at
+                        FROM o
                         WHERE o.id IS NOT NULL
                         GROUP BY o.id
                     ) s
