@@ -6,6 +6,7 @@
 -- replicas can run it.
 --
 -- Relies on this plan: the indexes of both hashes.
+-- definer: the token is all that the server has: its reader is not known yet.
 CREATE OR REPLACE FUNCTION find_access_token(given_hash bytea)
 RETURNS TABLE (user_id uuid, tenant_id uuid, id uuid, scopes access_scope[], documents text[], expires_at timestamptz)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -21,6 +22,7 @@ $$;
 -- Records the times at which tokens were used, in seconds since the Unix epoch, if they are more than ten minutes after the
 -- recorded ones. The first use of a day is an event of the audit log. An app gets a new token every hour, so its uses also are
 -- recorded in its grant, and the event has the ID of the grant.
+-- definer: one statement for the tokens of many readers; no request may change a token.
 CREATE OR REPLACE FUNCTION record_token_uses(users uuid[], ids uuid[], seconds bigint[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

@@ -176,6 +176,7 @@ $$;
 
 -- Returns the given sessions and access tokens that have ended. A server checks all sockets of all its users with one call. A
 -- caller learns nothing that it could not find out by using the session.
+-- definer: one statement for the sessions of all readers with an open socket.
 CREATE OR REPLACE FUNCTION ended_sessions(users uuid[], ids uuid[]) RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -243,43 +244,6 @@ BEGIN
 END
 $$;
 
--- MARK: Account deletion
-
--- Returns the result of an account deletion that the session requested within the last hour, which is longer than an
--- access token is valid. Returns no row to any other session. `is_overdue`: the revocation at Apple should have
--- ended by now.
-CREATE OR REPLACE FUNCTION deleted_account(user_id uuid, session_id uuid)
-RETURNS TABLE (books int, reviews int, covers int, apple_token_revoked boolean, is_overdue boolean)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    SELECT t.books, t.reviews, t.covers, t.apple_token_revoked, t.deleted_at < now() - interval '10 seconds'
-    FROM account_tombstones t
-    WHERE t.user_hash = sha256(uuid_send(deleted_account.user_id))
-        AND t.session_hash = sha256(uuid_send(deleted_account.session_id))
-        AND t.deleted_at > now() - interval '1 hour'
-$$;
-
--- Records whether Apple's grant was revoked, and returns what is recorded. The first recorded value stays, so all
--- responses to the same deletion agree.
-CREATE OR REPLACE FUNCTION record_apple_revocation(user_id uuid, session_id uuid, revoked boolean) RETURNS boolean
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    UPDATE account_tombstones t
-    SET apple_token_revoked = coalesce(t.apple_token_revoked, record_apple_revocation.revoked)
-    WHERE t.user_hash = sha256(uuid_send(record_apple_revocation.user_id))
-        AND t.session_hash = sha256(uuid_send(record_apple_revocation.session_id))
-    RETURNING t.apple_token_revoked
-$$;
-
--- Clears the hashes of sessions that can no longer repeat their deletion request.
-CREATE OR REPLACE FUNCTION clear_tombstone_sessions() RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    UPDATE account_tombstones t
-    SET session_hash = NULL
-    WHERE t.session_hash IS NOT NULL AND t.deleted_at < now() - interval '1 hour'
-$$;
-
 -- MARK: Policies and grants
 
 -- Every table of users' rows has the policies `owner_only`, for the server's role, and `administration`. FORCE ROW LEVEL
@@ -317,9 +281,12 @@ GRANT SELECT ON tenants, identity_providers TO bookplate_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON users, sessions, apple_grants TO bookplate_app;
 -- The functions lock rows with FOR UPDATE, which requires the privilege UPDATE.
 GRANT SELECT, INSERT, UPDATE, DELETE ON identity_token_uses, apple_notifications TO bookplate_app;
--- Tombstones are read and updated with the functions above.
-GRANT INSERT ON account_tombstones TO bookplate_app;
+-- Tombstones contain hashes of ids, so a statement finds only those whose ids it knows. A deletion stays as it was, but for the
+-- result at Apple and the session that can repeat it.
+GRANT
+    SELECT (user_hash, session_hash, deleted_at, books, reviews, covers, apple_token_revoked), INSERT,
+    UPDATE (apple_token_revoked, session_hash)
+    ON account_tombstones TO bookplate_app;
 
-REVOKE ALL ON FUNCTION ended_sessions, deleted_account, record_apple_revocation, clear_tombstone_sessions FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION ended_sessions, deleted_account, record_apple_revocation, clear_tombstone_sessions
-    TO bookplate_app;
+REVOKE ALL ON FUNCTION ended_sessions FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION ended_sessions TO bookplate_app;

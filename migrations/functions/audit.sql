@@ -7,7 +7,7 @@
 CREATE OR REPLACE FUNCTION record_audit_event(
     event_kind text, tenant_id uuid, account_id uuid, credential_id uuid, detail jsonb
 ) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql
 AS $$
     INSERT INTO audit_events (kind, tenant_id, account_id, credential_id, operator, detail)
     VALUES (
@@ -19,6 +19,7 @@ $$;
 -- Records a new session, a revoked session, a new token, or a revoked token. The argument is the kind of the event. Also notifies
 -- all servers of the end of a session or token at the commit, so that they close its streams and sockets. The tokens of apps are not
 -- recorded, because their grants are.
+-- definer: no request can write to the audit log, except by what it does.
 CREATE OR REPLACE FUNCTION audit_credential() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -77,6 +78,7 @@ FOR EACH ROW
 EXECUTE FUNCTION audit_credential('TOKEN_REVOKED');
 
 -- Records refused sign-ins and tokens, which a server has counted by their reason.
+-- definer: the audit log is closed: a server can add only these kinds of events.
 CREATE OR REPLACE FUNCTION record_refusals(kinds text[], reasons text[], counts bigint[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -91,7 +93,7 @@ $$;
 
 -- Returns the hash of an event that follows an event with the hash `previous`.
 CREATE OR REPLACE FUNCTION audit_hash(previous bytea, event audit_events) RETURNS bytea
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql STABLE
 AS $$
     SELECT sha256(
         previous || convert_to(
@@ -105,6 +107,7 @@ $$;
 
 -- Adds up to `events_max` events to the chain, in the order of their ids. An event whose transaction was slow can follow later
 -- ones. Returns how many were added, and the newest position and hash.
+-- definer: the audit log is closed: a server can extend the chain, but not write an event into it.
 CREATE OR REPLACE FUNCTION chain_audit_events(
     events_max int, OUT added int, OUT last_position bigint, OUT last_hash bytea
 )
@@ -141,6 +144,7 @@ $$;
 
 -- Deletes up to `rows_max` of the oldest events that are older than `kept_days`, at least 400, and returns how many. An event records
 -- the new beginning of the chain, so that the deletion of other events is found.
+-- definer: the audit log is closed: a server can delete only events that are older than 400 days.
 CREATE OR REPLACE FUNCTION prune_audit_events(kept_days int, rows_max int) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

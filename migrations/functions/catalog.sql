@@ -24,6 +24,7 @@ $$;
 -- request, that would be a deadlock, and PostgreSQL could end the import. The function therefore waits at most 300 ms for a lock. After
 -- such a wait, the transaction saves no other edition and no author. It has saved few editions before, so it ends before the import looks
 -- for a deadlock, which it does after waiting for a second (deadlock_timeout).
+-- definer: requests can add to the catalog what a source has returned, but not change what is there.
 CREATE OR REPLACE FUNCTION save_edition(
     isbn13 text,
     title text,
@@ -109,6 +110,7 @@ $$;
 -- `bios[i]`, which may be null, is from the author's own record. Existing data stays. The biography of another person with the
 -- same name, whose key differs, is not taken. If another transaction has locked one of the authors, none is saved, for the reason
 -- explained at `save_edition`.
+-- definer: requests can add to the catalog what a source has returned, but not change what is there.
 CREATE OR REPLACE FUNCTION save_authors(names text[], keys text[], bios text[], are_records boolean[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '300ms'
 AS $$
@@ -269,33 +271,11 @@ $$;
 
 -- MARK: External sources
 
--- Records that sources do not know ISBNs, for at most 30 days.
-CREATE OR REPLACE FUNCTION record_source_misses(sources text[], isbns text[], seconds int) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    INSERT INTO source_misses (source, isbn13, expires_at)
-    SELECT DISTINCT given.source, given.isbn13, now() + least(seconds, 2592000) * interval '1 second'
-    FROM unnest(sources, isbns) AS given (source, isbn13)
-    -- A fixed order prevents deadlocks between servers.
-    ORDER BY 2, 1
-    ON CONFLICT (source, isbn13) DO UPDATE
-    SET expires_at = excluded.expires_at
-$$;
-
--- Records that the external sources answered a query, for at most 30 days.
-CREATE OR REPLACE FUNCTION record_source_search(query text, seconds int) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    INSERT INTO source_searches (query, expires_at)
-    VALUES (left(search_fold(record_source_search.query), 400), now() + least(seconds, 2592000) * interval '1 second')
-    ON CONFLICT (query) DO UPDATE
-    SET expires_at = excluded.expires_at
-$$;
-
 -- Reserves up to `requested` requests of today's budget. Returns how many were reserved (0 if the budget is used up) and
 -- for how long today still lasts. `background_max` is the budget of background work, or null for an interactive request.
 --
 -- The upsert locks the row of the day until the transaction ends, so concurrent calls never exceed the budget together.
+-- definer: the budgets are closed: a server can only use requests up, because they cost money.
 CREATE OR REPLACE FUNCTION reserve_source_requests(source text, requested int, used_max int, background_max int)
 RETURNS TABLE (granted int, resets_in_ms bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -338,6 +318,7 @@ END
 $$;
 
 -- Returns today's reservations, for metrics and `bookplate-admin doctor`.
+-- definer: the budgets are closed: a server reads only those of today.
 CREATE OR REPLACE FUNCTION source_usage_today() RETURNS TABLE (source text, used int, used_in_background int)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -355,9 +336,8 @@ CREATE POLICY administration ON source_usage TO CURRENT_USER
     WITH CHECK (true);
 
 GRANT SELECT ON editions, edition_sources, authors, genres, genre_aliases, source_misses, source_searches TO bookplate_app;
+GRANT INSERT, UPDATE (expires_at) ON source_misses, source_searches TO bookplate_app;
 
 REVOKE ALL ON FUNCTION lock_catalog, reassign_genres, count_genres, save_author_lookup FROM PUBLIC;
-REVOKE ALL ON FUNCTION save_edition, save_authors, record_source_misses, record_source_search, reserve_source_requests,
-    source_usage_today FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION save_edition, save_authors, record_source_misses, record_source_search, reserve_source_requests,
-    source_usage_today TO bookplate_app;
+REVOKE ALL ON FUNCTION save_edition, save_authors, reserve_source_requests, source_usage_today FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION save_edition, save_authors, reserve_source_requests, source_usage_today TO bookplate_app;

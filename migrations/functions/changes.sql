@@ -219,7 +219,7 @@ $$;
 
 -- Logs a changed book. An update that changes nothing is not logged. A review is visible while its book is READ, so for clients it is
 -- created or deleted with that status. The end of a cover search that found nothing and the removal of a cover are events, too: READY
--- is recorded with the cover, and FETCHING by enqueue_cover_searches.
+-- is recorded with the cover, and FETCHING with the job (CoverRequest.swift).
 --
 -- In each transaction, PL/pgSQL prepares each expression that it reaches, including operators that it does not evaluate. Therefore the
 -- usual case, a change of the status or the page, reaches few and small expressions.
@@ -502,6 +502,7 @@ EXECUTE FUNCTION delete_changes();
 -- The log has no index on the time, which every write would have to update. `logs_to_prune` has the time of the oldest entry of each log,
 -- except of logs whose only entry is so old: its next entry adds the row again (append_change). Users who are changing something
 -- are left for the next call; at most users_max * 20 logs are looked at.
+-- definer: a job for the logs of all readers.
 CREATE OR REPLACE FUNCTION prune_changes(older_than_days int, users_max int) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -546,7 +547,7 @@ $$;
 -- Returns the oldest events that were not delivered yet.
 CREATE OR REPLACE FUNCTION pending_events(rows_max int)
 RETURNS TABLE (user_id uuid, id bigint, kind text, payload jsonb, created_at timestamptz)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql STABLE
 AS $$
     SELECT e.user_id, e.id, e.kind, e.payload, e.created_at
     FROM events e
@@ -557,6 +558,7 @@ $$;
 
 -- Returns the oldest events that were not delivered yet to the server that publishes events, and extends its lease. A server
 -- becomes the publisher if no other one holds the lease, or if the lease has ended. Other servers get no events.
+-- definer: the outbox has the events of all readers.
 CREATE OR REPLACE FUNCTION take_events(holder uuid, lease_ms int, rows_max int)
 RETURNS TABLE (user_id uuid, id bigint, kind text, payload jsonb, created_at timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -577,6 +579,7 @@ END
 $$;
 
 -- Ends the lease of a server that shuts down, so that another one can publish events at once.
+-- definer: the lease of the outbox is closed: a server can end only its own.
 CREATE OR REPLACE FUNCTION release_events(holder uuid) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -585,6 +588,7 @@ AS $$
 $$;
 
 -- Records that the broker has confirmed events: event `ids[i]` of `user_ids[i]`.
+-- definer: the outbox has the events of all readers.
 CREATE OR REPLACE FUNCTION mark_events_delivered(user_ids uuid[], ids bigint[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -598,6 +602,7 @@ $$;
 
 -- Deletes at most `rows_max` events that are older than the given number of days, at least one, and returns their number. Events
 -- that were not delivered are deleted, too: without a broker, no event is ever delivered.
+-- definer: a job for the events of all readers.
 CREATE OR REPLACE FUNCTION prune_events(older_than_days int, rows_max int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -619,6 +624,7 @@ $$;
 -- Returns a number per user that changes with each entry of the change log, event, and step of an import. The number is a sum of
 -- three positions, so only equality has a meaning. A server compares it with an earlier one to find changes whose notifications
 -- it has missed. `place` is the same number for servers of release 0.9, which run on this schema during an upgrade.
+-- definer: one statement for all readers with an open subscription.
 CREATE OR REPLACE FUNCTION library_positions(users uuid[]) RETURNS TABLE (user_id uuid, "position" bigint, place bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

@@ -91,6 +91,7 @@ $$;
 -- 2. Records an event for devices and brokers for each book that has another version now.
 -- 3. Records the versions that lost their rows (record_removed_covers).
 -- 4. Updates the storage that the tenants use.
+-- definer: no request can write the storage that a tenant uses, except by storing a cover.
 CREATE OR REPLACE FUNCTION record_covers() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -161,6 +162,7 @@ EXECUTE FUNCTION record_covers();
 -- dropped when the books are restored, purged, or deleted again, or when a new cover needs their space. delete_books inserts the
 -- rows before it deletes the books, and restore_book deletes the row after the book has its cover again, so the version is always
 -- in one of the two tables.
+-- definer: no request can write the storage that a tenant uses, except by deleting a book.
 CREATE OR REPLACE FUNCTION record_deleted_covers() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -223,6 +225,7 @@ EXECUTE FUNCTION record_deleted_covers();
 
 -- Counts the covers of merged guests while their files are copied. The row of the guest has lost them, and that of the account
 -- does not have them yet.
+-- definer: no request can write the storage that a tenant uses, except by merging a guest.
 CREATE OR REPLACE FUNCTION count_moving_covers() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -388,52 +391,6 @@ $$;
 
 -- MARK: Searching a cover
 
--- Adds a job and an event for each book whose cover this transaction has requested (cover_requested_at = now()). Returns the
--- number of jobs.
---
--- At most ten jobs of a user have the foreground priority at a time. Further ones are background work, so that a reader with many
--- new books does not delay the searches of the others.
-CREATE OR REPLACE FUNCTION enqueue_cover_searches(kind text, priority int, attempts_max int) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-    owner uuid := app_user_id();
-    added bigint;
-BEGIN
-    WITH requested AS MATERIALIZED (
-        SELECT b.id, row_number() OVER (ORDER BY b.id) AS number
-        FROM books b
-        WHERE b.cover_status = 'FETCHING' AND b.cover_requested_at = now() AND b.user_id = owner
-        ORDER BY b.id
-    ), recorded AS (
-        INSERT INTO events (user_id, kind, payload)
-        SELECT owner, 'cover_changed', jsonb_build_object('book_id', r.id, 'status', 'FETCHING')
-        FROM requested r
-    ), awaited AS MATERIALIZED (
-        SELECT count(*) AS count
-        FROM jobs w
-        WHERE w.user_id = owner AND w.kind = enqueue_cover_searches.kind AND w.key IS NOT NULL AND w.state <> 'DEAD'
-            AND w.priority = 0
-    )
-    INSERT INTO jobs AS j (user_id, kind, payload, key, priority, attempts_max)
-    SELECT
-        owner, enqueue_cover_searches.kind, jsonb_build_object('bookID', r.id), r.id::text,
-        CASE WHEN a.count + r.number > 10 THEN 10 ELSE enqueue_cover_searches.priority END,
-        enqueue_cover_searches.attempts_max
-    FROM requested r
-    CROSS JOIN awaited a
-    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET priority = least(j.priority, excluded.priority),
-        run_at = least(j.run_at, excluded.run_at),
-        attempts = CASE j.state WHEN 'RUNNING' THEN j.attempts ELSE 0 END,
-        again = j.state = 'RUNNING',
-        updated_at = now();
-    GET DIAGNOSTICS added = ROW_COUNT;
-    RETURN added;
-END
-$$;
-
 -- Ends a search that did not set a cover: the book gets the given status, or READY if it has a cover. Does nothing if the
 -- book does not wait for this search any more. `is_answered`: all sources answered, and none has a cover.
 CREATE OR REPLACE FUNCTION end_cover_search(
@@ -514,6 +471,7 @@ $$;
 -- READY if there is a previous cover. The searches continue and can still set a cover. Returns the users of the books.
 --
 -- Skips users with a running transaction, so that this never waits. The next call handles them.
+-- definer: a job for the books of all readers.
 CREATE OR REPLACE FUNCTION end_overdue_cover_waits(seconds int, users_max int) RETURNS SETOF uuid
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -581,6 +539,7 @@ $$;
 -- MARK: Removed versions
 
 -- Returns those of the given versions that no row names, and marks them as removed: from now on no row can name them.
+-- definer: the sweep of the store examines the covers of all readers.
 CREATE OR REPLACE FUNCTION mark_versions_removed(user_id uuid, book_ids uuid[], versions text[])
 RETURNS TABLE (book_id uuid, version text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -618,6 +577,7 @@ END
 $$;
 
 -- Whether a row names the version.
+-- definer: the sweep of the store examines the covers of all readers.
 CREATE OR REPLACE FUNCTION is_stored_version(user_id uuid, book_id uuid, version text) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -631,6 +591,7 @@ AS $$
 $$;
 
 -- Returns removed versions whose rows can be deleted together with their files.
+-- definer: the sweep of the store examines the covers of all readers.
 CREATE OR REPLACE FUNCTION expired_removed_covers(count int)
 RETURNS TABLE (user_id uuid, book_id uuid, version text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -642,6 +603,7 @@ AS $$
 $$;
 
 -- Deletes the rows of removed versions after their files were removed.
+-- definer: the sweep of the store examines the covers of all readers.
 CREATE OR REPLACE FUNCTION delete_removed_covers(user_ids uuid[], book_ids uuid[], versions text[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -659,6 +621,7 @@ $$;
 -- below return the data for such a request, without a caller.
 
 -- Returns the version of a book's cover. Null if the book has none or does not exist.
+-- definer: the image of a cover is loaded without a session.
 CREATE OR REPLACE FUNCTION public_cover_version(user_id uuid, book_id uuid) RETURNS text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -668,6 +631,7 @@ AS $$
 $$;
 
 -- Returns the texts of the title card, the generated image of a book without a cover. No row if there is no such book.
+-- definer: the image of a cover is loaded without a session.
 CREATE OR REPLACE FUNCTION public_book_title(user_id uuid, book_id uuid, OUT title text, OUT author text, OUT genre text)
 RETURNS SETOF record
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -704,7 +668,7 @@ GRANT SELECT ON tenant_storage, installation, stored_covers TO bookplate_app;
 
 -- Only triggers call these functions.
 REVOKE ALL ON FUNCTION record_covers, record_deleted_covers, count_covers, count_moving_covers, record_removed_covers FROM PUBLIC;
-REVOKE ALL ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, is_stored_version,
+REVOKE ALL ON FUNCTION end_overdue_cover_waits, mark_versions_removed, is_stored_version,
     expired_removed_covers, delete_removed_covers, public_cover_version, public_book_title FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION enqueue_cover_searches, end_overdue_cover_waits, mark_versions_removed, is_stored_version,
+GRANT EXECUTE ON FUNCTION end_overdue_cover_waits, mark_versions_removed, is_stored_version,
     expired_removed_covers, delete_removed_covers, public_cover_version, public_book_title TO bookplate_app;

@@ -231,6 +231,7 @@ $$;
 
 -- Deletes at most `rows_max` books for good that can no longer be restored, and returns their number. The documents of e-readers
 -- lose their links to these books. A sweep of the object store removes the files of the covers.
+-- definer: a job for the books of all readers.
 CREATE OR REPLACE FUNCTION purge_deleted_books(rows_max int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

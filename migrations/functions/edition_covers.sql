@@ -18,7 +18,7 @@ $$;
 -- failed, so that these do not delay the others.
 CREATE OR REPLACE FUNCTION claim_editions_without_cover(count int)
 RETURNS TABLE (id uuid, isbn13 text, cover_links text[])
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql
 AS $$
     WITH failed AS (
         SELECT d.id
@@ -54,7 +54,7 @@ $$;
 -- Claims a new edition, whether it is due or not.
 CREATE OR REPLACE FUNCTION claim_edition_without_cover(isbn13 text)
 RETURNS TABLE (id uuid, isbn13 text, cover_links text[])
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql
 AS $$
     UPDATE editions e
     SET cover_due_at = next_cover_due(e.cover_failures),
@@ -67,7 +67,7 @@ $$;
 CREATE OR REPLACE FUNCTION set_edition_cover(
     id uuid, version text, width int, height int, dominant_color text, blur_hash text
 ) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -89,7 +89,7 @@ $$;
 -- Records that no source has a cover of the edition; it is due again after the given number of days. Skips an edition
 -- that an import is writing: that one is due again soon, as recorded when it was claimed.
 CREATE OR REPLACE FUNCTION record_missing_edition_cover(id uuid, days int) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql
 AS $$
     UPDATE editions e
     SET cover_due_at = now() + record_missing_edition_cover.days * interval '1 day',
@@ -105,7 +105,7 @@ $$;
 -- Postpones an edition whose sources are paused: it is due after the delay, or after the usual time for a source that
 -- failed if that is later. A pause never counts as the eighth failure, after which an edition is due after 90 days.
 CREATE OR REPLACE FUNCTION postpone_edition_cover(id uuid, delay_ms bigint) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql
 AS $$
     UPDATE editions e
     -- Undoes the wrap-around of the claim: 0 means here that the claim counted as the eighth failure.
@@ -123,6 +123,10 @@ AS $$
 $$;
 
 -- MARK: Policies and grants
+
+-- Of an edition, the server's role can change only the cover.
+GRANT UPDATE (cover_version, cover_width, cover_height, cover_dominant_color, cover_blur_hash, cover_due_at, cover_failures)
+    ON editions TO bookplate_app;
 
 REVOKE ALL ON FUNCTION claim_editions_without_cover, claim_edition_without_cover, set_edition_cover,
     record_missing_edition_cover, postpone_edition_cover FROM PUBLIC;

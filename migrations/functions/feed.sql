@@ -217,6 +217,7 @@ $$;
 
 -- Deletes swipes that were undone the given number of days ago, at least one, and returns their number. Their readers are collected
 -- again, in case the undone swipe was collected.
+-- definer: a job for the swipes of all readers.
 CREATE OR REPLACE FUNCTION prune_undone_swipes(older_than_days int, rows_max int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -268,7 +269,7 @@ $$;
 
 -- Writes the rows of these editions in edition_genres; null means all editions. Rows that stay the same are not written.
 CREATE OR REPLACE FUNCTION list_genres_of_editions(ids uuid[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan
+LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan
 AS $$
 BEGIN
     WITH genre_lists AS MATERIALIZED (
@@ -323,6 +324,7 @@ $$;
 
 -- Stores a cold-start deck, unless it is empty or equals the newest one, and deletes those that no cursor needs: they were
 -- replaced two days ago.
+-- definer: the decks of new readers are shared: no request can write one.
 CREATE OR REPLACE FUNCTION store_cold_start_deck(editions uuid[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -347,7 +349,7 @@ $$;
 -- After a catalog import, the genres of all editions are updated, too. After a change of the main language, so are they and the
 -- records of all works. Decks that are built from now on contain the changes, so older ones start no scroll.
 CREATE OR REPLACE FUNCTION refresh_genres(is_import boolean) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql
 AS $$
 DECLARE
     has_other_language boolean;
@@ -378,6 +380,7 @@ $$;
 
 -- Updates the popularity of the books, which the trigger of editions brings into their genres, and deletes the chains whose
 -- newest deck is old.
+-- definer: a job that writes the catalog and deletes decks of all readers.
 CREATE OR REPLACE FUNCTION refresh_feed() RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

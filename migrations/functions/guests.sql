@@ -74,6 +74,7 @@ EXECUTE FUNCTION set_computed_columns();
 -- earlier, identical request has merged. `outcome` is UPGRADED or MERGED, or null if nothing was changed.
 --
 -- The caller has called lock_identity, so only deletions can change the user of the identity while this waits for the locks.
+-- definer: a merge works on two users, the guest and the account.
 CREATE OR REPLACE FUNCTION adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -138,6 +139,7 @@ $$;
 -- Examines at most `users_max` guests who were last known to be active before the given number of days, at least one. Returns how many it
 -- has examined, and those of them that were not active since. Of the others, `users.guest_seen_at` is set, so that they are
 -- examined again when they may be inactive.
+-- definer: a job for all guests.
 CREATE OR REPLACE FUNCTION inactive_guests(days int, users_max int, OUT examined int, OUT guests uuid[])
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -165,6 +167,7 @@ AS $$
 $$;
 
 -- Sets app.user_id to a guest that is still inactive, and otherwise to no user.
+-- definer: a job for all guests.
 CREATE OR REPLACE FUNCTION begin_guest_deletion(guest uuid, days int) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -183,6 +186,7 @@ END
 $$;
 
 -- Returns the number of guests of all tenants, for metrics.
+-- definer: a metric of all guests.
 CREATE OR REPLACE FUNCTION count_guests() RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -194,6 +198,7 @@ $$;
 -- MARK: Covers of merged guests
 
 -- Returns covers of a merged guest whose files must be copied.
+-- definer: a job of a guest that does not exist any more.
 CREATE OR REPLACE FUNCTION moving_covers_of(guest uuid, covers_max int)
 RETURNS TABLE (user_id uuid, book_id uuid, guest_book_id uuid, version text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -208,6 +213,7 @@ $$;
 -- Gives a copied cover to its book, or to the deleted book. Returns whether the copy is used: the book may have another cover by
 -- now, or not exist any more, or the account or the tenant may have no room for it. A cover that the guest has chosen replaces one that a
 -- search found. `version` is that of the copy, or null if there are no files.
+-- definer: the job of a deleted guest writes the library of the account.
 CREATE OR REPLACE FUNCTION finish_moving_cover(account uuid, account_book uuid, guest uuid, version text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

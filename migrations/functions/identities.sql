@@ -21,6 +21,7 @@ AS $$
 $$;
 
 -- Creates the account of the identity in app.subject, which has none. The caller has called lock_identity.
+-- definer: no request can add an identity, except by creating its account.
 CREATE OR REPLACE FUNCTION create_account(new_user uuid, email text, display_name text) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -73,6 +74,7 @@ $$;
 -- Adds the identity in app.subject to the caller, and makes a guest an account. Fails if another user has the identity, if it is from
 -- Apple and the caller has another one from Apple, if the caller has `identities_max` identities, or if the identity token was used
 -- before. A repeated request changes nothing. The caller has called lock_identity before begin_request.
+-- definer: no request can add an identity without the token that has proved it, which is used up here.
 CREATE OR REPLACE FUNCTION link_identity(
     token_hash bytea, token_expires_at timestamptz, identities_max int, OUT is_upgrade boolean
 )
@@ -153,6 +155,7 @@ END
 $$;
 
 -- Records a removed identity, unless its account is deleted, which is one event.
+-- definer: no request can write to the audit log, except by what it does.
 CREATE OR REPLACE FUNCTION audit_unlinked_identity() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -192,7 +195,9 @@ BEGIN
     UPDATE sessions s
     SET revoked_at = now()
     WHERE s.user_id = owner AND s.revoked_at IS NULL;
-    PERFORM delete_allowed_oauth_requests();
+    -- Waits for an exchange in progress, whose grant the next statement then sees.
+    DELETE FROM oauth_requests r
+    WHERE r.user_id = owner AND r.grant_id IS NULL;
     DELETE FROM oauth_grants g
     WHERE g.user_id = owner;
     DELETE FROM access_tokens t

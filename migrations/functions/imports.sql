@@ -664,6 +664,7 @@ $$;
 
 -- Ends imports that made no progress for the given number of days, at least one, because their job failed for good. Returns
 -- their users. Otherwise such an import would keep its file, and one of the user's five places for waiting imports.
+-- definer: a job for the imports of all readers.
 CREATE OR REPLACE FUNCTION prune_imports(older_than_days int) RETURNS SETOF uuid
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

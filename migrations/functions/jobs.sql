@@ -1,55 +1,41 @@
--- The background queue. The server's role has no privilege on the table: it enqueues, claims, and finishes jobs with these
--- functions. A worker writes for the user that the job's row names (begin_job), not for a user that the worker names.
+-- requires: accounts
+-- The background queue. A request adds jobs of its user, or without a user. Workers claim and finish jobs of all users with the
+-- functions below. A worker writes for the user that the job's row names (begin_job), not for a user that the worker names.
 
 -- MARK: Enqueuing
 
 -- Adds a job and returns its id. If the work is already queued (same user, kind, and key), the job gets the new payload and all of
--- its attempts, and runs at the earlier of both times; if it is running, it runs once more. Jobs can only be enqueued for the
--- current user, which begin_request or begin_job has set, or without a user.
+-- its attempts, and runs at the earlier of both times; if it is running, it runs once more. The policy of the table allows jobs
+-- of the current user, which begin_request or begin_job has set, and jobs without a user.
 CREATE OR REPLACE FUNCTION enqueue_job(
     user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority int, attempts_max int
 ) RETURNS uuid
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    due timestamptz := now() + delay_ms * interval '1 millisecond';
     job_id uuid;
 BEGIN
-    IF enqueue_job.user_id IS NOT NULL AND enqueue_job.user_id IS DISTINCT FROM app_user_id() THEN
-        RAISE EXCEPTION 'a job can only be enqueued for the current user' USING ERRCODE = '42501';
-    END IF;
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     VALUES (
-        enqueue_job.user_id, enqueue_job.kind, enqueue_job.payload, enqueue_job.key, due,
+        enqueue_job.user_id, enqueue_job.kind, enqueue_job.payload, enqueue_job.key, now() + delay_ms * interval '1 millisecond',
         enqueue_job.priority, enqueue_job.attempts_max
     )
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET payload = excluded.payload,
+    -- Not excluded.payload, which requires the privilege to read payloads.
+    SET payload = enqueue_job.payload,
         priority = least(j.priority, excluded.priority),
         run_at = least(j.run_at, excluded.run_at),
         attempts = CASE j.state WHEN 'RUNNING' THEN j.attempts ELSE 0 END,
         again = (j.state = 'RUNNING'),
-        updated_at = now()
+        updated_at = excluded.updated_at
     RETURNING j.id INTO job_id;
     RETURN job_id;
 END
 $$;
 
--- Creates a recurring job, or changes its interval and its number of attempts.
-CREATE OR REPLACE FUNCTION schedule_job(kind text, every_ms bigint, attempts_max int) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    INSERT INTO jobs AS j (kind, payload, key, every, attempts_max)
-    VALUES (schedule_job.kind, '{}', 'schedule', every_ms * interval '1 millisecond', schedule_job.attempts_max)
-    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET every = excluded.every,
-        attempts_max = excluded.attempts_max,
-        run_at = least(j.run_at, now() + excluded.every)
-    WHERE (j.every, j.attempts_max) IS DISTINCT FROM (excluded.every, excluded.attempts_max)
-$$;
-
 -- Deletes jobs whose work the request has done itself in the meantime. Only jobs without a user that have not started.
+-- definer: a server can delete only jobs without a user that have not started.
 CREATE OR REPLACE FUNCTION withdraw_jobs(ids uuid[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -110,6 +96,7 @@ $$;
 -- Relies on this plan: for each kind, the index jobs_ready is read in its order until there are four times as many jobs as
 -- requested. Only if there are that many, first_jobs_of_readers adds jobs of readers who may wait behind them. So the number
 -- of waiting jobs does not matter. The jobs with expired leases and the running jobs come from jobs_running.
+-- definer: a worker claims jobs of all readers.
 CREATE OR REPLACE FUNCTION claim_jobs(
     kinds text[], capacities int[], background_capacities int[], reader_capacities int[], worker text, lease_ms int
 ) RETURNS TABLE (
@@ -208,6 +195,7 @@ END
 $$;
 
 -- Extends the leases of jobs. Returns the jobs that the worker still holds.
+-- definer: a worker has jobs of several readers.
 CREATE OR REPLACE FUNCTION renew_jobs(ids uuid[], fences int[], lease_ms int) RETURNS SETOF uuid
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -222,6 +210,7 @@ $$;
 --
 -- In a writing transaction the row lock blocks a claim, but not a renewal. Therefore no transaction of
 -- this worker can commit after another worker has claimed the job.
+-- definer: the row of the job says for whom the worker writes.
 CREATE OR REPLACE FUNCTION begin_job(id uuid, fence int, read_only boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -261,6 +250,7 @@ $$;
 
 -- Deletes a job that is done. A recurring job waits for its next run, and one that was enqueued again runs at once.
 -- Returns false if the worker does not hold the job any more.
+-- definer: the job may have deleted its reader, and only its fence proves that the worker holds it.
 CREATE OR REPLACE FUNCTION finish_job(id uuid, fence int) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -292,6 +282,7 @@ $$;
 -- Records that a job failed. It runs again after the delay. It is dead if the delay is null or this was the last attempt;
 -- a recurring job waits for its next run instead, and a job that was enqueued again while it ran starts over at once. In any case, a
 -- job that was enqueued again has all of its attempts.
+-- definer: only its fence proves that the worker holds the job.
 CREATE OR REPLACE FUNCTION fail_job(id uuid, fence int, message text, delay_ms bigint) RETURNS boolean
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -325,6 +316,7 @@ $$;
 
 -- Postpones a job that cannot run now for a reason outside of it, such as a paused source. This does not count as an
 -- attempt. If the job was enqueued again while it ran, it waits, too, because the reason applies to the new request.
+-- definer: only its fence proves that the worker holds the job.
 CREATE OR REPLACE FUNCTION postpone_job(id uuid, fence int, message text, delay_ms bigint) RETURNS boolean
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -342,6 +334,7 @@ AS $$
 $$;
 
 -- Gives back the jobs of a worker that is shutting down, as if they had not been claimed, and wakes other workers.
+-- definer: a worker has jobs of several readers.
 CREATE OR REPLACE FUNCTION release_jobs(ids uuid[], fences int[]) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -360,6 +353,7 @@ $$;
 -- MARK: Maintenance
 
 -- Deletes jobs that have been dead for the given number of days, at least one, and returns how many.
+-- definer: a job for the jobs of all readers.
 CREATE OR REPLACE FUNCTION purge_dead_jobs(older_than_days int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -373,6 +367,7 @@ AS $$
 $$;
 
 -- Returns the number of jobs of each kind and state, for metrics.
+-- definer: a metric of the jobs of all readers.
 CREATE OR REPLACE FUNCTION count_jobs() RETURNS TABLE (kind text, state text, count bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -383,13 +378,23 @@ $$;
 
 -- MARK: Policies and grants
 
--- The table is closed to the server's role.
+-- A request sees neither the payloads of jobs nor who works on them, and nothing of the jobs of others.
+DROP POLICY IF EXISTS enqueuing ON jobs;
+CREATE POLICY enqueuing ON jobs TO bookplate_app
+    USING (user_id = app_user_id() OR user_id IS NULL)
+    WITH CHECK (user_id = app_user_id() OR user_id IS NULL);
 DROP POLICY IF EXISTS administration ON jobs;
 CREATE POLICY administration ON jobs TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-REVOKE ALL ON FUNCTION enqueue_job, schedule_job, withdraw_jobs, first_jobs_of_readers, claim_jobs, renew_jobs, begin_job,
+GRANT
+    SELECT (id, user_id, kind, key, state, priority, run_at, attempts, attempts_max, every, updated_at),
+    INSERT (user_id, kind, payload, key, run_at, priority, attempts_max, every),
+    UPDATE (payload, priority, run_at, attempts, attempts_max, every, again, updated_at)
+    ON jobs TO bookplate_app;
+
+REVOKE ALL ON FUNCTION enqueue_job, withdraw_jobs, first_jobs_of_readers, claim_jobs, renew_jobs, begin_job,
     finish_job, fail_job, postpone_job, release_jobs, purge_dead_jobs, count_jobs FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION enqueue_job, schedule_job, withdraw_jobs, claim_jobs, renew_jobs, begin_job, finish_job, fail_job,
+GRANT EXECUTE ON FUNCTION enqueue_job, withdraw_jobs, claim_jobs, renew_jobs, begin_job, finish_job, fail_job,
     postpone_job, release_jobs, purge_dead_jobs, count_jobs TO bookplate_app;

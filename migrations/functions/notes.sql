@@ -196,6 +196,7 @@ $$;
 -- not with an index, unless the function has the owner's privileges. OFFSET 0 keeps the planner from reading all notes of the reader
 -- by another index. enable_seqscan = off, because the planner has no statistics of the keys of one reader. force_custom_plan,
 -- because the words decide how much is found. Starting parallel workers takes longer than most searches.
+-- definer: a policy would keep the index of words from being used; it compares the user itself.
 CREATE OR REPLACE FUNCTION search_notes(search text, of_color note_color) RETURNS TABLE (id uuid, created_at timestamptz)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_custom_plan

@@ -2,11 +2,13 @@
 -- OAuth: requests of apps of other developers, the decisions of readers, and the tokens of the apps.
 --
 -- An app that asks for tokens is not a caller with a session, so these functions run with the rights of the owner, and find their
--- rows by hashes of secrets, and by the client, which has been authenticated.
+-- rows by hashes of secrets, and by the client, which has been authenticated. Readers decide requests with statements of their own
+-- (AuthorizationRequest.swift).
 
 -- MARK: Requests
 
 -- Adds a request of an app. Returns false if the user code is in use. Also deletes a few requests that have expired.
+-- definer: an app asks before a reader has signed in.
 CREATE OR REPLACE FUNCTION start_oauth_request(
     new_id uuid, tenant uuid, client uuid, new_code text, requested access_scope[], lifetime_seconds int,
     new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea
@@ -38,6 +40,7 @@ END
 $$;
 
 -- Returns a request of the authorization code grant for its page. A request that has expired is returned for another hour.
+-- definer: a browser shows the page of a request before a reader has signed in.
 CREATE OR REPLACE FUNCTION oauth_request_of_browser(request uuid)
 RETURNS TABLE (
     tenant_id uuid, client_name text, is_self_registered boolean, user_code text, scopes text[], redirect_uri text, state text,
@@ -54,6 +57,7 @@ AS $$
 $$;
 
 -- Sets the authorization code of a request that was allowed. A code that was not used is replaced. Returns whether that was done.
+-- definer: the browser that gets the code has no session.
 CREATE OR REPLACE FUNCTION set_oauth_code(request uuid, new_hash bytea, lifetime_seconds int) RETURNS boolean
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -64,81 +68,13 @@ AS $$
 $$;
 
 -- Ends a request because its browser has cancelled it, unless a reader has decided it. The app gets the error access_denied.
+-- definer: the browser that cancels has no session.
 CREATE OR REPLACE FUNCTION cancel_oauth_request(request uuid) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     UPDATE oauth_requests r
     SET expires_at = now()
     WHERE r.id = request AND r.user_id IS NULL AND r.expires_at > now()
-$$;
-
--- MARK: Decisions of readers
-
--- Returns the request with a user code, which the caller may decide or has decided. No row without one.
-CREATE OR REPLACE FUNCTION oauth_request_of_reader(code text)
-RETURNS TABLE (
-    id uuid, client_name text, is_self_registered boolean, is_device boolean, redirect_uri text, scopes text[],
-    is_allowed boolean, created_at timestamptz, expires_at timestamptz
-)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    SELECT
-        r.id, c.name, c.is_self_registered, r.device_hash IS NOT NULL, r.redirect_uri, r.scopes::text[], r.is_allowed,
-        r.created_at, r.expires_at
-    FROM oauth_requests r
-    JOIN oauth_clients c ON c.id = r.client_id
-    JOIN tenants t ON t.id = r.tenant_id
-    WHERE r.tenant_id = app_tenant_id()
-        AND r.user_code = code
-        AND r.expires_at > now()
-        AND r.grant_id IS NULL
-        AND coalesce(r.user_id = app_user_id(), true)
-        AND t.oauth
-$$;
-
--- Records the caller's decision about a request that `oauth_request_of_reader` has returned. `allowed` are the allowed scopes, or null
--- to deny the access. A denial is final; an approval can be denied until the app has exchanged it. Returns FOREIGN if the app has
--- not asked for a scope, DECIDED if there is another decision, GONE if the request has ended or another reader has decided it, and
--- otherwise DONE.
-CREATE OR REPLACE FUNCTION decide_oauth_request(request uuid, allowed access_scope[]) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-DECLARE
-    kept oauth_requests;
-BEGIN
-    SELECT r.* INTO kept
-    FROM oauth_requests r
-    WHERE r.id = request
-        AND r.tenant_id = app_tenant_id()
-        AND r.expires_at > now()
-        AND coalesce(r.user_id = app_user_id(), true)
-    FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN 'GONE';
-    ELSIF NOT kept.scopes @> coalesce(allowed, '{}') THEN
-        RETURN 'FOREIGN';
-    ELSIF kept.is_allowed IS NULL THEN
-        UPDATE oauth_requests r
-        SET user_id = app_user_id(), is_allowed = allowed IS NOT NULL, scopes = coalesce(allowed, r.scopes)
-        WHERE r.id = request;
-    ELSIF kept.is_allowed AND allowed IS NULL AND kept.grant_id IS NULL THEN
-        UPDATE oauth_requests r
-        SET is_allowed = false, code_hash = NULL
-        WHERE r.id = request;
-    ELSIF kept.is_allowed <> (allowed IS NOT NULL) OR NOT coalesce(allowed, kept.scopes) @> kept.scopes THEN
-        RETURN 'DECIDED';
-    END IF;
-    RETURN 'DONE';
-END
-$$;
-
--- Deletes requests that the caller has allowed and no app has exchanged yet. It comes before the deletion of the caller's grants,
--- because it waits for an exchange in progress, whose grant is then seen.
-CREATE OR REPLACE FUNCTION delete_allowed_oauth_requests() RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-    DELETE FROM oauth_requests r
-    WHERE r.user_id = app_user_id() AND r.grant_id IS NULL
 $$;
 
 -- MARK: Tokens
@@ -213,6 +149,7 @@ $$;
 -- The outcome is DONE, INVALID for a code that does not exist, is too old, or has another redirect URI or code challenge, or REUSED for
 -- a code that was used before: its grant ends, because someone else may have used it. Device codes can also have the outcomes PENDING,
 -- SLOW_DOWN, DENIED, and EXPIRED. A failed attempt makes an authorization code invalid.
+-- definer: an app has a secret, and not the session of a reader.
 CREATE OR REPLACE FUNCTION exchange_oauth_code(
     client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid,
     new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds int, grant_days int,
@@ -293,6 +230,7 @@ $$;
 -- The outcome is DONE, REPEATED if the token was replaced less than `grace_seconds` ago by the same successor, SCOPE if a requested scope
 -- is not one of the grant, OTHER if the grant has another refresh token, or UNKNOWN if there is no such grant. `stored_hash` and
 -- `stored_generation` are those of the grant before.
+-- definer: an app has a secret, and not the session of a reader.
 CREATE OR REPLACE FUNCTION refresh_oauth_grant(
     client uuid, owner uuid, of_grant uuid, given_hash bytea, successor_hash bytea, grace_seconds int,
     requested access_scope[], new_token uuid, new_hash bytea, new_last_characters text, token_seconds int,
@@ -338,6 +276,7 @@ END
 $$;
 
 -- Returns the current refresh token of a grant of a client. No row if there is no such grant.
+-- definer: an app has a secret, and not the session of a reader.
 CREATE OR REPLACE FUNCTION oauth_refresh_state(client uuid, owner uuid, of_grant uuid)
 RETURNS TABLE (refresh_hash bytea, generation int)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -348,6 +287,7 @@ AS $$
 $$;
 
 -- Ends a grant of a client, with all its access tokens.
+-- definer: an app has a secret, and not the session of a reader.
 CREATE OR REPLACE FUNCTION end_oauth_grant(client uuid, owner uuid, of_grant uuid) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -359,6 +299,7 @@ END
 $$;
 
 -- Revokes an access token of a client.
+-- definer: an app has a secret, and not the session of a reader.
 CREATE OR REPLACE FUNCTION revoke_oauth_token(client uuid, given_hash bytea) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -381,6 +322,7 @@ $$;
 -- Adds an app that registers itself. Returns false if the tenant does not allow that, or has `clients_max` such apps. The oldest
 -- app without access to an account is removed after an hour. One address can register only some hundred apps in that time, so it
 -- cannot prevent the registrations of others.
+-- definer: an app registers itself, with limits that it cannot change.
 CREATE OR REPLACE FUNCTION register_oauth_client(
     new_id uuid, tenant uuid, new_name text, uris text[], allowed access_scope[], device boolean, new_secret_hash bytea,
     clients_max int
@@ -421,6 +363,7 @@ $$;
 
 -- Deletes requests, grants, and access tokens of apps that have expired, and apps that registered themselves more than `unused_days`
 -- ago and have no access. Returns how many rows.
+-- definer: a job for the grants of all readers.
 CREATE OR REPLACE FUNCTION prune_oauth(unused_days int, rows_max int) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -479,6 +422,7 @@ $$;
 
 -- Records access that a reader has allowed to an app, or its end. The argument is the kind of the event. The grants of a deleted
 -- account disappear with it, which is one event.
+-- definer: no request can write to the audit log, except by what it does.
 CREATE OR REPLACE FUNCTION audit_oauth_grant() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -523,21 +467,35 @@ CREATE POLICY administration ON oauth_grants TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
--- The table is closed to the server's role.
+-- Readers decide requests of their tenant that no other reader has decided (AuthorizationRequest.swift), and cannot read secrets.
+DROP POLICY IF EXISTS finding ON oauth_requests;
+CREATE POLICY finding ON oauth_requests FOR SELECT TO bookplate_app
+    USING (tenant_id = app_tenant_id() AND (user_id = app_user_id() OR user_id IS NULL));
+DROP POLICY IF EXISTS deciding ON oauth_requests;
+CREATE POLICY deciding ON oauth_requests FOR UPDATE TO bookplate_app
+    USING (tenant_id = app_tenant_id() AND (user_id = app_user_id() OR user_id IS NULL))
+    WITH CHECK (tenant_id = app_tenant_id() AND user_id = app_user_id());
+DROP POLICY IF EXISTS forgetting ON oauth_requests;
+CREATE POLICY forgetting ON oauth_requests FOR DELETE TO bookplate_app
+    USING (user_id = app_user_id());
 DROP POLICY IF EXISTS administration ON oauth_requests;
 CREATE POLICY administration ON oauth_requests TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
 GRANT SELECT ON oauth_clients TO bookplate_app;
+GRANT
+    SELECT (
+        id, tenant_id, client_id, user_code, scopes, redirect_uri, created_at, expires_at, user_id, is_allowed, grant_id
+    ),
+    UPDATE (scopes, user_id, is_allowed, code_hash), DELETE
+    ON oauth_requests TO bookplate_app;
 -- Functions create and refresh grants.
 GRANT SELECT, DELETE ON oauth_grants TO bookplate_app;
 
 REVOKE ALL ON FUNCTION start_oauth_request, oauth_request_of_browser, set_oauth_code, cancel_oauth_request,
-    oauth_request_of_reader, decide_oauth_request, exchange_oauth_code, refresh_oauth_grant, oauth_refresh_state,
-    end_oauth_grant, revoke_oauth_token, register_oauth_client, prune_oauth, audit_oauth_grant,
-    delete_allowed_oauth_requests FROM PUBLIC;
+    exchange_oauth_code, refresh_oauth_grant, oauth_refresh_state, end_oauth_grant, revoke_oauth_token, register_oauth_client,
+    prune_oauth, audit_oauth_grant FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION start_oauth_request, oauth_request_of_browser, set_oauth_code, cancel_oauth_request,
-    oauth_request_of_reader, decide_oauth_request, exchange_oauth_code, refresh_oauth_grant, oauth_refresh_state,
-    end_oauth_grant, revoke_oauth_token, register_oauth_client, prune_oauth, delete_allowed_oauth_requests
-    TO bookplate_app;
+    exchange_oauth_code, refresh_oauth_grant, oauth_refresh_state, end_oauth_grant, revoke_oauth_token, register_oauth_client,
+    prune_oauth TO bookplate_app;

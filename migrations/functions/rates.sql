@@ -4,6 +4,7 @@
 -- Takes units from buckets, given as the times in which they are refilled, and returns the time until each of these buckets is
 -- full again, in microseconds. A bucket that several servers have overdrawn is empty until what was taken too much has been
 -- refilled, for at most ten minutes. `at` is the time of the statement.
+-- definer: no request can read or refill a bucket: it can only take units.
 CREATE OR REPLACE FUNCTION share_rates(kinds smallint[], keys uuid[], costs bigint[], at timestamptz DEFAULT now())
 RETURNS TABLE (kind smallint, key uuid, refill bigint)
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
@@ -23,6 +24,7 @@ $$;
 
 -- Removes the buckets that are full again, such as those of deleted accounts. Returns their number. It waits for no lock, so there
 -- are no deadlocks with servers that lock their buckets in order.
+-- definer: no request can read or refill a bucket: a job removes the full ones.
 CREATE OR REPLACE FUNCTION prune_rate_buckets() RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -43,6 +45,7 @@ $$;
 -- MARK: Automatic persisted queries
 
 -- Adds a document that a client has registered. Removes the older half if there are too many.
+-- definer: documents of other apps are closed: one can be added, up to the limits.
 CREATE OR REPLACE FUNCTION add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -68,6 +71,7 @@ END
 $$;
 
 -- Returns the document with a hash. Null if no client has registered it, or if it was removed.
+-- definer: documents of other apps are closed: one is read by its hash.
 CREATE OR REPLACE FUNCTION persisted_query(hash text) RETURNS text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

@@ -9,6 +9,7 @@
 -- `prune_undone_swipes` adds the readers of the swipes that it deletes.
 --
 -- Takes the lock of the catalog, because imports and decisions about works add readers by triggers and then change `feed_state`, too.
+-- definer: a job for all readers.
 CREATE OR REPLACE FUNCTION find_readers_to_collect(is_everyone boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -152,6 +153,7 @@ $$;
 -- number of readers, where 0 means that none is left.
 --
 -- Relies on this plan: for each reader, their reviews, swipes, and books by the prefix of the keys.
+-- definer: a job that adds the signals of all readers.
 CREATE OR REPLACE FUNCTION collect_signals(readers_max int) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -279,7 +281,7 @@ EXECUTE FUNCTION subtract_collected_signals();
 -- 5,000 signals weigh as much as the whole catalog, and new ones up to three times as much, with a half-life of 14 days. Small
 -- changes are not written.
 CREATE OR REPLACE FUNCTION refresh_popularity() RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql
 AS $$
 DECLARE
     catalog_weight CONSTANT float8 := 5000;
@@ -308,6 +310,7 @@ $$;
 -- Returns the signals that similar books are learned from, without the names of the readers: one row for each reader, with the
 -- newest signal first. These are the readers with the newest signals, at most 100,000, and as many as have two million signals
 -- together.
+-- definer: a job that learns from the signals of all readers.
 CREATE OR REPLACE FUNCTION signals_to_learn() RETURNS TABLE (works bigint[], weights smallint[])
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -332,6 +335,7 @@ $$;
 
 -- Returns the works with signals that changed since their similar books were learned. A work is due when 5% of the signals that
 -- it is learned from have changed. `is_empty` means that it has lost all signals.
+-- definer: the counts of all readers are closed to requests.
 CREATE OR REPLACE FUNCTION works_to_learn()
 RETURNS TABLE (number bigint, changes bigint, is_due boolean, is_empty boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -344,6 +348,7 @@ $$;
 -- Stores learned links. `sources` are the editions whose links are replaced as a whole; if it is null, only the links to and
 -- from the `learned` editions are replaced. A link goes from `froms[i]` to `tos[i]` with `scores[i]`. Editions are given by
 -- their numbers. An edition keeps its 50 strongest links.
+-- definer: the similar cards are shared: no request can write them.
 CREATE OR REPLACE FUNCTION replace_similar(
     sources bigint[], learned bigint[], froms bigint[], tos bigint[], scores float8[]
 ) RETURNS void
@@ -404,6 +409,7 @@ $$;
 -- Enqueues decks for the readers who were active in the last 30 days and have signals
 -- for one of the learned editions. Until a new deck is built, the old ones start scrolls: they only lack what was learned. If
 -- everything was learned, all decks are outdated, so other readers get theirs when they return.
+-- definer: a job that enqueues others for all readers.
 CREATE OR REPLACE FUNCTION finish_learning(learned bigint[], changes bigint[], is_everything boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

@@ -3,6 +3,7 @@
 -- Adds counts to the rows of today. `client_numbers`, `coordinates`, and `uses` have one entry for each count; the number is
 -- the position of the client in the first three arrays, from 1. A tenant can have `clients_max` clients within 30 days; further
 -- ones are counted together.
+-- definer: the counts are for operators: a server can add to them, and not read them.
 CREATE OR REPLACE FUNCTION record_schema_usage(
     client_tenants uuid[], client_names text[], client_versions text[],
     client_numbers int[], coordinates text[], uses bigint[], clients_max int
@@ -64,6 +65,7 @@ $$;
 
 -- Deletes the counts of days that are older, at least 30 days, and the clients that were last used before. Returns the number of
 -- deleted counts.
+-- definer: the counts are for operators: a server can delete only old ones.
 CREATE OR REPLACE FUNCTION prune_schema_usage(older_than_days int, rows_max int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

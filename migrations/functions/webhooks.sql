@@ -37,6 +37,7 @@ END
 $$;
 
 -- Records that the user of a new cover event has events that were not collected. Tenants without webhooks need no record.
+-- definer: which readers have events for webhooks is closed to requests.
 CREATE OR REPLACE FUNCTION mark_cover_event() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -227,6 +228,7 @@ $$;
 
 -- Turns new entries of up to `users_max` users into deliveries, at most `entries_max` of each. Returns the number of users. Users with
 -- a transaction in progress are left for the next call.
+-- definer: a job for the events of all readers.
 CREATE OR REPLACE FUNCTION collect_webhook_events(users_max int, entries_max int) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -277,6 +279,7 @@ $$;
 -- MARK: Sending
 
 -- Enqueues the job of each webhook with deliveries that are due, and returns the number of jobs.
+-- definer: a job for the webhooks of all tenants.
 CREATE OR REPLACE FUNCTION enqueue_webhooks(kind text, attempts_max int) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -306,6 +309,7 @@ AS $$
 $$;
 
 -- Returns the address and the secrets of a webhook that may be used now.
+-- definer: the secret of a webhook is closed to requests.
 CREATE OR REPLACE FUNCTION usable_webhook(id uuid)
 RETURNS TABLE (url text, sealed_secret bytea, sealed_previous_secret bytea)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -322,6 +326,7 @@ $$;
 
 -- Returns up to `rows_max` deliveries of a webhook that are due, except those of the users in `excluded`, which are being sent.
 -- After several failures, the webhook gets a single delivery to try: preferably one that has not failed before.
+-- definer: a job for the events of all readers.
 CREATE OR REPLACE FUNCTION due_webhook_deliveries(webhook uuid, excluded uuid[], rows_max int)
 RETURNS TABLE (
     user_id uuid, id uuid, type text, object_id uuid, change_seq bigint, event_at timestamptz
@@ -370,6 +375,7 @@ $$;
 -- Parameters:
 --   retry_after_ms: the pause that the receiver has requested, or null.
 --   is_gone: the receiver has responded with status 410.
+-- definer: a job for the events of all readers.
 CREATE OR REPLACE FUNCTION settle_webhook_delivery(
     webhook uuid, owner uuid, delivery uuid, is_delivered boolean, status int, message text, retry_after_ms bigint,
     is_gone boolean
@@ -461,6 +467,7 @@ $$;
 
 -- Makes deliveries dead that were not delivered in time, and deletes old ones that were delivered or are dead: up to `rows_max` in
 -- total, and returns their number. Also deletes the secrets before rotations that have ended.
+-- definer: a job for the events of all readers.
 CREATE OR REPLACE FUNCTION prune_webhook_deliveries(rows_max int) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -530,6 +537,7 @@ END
 $$;
 
 -- Returns numbers for metrics, for all tenants. `oldest_seconds` is the age of the oldest waiting event of an enabled webhook.
+-- definer: a metric of the webhooks of all tenants.
 CREATE OR REPLACE FUNCTION count_webhooks(
     OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint,
     OUT oldest_seconds bigint

@@ -99,7 +99,7 @@ $$;
 -- Two transactions that add the first two records of a work at the same time do not see each other's record; the two are matched
 -- when one of them is written again.
 CREATE OR REPLACE FUNCTION match_works(given uuid[], given_keys bigint[] DEFAULT '{}') RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan
+LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
     -- The editions whose works may change.
@@ -255,7 +255,7 @@ $$;
 
 -- Saves the works of editions at sources: the work of `ids[i]` at `sources[i]` is `keys[i]`. The works at other sources stay.
 CREATE OR REPLACE FUNCTION save_work_keys(ids uuid[], sources text[], keys text[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql
 AS $$
 DECLARE
     changed uuid[];
@@ -458,6 +458,7 @@ $$;
 -- Links the next books of `books_to_link`. The links are signals, so the decks with which the scrolls of active readers start
 -- are replaced, as `replaceDeckSoon` in PrepareDeck.swift does. Returns the number of books that were looked at, where 0 means that
 -- none is left, and the readers whose books changed.
+-- definer: a job for the books of all readers.
 CREATE OR REPLACE FUNCTION link_waiting_books(count int, OUT looked_at int, OUT changed_readers uuid[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -500,7 +501,7 @@ $$;
 -- Enqueues the job that links the books of `books_to_link`. The kind and the 10 attempts repeat those of the Swift type
 -- LinkBooks.
 CREATE OR REPLACE FUNCTION enqueue_link_job() RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql
 AS $$
     INSERT INTO jobs AS j (kind, payload, key, run_at, priority, attempts_max)
     VALUES ('library.link', '{}', 'link', now() + interval '1 second', 5, 10)
@@ -510,7 +511,7 @@ $$;
 
 -- Enqueues the job that links the books without an edition that have one of these keys. With app.bulk, the caller enqueues the job.
 CREATE OR REPLACE FUNCTION enqueue_links(keys bigint[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql
 AS $$
 BEGIN
     INSERT INTO books_to_link (user_id, book_id)
@@ -537,7 +538,7 @@ $$;
 -- import of the catalog calls this after its commit with the time of its start: the triggers of `editions` did not see the books of
 -- transactions that ran at the same time, and these transactions did not see the new editions.
 CREATE OR REPLACE FUNCTION enqueue_links_of_recent_editions(since timestamptz) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE sql
 AS $$
     SELECT enqueue_links(
         ARRAY(SELECT work_key(title, authors) FROM editions WHERE updated_at >= since)
@@ -552,6 +553,7 @@ $$;
 -- end.
 
 -- Runs after editions were added.
+-- definer: a new edition changes the words, works, and links of all readers.
 CREATE OR REPLACE FUNCTION index_new_editions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -577,6 +579,7 @@ $$;
 
 -- Runs after editions were changed. Only what follows from changed columns is updated. Words of an old text stay until
 -- refresh_search_words counts all words again.
+-- definer: a changed edition changes the words, works, and links of all readers.
 CREATE OR REPLACE FUNCTION index_changed_editions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -644,6 +647,7 @@ $$;
 
 -- Runs after editions were deleted. Records an edition of the same work that survives, so that ids of the work stay valid, and matches
 -- the rest of the work again.
+-- definer: a removed edition changes the words, works, and links of all readers.
 CREATE OR REPLACE FUNCTION index_deleted_editions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

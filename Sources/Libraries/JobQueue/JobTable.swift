@@ -1,6 +1,6 @@
 import Postgres
 
-/// The functions of the table `jobs` that a worker uses. The server's role has no other access to the table.
+/// The statements of a worker for the table `jobs`. Functions claim and finish jobs, because these belong to all users.
 struct JobTable: Sendable {
     let database: ConnectionPool
     /// The name of the worker that `jobs list` shows.
@@ -10,7 +10,17 @@ struct JobTable: Sendable {
     /// The maximum duration of a call. A later result would be useless, because the lease might have expired.
     private static let timeout = Duration.seconds(3)
 
-    private static let schedule = Statement("SELECT schedule_job($1, $2, $3)")
+    /// Adds the repeated job of a kind, or changes its interval and its number of attempts.
+    private static let schedule = Statement(
+        """
+        INSERT INTO jobs AS j (kind, payload, key, every, attempts_max)
+        VALUES ($1, '{}', 'schedule', $2 * interval '1 millisecond', $3)
+        ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+        SET every = excluded.every,
+            attempts_max = excluded.attempts_max,
+            run_at = least(j.run_at, excluded.run_at + excluded.every)
+        WHERE (j.every, j.attempts_max) IS DISTINCT FROM (excluded.every, excluded.attempts_max)
+        """)
     private static let claim = TypedStatement<ClaimedJob>(
         """
         SELECT id, fence, user_id, kind, payload::text, attempt, priority, postponed_ms

@@ -597,11 +597,11 @@ private struct Ticker: JobHandler {
         #expect(try await app.database.count("SELECT count(*) FROM jobs") == 1)
     }
 
-    /// The server's role can access the table only through the queue's functions.
+    /// The server's role can add jobs, and claims and finishes them only with the queue's functions.
     @Test(arguments: [
-        "SELECT * FROM jobs",
-        "INSERT INTO jobs (kind, payload, attempts_max) VALUES ('a.b', '{}', 1)",
-        "UPDATE jobs SET payload = '{}'", "DELETE FROM jobs",
+        "SELECT * FROM jobs", "SELECT payload FROM jobs",
+        "INSERT INTO jobs (kind, payload, attempts_max, fence) VALUES ('a.b', '{}', 1, 1)",
+        "UPDATE jobs SET state = 'RUNNING'", "UPDATE jobs SET fence = 1", "DELETE FROM jobs",
         // A job for another user than the caller.
         """
         SELECT set_config('app.user_id', '0198c0de-0000-7000-8000-000000000001', true); \

@@ -187,8 +187,14 @@ extension AccountDeletion {
         }
     }
 
+    /// Records whether Apple's grant was revoked. The first recorded value stays, so all responses to a deletion agree.
     private static let settle = TypedStatement<Bool>(
-        "SELECT record_apple_revocation($1, $2, $3)")
+        """
+        UPDATE account_tombstones
+        SET apple_token_revoked = coalesce(apple_token_revoked, $3)
+        WHERE user_hash = sha256(uuid_send($1)) AND session_hash = sha256(uuid_send($2))
+        RETURNING apple_token_revoked
+        """)
 
     /// The row lock waits for transactions that write for the user, and blocks new ones.
     private static let insertTombstone = TypedStatement<Counts>(

@@ -156,8 +156,12 @@ extension User {
 
     private static let findDeleted = TypedStatement<DeletedAccount>(
         """
-        SELECT books, reviews, covers, apple_token_revoked, is_overdue
-        FROM deleted_account($1, $2)
+        SELECT books, reviews, covers, apple_token_revoked, deleted_at < now() - interval '10 seconds'
+        FROM account_tombstones
+        WHERE user_hash = sha256(uuid_send($1))
+            AND session_hash = sha256(uuid_send($2))
+            -- Longer than an access token is valid.
+            AND deleted_at > now() - interval '1 hour'
         """)
 
     private static let updateProfile = Statement(

@@ -139,7 +139,7 @@ package final class Replica: Sendable {
         _ statement: TypedStatement<Position>, in pool: ConnectionPool?
     ) async -> Position? {
         guard let pool else { return nil }
-        // `written_position` stores the mark of a new timeline, but the pipeline may be cancelled as if it were read-only: the
+        // `written` stores the mark of a new timeline, but the pipeline may be cancelled as if it were read-only: the
         // next comparison stores the mark then.
         var pipeline = Pipeline(isReadOnly: true, timeout: Self.comparisonTimeout)
         let position = pipeline.append(statement)
@@ -150,18 +150,45 @@ package final class Replica: Sendable {
         }
     }
 
+    /// Returns the position of the primary in the WAL and the mark of its timeline. Adds the row of a new timeline. Returns no mark if
+    /// another server has just added it. Fails on a replica.
     private static let written = TypedStatement<Position>(
-        "SELECT position, mark FROM written_position()")
+        """
+        WITH written AS MATERIALIZED (
+            SELECT
+                (p.written - '0/0')::bigint AS position,
+                -- The name of a WAL file starts with its timeline, as eight hexadecimal digits.
+                ('x' || left(pg_walfile_name(p.written), 8))::bit(32)::int AS number
+            FROM (SELECT pg_current_wal_insert_lsn() AS written) p
+        ), added AS (
+            INSERT INTO timelines (number)
+            SELECT w.number
+            FROM written w
+            WHERE NOT EXISTS (SELECT FROM timelines t WHERE t.number = w.number)
+            ON CONFLICT DO NOTHING
+            RETURNING mark
+        )
+        SELECT w.position, coalesce(t.mark, a.mark)
+        FROM written w
+        LEFT JOIN timelines t ON t.number = w.number
+        LEFT JOIN added a ON true
+        """)
+    /// Returns the position up to which a replica has replayed the WAL, and the mark of the latest timeline that it knows. The position
+    /// is null on a server that is not a replica.
     private static let replayed = TypedStatement<Position>(
-        "SELECT position, mark FROM replayed_position()")
+        """
+        SELECT
+            (pg_last_wal_replay_lsn() - '0/0')::bigint,
+            (SELECT t.mark FROM timelines t ORDER BY t.number DESC LIMIT 1)
+        """)
 
     /// A position in the WAL, and the mark of its timeline.
     private struct Position: RowDecodable {
         let lsn: Int64
         let timeline: UUID
 
-        /// Returns nil for a row of `replayed_position` without a position or a mark. The server is then not a replica, or has not
-        /// replayed a mark.
+        /// Returns nil for a row without a position or a mark. The server is then not a replica, has not replayed a mark, or has
+        /// not read one.
         init?(_ row: inout RowReader) {
             guard let lsn = row.int64(), let timeline = row.uuid() else { return nil }
             self.lsn = lsn

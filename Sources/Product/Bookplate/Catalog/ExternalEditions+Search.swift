@@ -62,5 +62,12 @@ extension ExternalEditions {
             WHERE query = left(search_fold($1), 400) AND expires_at > now()
         )
         """)
-    private static let rememberSearch = Statement("SELECT record_source_search($1, $2)")
+    /// Records that the sources answered the query `$1`, for `$2` seconds.
+    private static let rememberSearch = Statement(
+        """
+        INSERT INTO source_searches (query, expires_at)
+        VALUES (left(search_fold($1), 400), now() + $2 * interval '1 second')
+        ON CONFLICT (query) DO UPDATE
+        SET expires_at = excluded.expires_at
+        """)
 }

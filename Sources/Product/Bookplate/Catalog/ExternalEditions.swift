@@ -144,7 +144,16 @@ enum ExternalEditions {
         pipeline.append(rememberMisses, parameters)
     }
 
-    private static let rememberMisses = Statement("SELECT record_source_misses($1, $2, $3)")
+    /// Records that the sources `$1` do not know the ISBNs `$2`, for `$3` seconds. The order prevents deadlocks between servers.
+    private static let rememberMisses = Statement(
+        """
+        INSERT INTO source_misses (source, isbn13, expires_at)
+        SELECT DISTINCT given.source, given.isbn13, now() + $3 * interval '1 second'
+        FROM unnest($1, $2) AS given (source, isbn13)
+        ORDER BY 2, 1
+        ON CONFLICT (source, isbn13) DO UPDATE
+        SET expires_at = excluded.expires_at
+        """)
 
     private static let unavailable =
         "No book service is available at the moment. Try again later, or add the book with a title."

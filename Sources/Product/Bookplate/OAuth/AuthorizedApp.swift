@@ -41,7 +41,8 @@ enum AuthorizedApp {
 
     /// Deletes the requests that the caller has decided and that have not led to tokens. Must come before `deleteAll`: it
     /// waits for an exchange in progress, whose grant `deleteAll` then sees.
-    static let deleteRequests = Statement("SELECT delete_allowed_oauth_requests()")
+    static let deleteRequests = Statement(
+        "DELETE FROM oauth_requests WHERE user_id = app_user_id() AND grant_id IS NULL")
 
     /// Ends the access of all apps to the account of the user `$1`.
     static let deleteAll = Statement("DELETE FROM oauth_grants WHERE user_id = $1")

@@ -68,13 +68,19 @@ import Testing
         "UPDATE tenants SET name = 'x'", "INSERT INTO schema_migrations VALUES (1, 'a', 'b')",
         "SET ROLE bookplate_test_owner", "CREATE POLICY mine ON books USING (true)",
         "UPDATE editions SET title = 'x'", "SELECT refresh_genres(true)",
-        "UPDATE source_usage SET used = 0", "SELECT * FROM checkpoints",
-        "SELECT * FROM object_writes",
+        "UPDATE source_usage SET used = 0", "TRUNCATE object_writes",
+        "INSERT INTO checkpoints (task, position) VALUES ('authors.backfill', 'x')",
+        "UPDATE account_tombstones SET books = 0", "DELETE FROM account_tombstones",
+        "SELECT payload FROM jobs", "SELECT last_error FROM jobs", "UPDATE jobs SET fence = 1",
+        "DELETE FROM jobs", "SELECT code_hash FROM oauth_requests",
+        "INSERT INTO oauth_requests SELECT * FROM oauth_requests",
+        "UPDATE oauth_requests SET expires_at = 'infinity'",
+        "DELETE FROM source_misses", "UPDATE timelines SET mark = NULL",
         "SELECT refresh_search_words()", "DELETE FROM swipes", "DELETE FROM imports",
         "UPDATE import_failures SET line = 1", "DELETE FROM import_failures",
         "UPDATE shelf_books SET added_at = now()",
         "UPDATE removed_covers SET kept_until = now()", "SELECT pending_events(1)",
-        "SELECT * FROM leases", "SELECT * FROM timelines", "SELECT * FROM rate_buckets",
+        "SELECT * FROM leases", "SELECT * FROM rate_buckets",
         "SELECT * FROM persisted_queries", "SELECT * FROM schema_usage",
         "UPDATE usage_clients SET name = 'x'", "DELETE FROM reading_days",
         "UPDATE access_tokens SET name = 'x'", "UPDATE identities SET subject = 'x'",
@@ -186,6 +192,34 @@ import Testing
         #expect(leaks != [])
     }
 
+    @Test func sharedRowsAreAccessibleOnlyToTheirOwner() async throws {
+        #expect(try await sharedLeaks(after: "SELECT") == [])
+    }
+
+    @Test(arguments: [
+        "ALTER TABLE jobs DISABLE ROW LEVEL SECURITY",
+        "ALTER POLICY enqueuing ON jobs USING (true)",
+        "ALTER POLICY enqueuing ON jobs WITH CHECK (true)",
+        "ALTER POLICY enqueuing ON jobs USING (user_id = app_user_id())",
+        "ALTER TABLE oauth_requests DISABLE ROW LEVEL SECURITY",
+        "ALTER POLICY finding ON oauth_requests USING (true)",
+        "ALTER POLICY finding ON oauth_requests USING (tenant_id = app_tenant_id())",
+        "ALTER POLICY deciding ON oauth_requests WITH CHECK (true)",
+    ])
+    func weakenedPolicyOfASharedTableIsDetectedByItsRows(weakening: String) async throws {
+        #expect(try await sharedLeaks(after: weakening) != [])
+    }
+
+    private func sharedLeaks(after statement: String) async throws -> [String] {
+        let fixture = try await Self.fixture()
+        return try await fixture.database.withConnection(as: nil) { connection in
+            try connection.undoing {
+                try connection.execute(statement)
+                return try connection.sharedLeaks(user: fixture.user, otherUser: fixture.otherUser)
+            }
+        }
+    }
+
     @Test(arguments: [
         (
             "ALTER TABLE books NO FORCE ROW LEVEL SECURITY",
@@ -209,8 +243,17 @@ import Testing
         ("ALTER TABLE editions OWNER TO bookplate_app", .serverOwnsNothing),
         ("ALTER ROLE bookplate_app BYPASSRLS", .serverHasNoPowers),
         ("GRANT bookplate_test_owner TO bookplate_app", .serverHasNoPowers),
-        ("GRANT SELECT (payload) ON jobs TO bookplate_app", .closedTablesAreInaccessible),
-        ("ALTER TABLE jobs NO FORCE ROW LEVEL SECURITY", .closedTablesAreInaccessible),
+        ("GRANT SELECT (url) ON webhooks TO bookplate_app", .closedTablesAreInaccessible),
+        ("ALTER TABLE webhooks NO FORCE ROW LEVEL SECURITY", .closedTablesAreInaccessible),
+        (
+            "GRANT SELECT (payload) ON jobs TO bookplate_app",
+            .sharedTablesShowOnlyTheirPublicColumns
+        ),
+        ("ALTER TABLE jobs NO FORCE ROW LEVEL SECURITY", .sharedTablesShowOnlyTheirPublicColumns),
+        (
+            "ALTER POLICY finding ON oauth_requests USING (true)",
+            .sharedTablesShowOnlyTheirPublicColumns
+        ),
         ("GRANT UPDATE ON source_usage TO bookplate_app", .closedTablesAreInaccessible),
         ("GRANT EXECUTE ON FUNCTION purge_dead_jobs TO PUBLIC", .closedTablesAreInaccessible),
         ("ALTER FUNCTION purge_dead_jobs RESET search_path", .closedTablesAreInaccessible),

@@ -13,16 +13,32 @@ enum SecurityCheck: String, CaseIterable {
     case serverOwnsNothing
     case serverHasNoPowers
     case closedTablesAreInaccessible
+    case sharedTablesShowOnlyTheirPublicColumns
 
     /// Tables on which the server's role has no privileges. It accesses them only through functions.
     static let closed = [
-        "audit_chain", "audit_events", "books_to_link", "checkpoints", "collected_signals", "jobs",
-        "leases", "logs_to_prune", "oauth_requests", "object_writes", "persisted_queries",
-        "rate_buckets",
-        "readers_to_collect", "schema_usage", "source_usage", "timelines", "usage_clients",
-        "webhook_deliveries", "webhook_positions", "webhooks",
+        "audit_chain", "audit_events", "books_to_link", "collected_signals", "leases",
+        "logs_to_prune", "persisted_queries", "rate_buckets", "readers_to_collect", "schema_usage",
+        "source_usage", "usage_clients", "webhook_deliveries", "webhook_positions", "webhooks",
     ]
-    private static let closedList = closed.map { "'\($0)'" }.joined(separator: ", ")
+    private static let closedList = list(closed)
+
+    /// Tables with rows of users and rows without a user, and the columns that the server's role can read: neither payloads nor
+    /// secrets.
+    static let shared = [
+        "jobs": [
+            "attempts", "attempts_max", "every", "id", "key", "kind", "priority", "run_at", "state",
+            "updated_at", "user_id",
+        ],
+        "oauth_requests": [
+            "client_id", "created_at", "expires_at", "grant_id", "id", "is_allowed", "redirect_uri",
+            "scopes", "tenant_id", "user_code", "user_id",
+        ],
+    ]
+
+    private static func list(_ names: [String]) -> String {
+        names.map { "'\($0)'" }.joined(separator: ", ")
+    }
 
     /// The tables whose rows belong to users: `users`, and those with a column `user_id`.
     static let owned = """
@@ -30,7 +46,7 @@ enum SecurityCheck: String, CaseIterable {
         FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
         AND (c.relname = 'users' OR EXISTS (SELECT FROM pg_attribute a
           WHERE a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped))
-        AND c.relname NOT IN (\(closedList))
+        AND c.relname NOT IN (\(closedList), \(list(shared.keys.sorted())))
         """
 
     var sql: String {
@@ -94,6 +110,21 @@ enum SecurityCheck: String, CaseIterable {
             UNION ALL
             SELECT roleid::regrole::text FROM pg_auth_members WHERE member = 'bookplate_app'::regrole
             """
+        case .sharedTablesShowOnlyTheirPublicColumns:
+            Self.shared.sorted { $0.key < $1.key }.map { table, columns in
+                """
+                SELECT relname::text FROM pg_class
+                WHERE relname = '\(table)' AND NOT (relrowsecurity AND relforcerowsecurity)
+                UNION ALL
+                SELECT attrelid::regclass || '.' || attname FROM pg_attribute
+                WHERE attrelid = '\(table)'::regclass AND attnum > 0 AND NOT attisdropped
+                AND has_column_privilege('bookplate_app', attrelid, attnum, 'SELECT') <> (attname IN (\(Self.list(columns))))
+                UNION ALL
+                SELECT polname::text FROM pg_policy
+                WHERE polrelid = '\(table)'::regclass AND polname <> 'administration'
+                AND (pg_get_expr(polqual, polrelid) !~ 'app_user_id' OR pg_get_expr(polwithcheck, polrelid) !~ 'app_user_id')
+                """
+            }.joined(separator: "\nUNION ALL\n")
         case .closedTablesAreInaccessible:
             """
             SELECT relname::text FROM pg_class WHERE relname IN (\(Self.closedList)) AND relkind IN ('r', 'p')
@@ -201,6 +232,59 @@ extension AdminConnection {
             "SELECT set_config('app.user_id', '', true), set_config('app.tenant_id', '', true)")
         for table in tables where try query("SELECT count(*) FROM \(table)").int64(0, 0) != 0 {
             leaks.append("\(table): rows are visible without a user")
+        }
+        return leaks
+    }
+
+    /// Returns the ways in which the server's role, acting for `user`, can access rows of other users in the tables
+    /// `SecurityCheck.shared`. Must be called as a superuser, in a transaction.
+    func sharedLeaks(user: String, otherUser: String) throws -> [String] {
+        // A job and a request of each user and of none. The last request is one of the other user's tenant.
+        try execute(
+            """
+            INSERT INTO jobs (user_id, kind, payload, attempts_max)
+            SELECT id, 'a.b', '{}', 1 FROM unnest('{\(user), \(otherUser), NULL}'::uuid[]) AS id;
+            INSERT INTO oauth_clients (id, tenant_id, name, redirect_uris, scopes, allows_device)
+            SELECT id, tenant_id, 'App', '{}', '{FEED}', true FROM users WHERE id IN ('\(user)', '\(otherUser)');
+            INSERT INTO oauth_requests (
+              id, tenant_id, client_id, user_code, scopes, device_hash, expires_at, user_id, is_allowed)
+            SELECT gen_random_uuid(), c.tenant_id, c.id, r.code, '{FEED}', sha256(convert_to(r.code, 'UTF8')),
+              now() + interval '1 hour', r.user_id, CASE WHEN r.user_id IS NOT NULL THEN true END
+            FROM (VALUES
+              ('AAAAAAAA', '\(user)'::uuid, '\(user)'::uuid), ('BBBBBBBB', '\(user)', '\(otherUser)'),
+              ('CCCCCCCC', '\(user)', NULL), ('DDDDDDDD', '\(otherUser)', NULL)
+            ) r (code, client_id, user_id)
+            JOIN oauth_clients c ON c.id = r.client_id;
+            SELECT set_config('app.user_id', '\(user)', true),
+              set_config('app.tenant_id', (SELECT tenant_id::text FROM users WHERE id = '\(user)'), true);
+            SET LOCAL ROLE bookplate_app
+            """)
+        var leaks: [String] = []
+        for (table, condition, gift) in [
+            (
+                "jobs", "kind = 'a.b'",
+                "INSERT INTO jobs (user_id, kind, payload, attempts_max) VALUES ('\(otherUser)', 'a.b', '{}', 1)"
+            ),
+            (
+                "oauth_requests", "user_code IN ('AAAAAAAA', 'BBBBBBBB', 'CCCCCCCC', 'DDDDDDDD')",
+                "UPDATE oauth_requests SET user_id = '\(otherUser)', is_allowed = true"
+            ),
+        ] {
+            let visible = try texts(
+                "SELECT coalesce(user_id::text, 'none') FROM \(table) WHERE \(condition) ORDER BY user_id"
+            )
+            if visible != [user, "none"] {
+                leaks.append("\(table): the rows of \(visible) are visible")
+            }
+            if try sqlState(of: gift) != "42501" {
+                leaks.append("\(table): a row can be given to another user")
+            }
+        }
+        try execute(
+            "SELECT set_config('app.user_id', '', true), set_config('app.tenant_id', '', true)")
+        for table in SecurityCheck.shared.keys.sorted()
+        where try query("SELECT count(user_id) FROM \(table)").int64(0, 0) != 0 {
+            leaks.append("\(table): rows of users are visible without a user")
         }
         return leaks
     }

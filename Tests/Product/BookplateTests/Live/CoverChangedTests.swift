@@ -76,7 +76,13 @@ import Testing
         let book = try await reader.makeBook("Unknown")
         let live = try await reader.subscribe(Self.live, ["book": book])
         for (status, also) in [
-            ("FETCHING", "PERFORM enqueue_cover_searches('cover.fetch', 0, 1)"),
+            (
+                "FETCHING",
+                """
+                INSERT INTO events (user_id, kind, payload) VALUES (app_user_id(), 'cover_changed',
+                    '{"book_id": "\(book.string ?? "")", "status": "FETCHING"}')
+                """
+            ),
             ("NOT_FOUND", "NULL"),
         ] {
             try await reader.executeSQL(

@@ -59,11 +59,31 @@ package struct DatabaseLeases: WriteLeases {
         }
     }
 
-    private static let begin = Statement("SELECT begin_object_write($1, $2)")
-    private static let end = Statement("SELECT end_object_write($1)")
-    private static let pending = Statement("SELECT pending_object_writes()")
-    private static let countExpired = Statement("SELECT count_expired_object_writes()")
-    private static let deleteExpired = Statement("SELECT delete_expired_object_writes()")
+    /// Records that a version will be written within the given seconds, or extends the time of one that is recorded.
+    private static let begin = Statement(
+        """
+        INSERT INTO object_writes AS w (version, expires_at)
+        VALUES ($1, now() + make_interval(secs => $2))
+        ON CONFLICT (version) DO UPDATE
+        SET expires_at = greatest(w.expires_at, excluded.expires_at)
+        """)
+    /// Removes the record of a write whose transaction has ended.
+    private static let end = Statement("DELETE FROM object_writes WHERE version = $1")
+    private static let pending = Statement(
+        "SELECT version FROM object_writes WHERE expires_at > now()")
+    /// Counts the writes whose process has died.
+    private static let countExpired = Statement(
+        "SELECT count(*) FROM object_writes WHERE expires_at <= now()")
+    private static let deleteExpired = Statement(
+        """
+        WITH deleted AS (
+            DELETE FROM object_writes
+            WHERE expires_at <= now()
+            RETURNING version
+        )
+        SELECT count(*)
+        FROM deleted
+        """)
 }
 
 /// The connection of a command for its leases.

@@ -6,11 +6,18 @@ import Postgres
 /// An interrupted sweep continues within a day, because sweeping a large store can take longer than a server process
 /// lives.
 package enum SweepProgress: Sendable {
-    /// The progress of the servers' sweeps. Their role has no privilege on the table of checkpoints, so it uses
-    /// functions.
+    /// The progress of the servers' sweeps. Their role can access only this checkpoint.
     case ofServers
     /// The progress of an operator's sweeps.
     case ofOperator
+
+    /// The value of `checkpoints.task`.
+    private var task: String {
+        switch self {
+        case .ofServers: "storage.sweep"
+        case .ofOperator: "storage.gc"
+        }
+    }
 
     /// The position of a page of the store.
     struct Position {
@@ -61,44 +68,42 @@ package enum SweepProgress: Sendable {
         }
     }
 
+    private var parameters: Parameters {
+        var parameters = Parameters()
+        parameters.append(text: task)
+        return parameters
+    }
+
     func load(_ run: StorageSweep.RunStatement) async throws(StorageError) -> Completed? {
-        let rows = try await run(
-            self == .ofServers ? Self.loadForServers : Self.loadForOperator, Parameters())
-        return rows.decode(Completed.self).first
+        try await run(Self.load, parameters).decode(Completed.self).first
     }
 
     func save(
         _ completed: Completed, _ run: StorageSweep.RunStatement
     ) async throws(StorageError) {
-        var parameters = Parameters()
+        var parameters = self.parameters
         parameters.append(text: completed.position.text)
         parameters.append(int64: Int64(completed.count))
-        _ = try await run(
-            self == .ofServers ? Self.saveForServers : Self.saveForOperator, parameters)
+        _ = try await run(Self.save, parameters)
     }
 
     func forget(_ run: StorageSweep.RunStatement) async throws(StorageError) {
-        _ = try await run(
-            self == .ofServers ? Self.forgetForServers : Self.forgetForOperator, Parameters())
+        _ = try await run(Self.forget, parameters)
     }
 
-    private static let loadForServers = Statement(
-        "SELECT position, folders FROM sweep_checkpoint()")
-    private static let saveForServers = Statement("SELECT save_sweep_checkpoint($1, $2)")
-    private static let forgetForServers = Statement("SELECT delete_sweep_checkpoint()")
-    private static let loadForOperator = Statement(
+    /// An older checkpoint is not used, because the completed pages may have changed.
+    private static let load = Statement(
         """
         SELECT position, done
         FROM checkpoints
-        WHERE task = 'storage.gc' AND updated_at > now() - interval '1 day'
+        WHERE task = $1 AND updated_at > now() - interval '1 day'
         """)
-    private static let saveForOperator = Statement(
+    private static let save = Statement(
         """
         INSERT INTO checkpoints (task, position, done)
-        VALUES ('storage.gc', $1, $2)
+        VALUES ($1, $2, $3)
         ON CONFLICT (task) DO UPDATE
-        SET position = excluded.position, done = excluded.done, updated_at = now()
+        SET position = excluded.position, done = excluded.done, updated_at = excluded.updated_at
         """)
-    private static let forgetForOperator = Statement(
-        "DELETE FROM checkpoints WHERE task = 'storage.gc'")
+    private static let forget = Statement("DELETE FROM checkpoints WHERE task = $1")
 }

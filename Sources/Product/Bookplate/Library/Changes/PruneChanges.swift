@@ -29,7 +29,13 @@ struct PruneChanges: JobHandler {
     private static let purgeBooks = TypedStatement<Int64>("SELECT purge_deleted_books($1)")
     private static let pruneUsage = TypedStatement<Int64>("SELECT prune_schema_usage($1, $2)")
     private static let pruneAudit = TypedStatement<Int64>("SELECT prune_audit_events($1, $2)")
-    private static let forgetSessions = Statement("SELECT clear_tombstone_sessions()")
+    /// Forgets the sessions that can no longer repeat the deletion of their accounts.
+    static let forgetSessions = Statement(
+        """
+        UPDATE account_tombstones
+        SET session_hash = NULL
+        WHERE session_hash IS NOT NULL AND deleted_at < now() - interval '1 hour'
+        """)
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await pruneChanges(job)

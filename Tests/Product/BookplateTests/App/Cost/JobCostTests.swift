@@ -13,7 +13,7 @@ import Testing
         "SELECT prune_events(7, 5000)",
         "SELECT prune_undone_swipes(30, 5000)",
         "SELECT purge_deleted_books(500)",
-        "SELECT clear_tombstone_sessions()",
+        PruneChanges.forgetSessions.text,
         "SELECT prune_imports(7)",
         "SELECT prune_oauth(30, 1000)",
         "SELECT prune_webhook_deliveries(1000)",
