@@ -18,17 +18,6 @@ import Testing
         "is_oauth_client_used oauth_grants", "settle_webhook_delivery webhook_deliveries",
     ]
 
-    /// The tables with a column `user_id`, except those of background work, and views of such tables.
-    private static func tables() throws -> [String] {
-        let schema = try Project.text("migrations/schema.sql")
-        let tables = schema.matches(of: /CREATE TABLE public\.(\w+) \(\n((?s).*?)\n\)/)
-            .filter { $0.2.contains("\n    user_id uuid") || $0.2.hasPrefix("    user_id uuid") }
-        let views = schema.matches(of: /CREATE VIEW public\.(\w+) ((?s).*?);\n/)
-            .filter { $0.2.contains("user_id") }
-        return (tables.map { String($0.1) } + views.map { String($0.1) })
-            .filter { !["jobs", "oauth_requests"].contains($0) }
-    }
-
     /// A table in a statement that does not name the user of its rows.
     private static func violations(_ sql: String, _ tables: [String]) throws -> [String] {
         let keywords: Set = [
@@ -59,32 +48,21 @@ import Testing
         ("SELECT FROM editions WHERE id = $1", []),
     ])
     func findsTablesWithoutTheUser(sql: String, tables: [String]) throws {
-        #expect(try Self.violations(sql, Self.tables()) == tables)
+        #expect(try Self.violations(sql, SQLSources.tables()) == tables)
     }
 
     @Test func statementsNameTheUserOfEachTable() throws {
-        let tables = try Self.tables()
+        let tables = try SQLSources.tables()
         #expect(tables.count > 30)
         var found: Set<String> = []
-        for path in try Project.files(["Sources/Product/Bookplate"], [".swift"]) {
-            let name = String(path.split(separator: "/").last ?? "")
-            let text = try Project.text(path)
-            let long = text.matches(of: /"""\n((?s).*?)"""/).map { String($0.1) }
-            let short = text.replacing(/"""\n(?s).*?"""/, with: "")
-                .matches(of: /"((?:[^"\\\n]|\\.)*)"/).map { String($0.1) }
-            for sql in long + short {
-                found.formUnion(try Self.violations(sql, tables).map { "\(name) \($0)" })
-            }
+        for statement in try SQLSources.statements() {
+            found.formUnion(
+                try Self.violations(statement.sql, tables).map { "\(statement.file) \($0)" })
         }
-        for path in try Project.files(["migrations/functions"], [".sql"]) {
-            let text = try Project.text(path).replacing(/--.*/, with: "")
-            for function in text.matches(
-                of: /CREATE OR REPLACE FUNCTION (\w+)(?s).*?\$\$((?s).*?)\$\$/)
-            {
-                for sql in function.2.split(separator: ";") {
-                    found.formUnion(
-                        try Self.violations(String(sql), tables).map { "\(function.1) \($0)" })
-                }
+        for function in try SQLSources.functions() {
+            for sql in function.body.split(separator: ";") {
+                found.formUnion(
+                    try Self.violations(String(sql), tables).map { "\(function.name) \($0)" })
             }
         }
         #expect(
