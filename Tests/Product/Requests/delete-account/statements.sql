@@ -45,7 +45,10 @@ WHERE id = app_user_id();
 -- round trip 2
 SELECT withdraw_jobs($1);
 
-SELECT record_apple_revocation($1, $2, $3);
+UPDATE account_tombstones
+SET apple_token_revoked = coalesce(apple_token_revoked, $3)
+WHERE user_hash = sha256(uuid_send($1)) AND session_hash = sha256(uuid_send($2))
+RETURNING apple_token_revoked;
 
 SELECT pg_logical_emit_message(true, 'bookplate', '')
 WHERE current_setting('synchronous_standby_names') <> '';

@@ -74,7 +74,31 @@ WHERE id = $1;
 
 SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
 
-SELECT enqueue_cover_searches($1, $2, $3);
+WITH requested AS MATERIALIZED (
+  SELECT b.user_id, b.id, row_number() OVER (ORDER BY b.id) AS number
+  FROM books b
+  WHERE b.user_id = app_user_id() AND b.cover_status = 'FETCHING' AND b.cover_requested_at = now()
+), recorded AS (
+  INSERT INTO events (user_id, kind, payload)
+  SELECT r.user_id, 'cover_changed', jsonb_build_object('book_id', r.id, 'status', 'FETCHING')
+  FROM requested r
+), awaited AS MATERIALIZED (
+  SELECT count(*) AS count
+  FROM jobs w
+  WHERE w.user_id = app_user_id() AND w.kind = $1 AND w.key IS NOT NULL AND w.state <> 'DEAD' AND w.priority = 0
+), added AS (
+  INSERT INTO jobs AS j (user_id, kind, payload, key, priority, attempts_max)
+  SELECT r.user_id, $1, jsonb_build_object('bookID', r.id), r.id::text, CASE WHEN a.count + r.number > 10 THEN 10 ELSE $2 END, $3
+  FROM requested r
+  CROSS JOIN awaited a
+  ORDER BY r.id
+  ON CONFLICT (user_id, kind, key)
+  WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+  SET priority = least(j.priority, excluded.priority), run_at = least(j.run_at, excluded.run_at), attempts = CASE j.state WHEN 'RUNNING' THEN j.attempts ELSE 0 END, again = (j.state = 'RUNNING'), updated_at = excluded.updated_at
+  RETURNING 1
+)
+SELECT count(*)
+FROM added;
 
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

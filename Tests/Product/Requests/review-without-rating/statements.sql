@@ -13,7 +13,7 @@ WITH given AS (
   FROM given
   WHERE is_read AND is_allowed AND (half_stars IS NOT NULL OR text IS NOT NULL)
   ON CONFLICT (user_id, book_id) DO UPDATE
-  SET half_stars = excluded.half_stars, text = excluded.text, has_spoilers = excluded.has_spoilers, updated_at = now()
+  SET half_stars = excluded.half_stars, text = excluded.text, has_spoilers = excluded.has_spoilers, updated_at = excluded.updated_at
 )
 SELECT is_read, is_allowed, half_stars IS NOT NULL OR text IS NOT NULL
 FROM given;

@@ -5,14 +5,17 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
 ) THEN refuse_session() END;
 
-SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, s.score, s.is_match
-FROM search_editions(search_fold($2), $3, $4, $5) s
-CROSS JOIN LATERAL (
+WITH s AS MATERIALIZED (
   SELECT *
-  FROM editions e
-  WHERE e.id = s.id
-  OFFSET 0
-) e
+  FROM search_editions(search_fold($2), $3, $4, $5)
+)
+SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, s.score, s.is_match
+FROM s
+JOIN editions e ON e.id = s.id
+WHERE e.id = ANY(ARRAY(
+  SELECT id
+  FROM s
+))
 ORDER BY s.score DESC, s.id DESC;
 
 -- round trip 2

@@ -28,8 +28,7 @@ FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT s.*
   FROM (
-    SELECT o.id, max(o.added_at) AS added_at
-    FROM (
+    WITH o AS MATERIALIZED (
       SELECT b.series_id AS id, b.added_at
       FROM books b
       WHERE b.user_id = $1 AND b.series_id IS NOT NULL
@@ -41,8 +40,9 @@ CROSS JOIN LATERAL (
       ), b.added_at
       FROM books b
       WHERE b.user_id = $1 AND b.edition_id IS NOT NULL AND b.series_id IS NULL
-      OFFSET 0
-    ) o
+    )
+    SELECT o.id, max(o.added_at) AS added_at
+    FROM o
     WHERE o.id IS NOT NULL
     GROUP BY o.id
   ) s
