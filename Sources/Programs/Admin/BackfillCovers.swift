@@ -96,9 +96,6 @@ extension Backfill {
                     .init("failed", .int(total.failed)), .init("remaining", .int(summary.left)),
                     .init("searchedBefore", .int(earlier.searched)),
                     .init("dryRun", .boolean(dryRun)),
-                    // Deprecated names.
-                    .init("asked", .int(total.searched)),
-                    .init("askedBefore", .int(earlier.searched)),
                 ]),
                 lines: [
                     dryRun

@@ -57,8 +57,6 @@ extension Backfill {
                     .init("lookedUp", .int(total.lookedUp)), .init("found", .int(total.found)),
                     .init("unavailable", .int(total.unavailable)),
                     .init("dryRun", .boolean(dryRun)),
-                    // A deprecated name.
-                    .init("asked", .int(total.lookedUp)),
                 ]),
                 lines: [
                     dryRun

@@ -66,8 +66,6 @@ extension Backfill {
                     .init("resumedAfter", .int(done)),
                     .init("isComplete", .boolean(summary.isComplete)),
                     .init("dryRun", .boolean(dryRun)),
-                    // Deprecated names.
-                    .init("looked", .int(summary.checked)), .init("mended", .int(summary.repaired)),
                 ]),
                 lines: [
                     "checked \(summary.checked) covers: \(summary.repaired) repaired, \(summary.lost) lost"

@@ -71,8 +71,6 @@ extension Storage {
                         .init("removedCovers", .int(swept.removedCovers)),
                         .init("unknownFiles", .int(swept.unknownFiles)),
                         .init("foldersBefore", .int(swept.foldersBefore)),
-                        // A deprecated name.
-                        .init("strangers", .int(swept.unknownFiles)),
                     ] + deleted.members),
                 lines: [
                     "\(deleted.verb("removed", "remove")) \(swept.orphans) orphans (\(swept.orphanBytes) bytes), "

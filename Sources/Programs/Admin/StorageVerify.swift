@@ -58,8 +58,6 @@ extension Storage {
                             .init("removedFiles", .int(summary.removedFiles)),
                             .init("searchedCovers", .int(summary.searchedCovers)),
                             .init("fix", .boolean(fix)),
-                            // A deprecated name.
-                            .init("strangers", .int(summary.counts[.unknown] ?? 0)),
                             .init("findings", .list(summary.findings.map(\.json))),
                         ]),
                 lines: lines(summary))

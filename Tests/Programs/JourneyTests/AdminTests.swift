@@ -428,7 +428,6 @@ import Testing
         #expect(
             result["locks"]?.list?.contains([
                 "table": "tenants", "mode": "RowExclusive", "blocks": "nobody",
-                "holdsUp": "nobody",
             ]) == true)
         let count = try await installation.database.count(
             "SELECT count(*) FROM tenants WHERE slug = 'tried'")

@@ -72,7 +72,7 @@ import Testing
         let wrong = try await fixture.run("storage", "verify", "--grace", "0")
         #expect(wrong.code == 2)
         for (member, count) in [
-            ("missing", 1), ("damaged", 1), ("orphans", 1), ("unknownFiles", 1), ("strangers", 1),
+            ("missing", 1), ("damaged", 1), ("orphans", 1), ("unknownFiles", 1),
         ] {
             #expect(wrong.result[member] == .int(count), "\(member): \(wrong.result)")
         }

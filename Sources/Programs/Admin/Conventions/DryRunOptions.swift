@@ -39,8 +39,6 @@ extension TableLock {
         .object([
             .init("table", .string(table)), .init("mode", .string(mode)),
             .init("blocks", .string(blocks.rawValue)),
-            // A deprecated name.
-            .init("holdsUp", .string(blocks.rawValue)),
         ])
     }
 }
