@@ -20,7 +20,7 @@ import time
 import urllib.request
 
 FEED = """query($first: Int!, $after: String, $genres: [String!]) { feed(first: $first, after: $after, genres: $genres) {
-  nodes { id title authors { name } genre averageRating ratingsCount pageCount hook } pageInfo { endCursor } } }"""
+  nodes { id title authors { name } genres { name } averageRating ratingsCount pageCount hook } pageInfo { endCursor } } }"""
 PAGES = 200
 KINDS = {
     "first": "first page",
@@ -41,7 +41,7 @@ class Reader:
 
     def __init__(self, url, user, token):
         self.url, self.user, self.token, self.times = url, user, token, []
-        self.genres = self.execute("{ genres }")["genres"]
+        self.genres = [genre["name"] for genre in self.execute("{ genres { name } }")["genres"]]
 
     def execute(self, query, **variables):
         body = json.dumps({"query": query, "variables": variables}).encode()

@@ -57,16 +57,13 @@ extension SchemaCommand {
         /// Returns the elements to print.
         private func coordinates(_ used: [String], _ schema: Schema) -> [String] {
             guard deprecated else { return field.map { [$0] } ?? used }
-            return schema.elements.coordinates.map(\.description).filter { coordinate in
-                (field == nil || field == coordinate)
-                    && schema.deprecation(at: coordinate) != nil
-            }
+            return schema.deprecatedElements.filter { field == nil || field == $0 }
         }
     }
 }
 
 /// The uses of one element.
-private struct ElementUsage {
+struct ElementUsage {
     let coordinate: String
     /// Nil if the element is not deprecated.
     let deprecation: String?
@@ -110,8 +107,13 @@ extension UsageRecord {
 }
 
 extension Schema {
+    /// The coordinates of the deprecated elements.
+    var deprecatedElements: [String] {
+        elements.coordinates.map(\.description).filter { deprecation(at: $0) != nil }
+    }
+
     /// Returns the reason why an element is deprecated; nil if it is not.
-    fileprivate func deprecation(at coordinate: String) -> String? {
+    func deprecation(at coordinate: String) -> String? {
         switch SchemaCoordinate(coordinate).flatMap({ element(at: $0) }) {
         case .field(let field): field.deprecationReason
         case .argument(let input), .inputField(let input): input.deprecationReason

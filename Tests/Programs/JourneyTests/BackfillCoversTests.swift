@@ -237,11 +237,11 @@ import Testing
         try await waitUntil("the cover is stored") {
             book =
                 try await server.client.execute(
-                    "query($id: ID!) { book(id: $id) { coverStatus coverUrl cover { source width } } }",
+                    "query($id: ID!) { book(id: $id) { coverStatus image { source width } } }",
                     ["id": id], token: token)["data", "book"] ?? .null
             return book["coverStatus"] == "READY"
         }
-        #expect(book["cover"] == ["source": "OPEN_LIBRARY", "width": 400])
+        #expect(book["image"] == ["source": "OPEN_LIBRARY", "width": 400])
         let metrics = try await server.client.send("GET", "/metrics").body
         #expect(
             metrics.contains(

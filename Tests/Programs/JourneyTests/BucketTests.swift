@@ -89,8 +89,9 @@ import Testing
         #expect(metrics.contains("\nbookplate_bucket_errors_total "))
 
         let card = try await client.execute(
-            #"mutation { createBook(input: {title: "Emma"}) { coverUrl } }"#, token: fixture.token)
-        let cardURL = try target(card["data", "createBook", "coverUrl"]?.string)
+            #"mutation { createBook(input: {title: "Emma"}) { image { url } } }"#,
+            token: fixture.token)
+        let cardURL = try target(card["data", "createBook", "image", "url"]?.string)
         #expect(cardURL.hasPrefix("/title-cards/"))
         #expect(try await client.send("GET", cardURL).bytes.starts(with: [0xFF, 0xD8, 0xFF]))
 
@@ -146,9 +147,10 @@ import Testing
         #expect(moved.status == 302 && moved.headers["location"] == url)
         #expect(moved.headers["cache-control"]?.contains("max-age=300") == true)
         let card = try await fixture.server.client.execute(
-            #"mutation { createBook(input: {title: "Emma"}) { coverUrl } }"#, token: fixture.token)
+            #"mutation { createBook(input: {title: "Emma"}) { image { url } } }"#,
+            token: fixture.token)
         let drawn = try await fixture.server.client.send(
-            "GET", try target(card["data", "createBook", "coverUrl"]?.string))
+            "GET", try target(card["data", "createBook", "image", "url"]?.string))
         #expect(drawn.status == 302)
         let shown = try await files.send("GET", try target(drawn.headers["location"]))
         #expect(shown.status == 200 && shown.bytes.starts(with: [0xFF, 0xD8, 0xFF]))

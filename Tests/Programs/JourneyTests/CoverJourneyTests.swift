@@ -23,7 +23,7 @@ import Testing
         let session = try await server.signIn("covers.\(UInt64.random(in: 0...UInt64.max))")
         let token = try #require(session["accessToken"]?.string)
         let created = try await server.client.execute(
-            #"mutation { createBook(input: {title: "Dune", author: "Frank Herbert"}) { id } }"#,
+            #"mutation { createBook(input: {title: "Dune", authors: [{name: "Frank Herbert"}]}) { id } }"#,
             token: token)
         return Fixture(
             server: server, user: try #require(session["user", "id"]?.string), token: token,

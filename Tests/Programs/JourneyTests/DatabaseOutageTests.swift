@@ -62,8 +62,8 @@ import Testing
         let server = try await installation.startServer()
         let token = try await server.signIn("patient subscriber")["accessToken"]?.string
         let page = try await server.client.execute(
-            "{ changes(first: 500) { cursor } }", token: token)
-        let cursor = try #require(page["data", "changes", "cursor"]?.string)
+            "{ changes(first: 500) { pageInfo { endCursor } } }", token: token)
+        let cursor = try #require(page["data", "changes", "pageInfo", "endCursor"]?.string)
         let socket = try await blocking {
             let socket = try SocketClient(port: server.client.port)
             try socket.initialize(token: token)
@@ -76,7 +76,7 @@ import Testing
         }
         try await blocking {
             try socket.send(
-                #"{"id":"s","type":"subscribe","payload":{"query":"subscription { changes(after: \"\#(cursor)\") { id } }"}}"#
+                #"{"id":"s","type":"subscribe","payload":{"query":"subscription { changes(after: \"\#(cursor)\") { nodeId } }"}}"#
             )
             // A later request on the socket was refused, so the subscription has begun.
             _ = try Self.query(socket)
@@ -93,7 +93,7 @@ import Testing
         let message = try await blocking { try socket.message() }
         #expect(
             message
-                == #"{"id":"s","type":"next","payload":{"data":{"changes":{"id":"\#(id ?? "")"}}}}"#
+                == #"{"id":"s","type":"next","payload":{"data":{"changes":{"nodeId":"\#(id ?? "")"}}}}"#
         )
     }
 

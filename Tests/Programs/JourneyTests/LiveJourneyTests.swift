@@ -9,7 +9,7 @@ import Testing
     static let installation = Shared { try await Installation.ready(catalog: []) }
 
     private static let changes = """
-        subscription { changes { cursor kind typename id node { __typename } } }
+        subscription { changes { cursor kind typename nodeId node { __typename } } }
         """
 
     private static func subscribe(
@@ -105,7 +105,7 @@ import Testing
             let id = try #require(created["data", "createShelf", "id"])
             let event = try await blocking { try Self.json(client.message()) }
             let change = event["payload", "data", "changes"]
-            #expect(change?["id"] == id)
+            #expect(change?["nodeId"] == id)
             #expect(change?["kind"] == "CREATED")
             #expect(change?["node", "__typename"] == "Shelf")
         }
@@ -197,7 +197,7 @@ import Testing
                 headers: [
                     "content-type": "application/json", "accept": "text/event-stream",
                     "authorization": "Bearer \(token.secret)",
-                ], body: HTTPClient.operations("subscription { changes { id } }", .null))
+                ], body: HTTPClient.operations("subscription { changes { nodeId } }", .null))
             try stream.receive(until: "text/event-stream")
             return stream
         }
@@ -257,8 +257,9 @@ import Testing
         ]
         let session = try await servers[0].signIn("property \(seed)")
         let token = session["accessToken"]?.string
-        let start = try await servers[0].client.execute("{ changes { cursor } }", token: token)
-        let first = start["data", "changes", "cursor"] ?? .null
+        let start = try await servers[0].client.execute(
+            "{ changes { pageInfo { endCursor } } }", token: token)
+        let first = start["data", "changes", "pageInfo", "endCursor"] ?? .null
         var random = SeededGenerator(seed)
         var books: [Value] = []
         var cursor = first
@@ -323,9 +324,9 @@ import Testing
             try await Self.pendingCount(servers[0], token, cursor), last)
 
         let log = try await servers[1].client.execute(
-            "query($c: String) { changes(after: $c, first: 500) { hasMore changes { cursor kind typename id } } }",
+            "query($c: String) { changes(after: $c, first: 500) { pageInfo { hasNextPage } changes { cursor kind typename nodeId } } }",
             ["c": first], token: token)
-        #expect(log["data", "changes", "hasMore"] == false)
+        #expect(log["data", "changes", "pageInfo", "hasNextPage"] == false)
         #expect(received.count > 20)
         #expect(.list(received) == log["data", "changes", "changes"])
     }
@@ -339,7 +340,7 @@ import Testing
             try client.send(
                 subscribe(
                     "s",
-                    "subscription($c: String) { changes(after: $c) { cursor kind typename id } }",
+                    "subscription($c: String) { changes(after: $c) { cursor kind typename nodeId } }",
                     ["c": cursor]))
             return client
         }
@@ -350,7 +351,7 @@ import Testing
         _ server: RunningServer, _ token: String?, _ cursor: Value
     ) async throws -> Int {
         let page = try await server.client.execute(
-            "query($c: String) { changes(after: $c, first: 500) { changes { id } } }",
+            "query($c: String) { changes(after: $c, first: 500) { changes { nodeId } } }",
             ["c": cursor],
             token: token)
         return page["data", "changes", "changes"]?.list?.count ?? 0

@@ -142,16 +142,16 @@ import Testing
     func changeStreamsEndWhenTheClientOrTheServerStops(accept: String) async throws {
         let server = try await Installation.ready(catalog: []).startServer()
         let client = try await SignedInClient("streams", on: server)
-        let start = try await client.execute("{ changes { cursor } }")
-        let cursor: Value = ["c": start["changes", "cursor"] ?? .null]
-        let query = "subscription($c: String) { changes(after: $c) { id kind } }"
+        let start = try await client.execute("{ changes { pageInfo { endCursor } } }")
+        let cursor: Value = ["c": start["changes", "pageInfo", "endCursor"] ?? .null]
+        let query = "subscription($c: String) { changes(after: $c) { nodeId kind } }"
         let staying = try await client.subscribe(query, cursor, accept: accept)
         for number in 0..<5 {
             let leaving = try await client.subscribe(query, cursor, accept: accept)
             let book = try await client.makeBook("Book \(number)")
             try await blocking {
                 for client in [staying, leaving] {
-                    try client.receive(until: #""id":"\#(book)","kind":"CREATED""#)
+                    try client.receive(until: #""nodeId":"\#(book)","kind":"CREATED""#)
                 }
                 if number.isMultiple(of: 2) { leaving.reset() }
             }

@@ -123,13 +123,13 @@ import Testing
         let client = server.client
         let token = try #require(try await server.signIn("patient")["accessToken"]?.string)
         let created = try await client.execute(
-            #"mutation { createBook(input: {title: "Dune"}) { id coverUrl } }"#, token: token)
+            #"mutation { createBook(input: {title: "Dune"}) { id image { url } } }"#, token: token)
         let book = try #require(created["data", "createBook", "id"])
         func setCover() async throws -> HTTPClient.Response {
             try await client.upload(
                 TestImage.png(),
                 operations: HTTPClient.operations(
-                    "mutation($id: ID!, $image: Upload!) { setCover(id: $id, input: {image: $image}) { coverUrl } }",
+                    "mutation($id: ID!, $image: Upload!) { setCover(id: $id, input: {image: $image}) { image { url } } }",
                     ["id": book, "image": .null]),
                 map: #"{"0":["variables.image"]}"#, token: token)
         }
@@ -138,9 +138,9 @@ import Testing
             let start = try #require(url.firstRange(of: "://")?.upperBound)
             return String(url[start...].drop { $0 != "/" })
         }
-        let card = try target(created["data", "createBook", "coverUrl"])
+        let card = try target(created["data", "createBook", "image", "url"])
         let stored = try await setCover()
-        let cover = try target(stored.json["data", "setCover", "coverUrl"])
+        let cover = try target(stored.json["data", "setCover", "image", "url"])
         #expect(try await client.send("GET", cover).status == 200)
 
         bucket.fault.withLock { $0 = fault }

@@ -57,11 +57,13 @@ import Testing
         #expect(moved["moveBook", "book", "shelves"] == [["name": "Evenings", "bookCount": 1]])
 
         let read = try await execute(
-            "mutation($b: ID!) { updateBook(id: $b, input: {status: READ}) { status finishedAt } }",
+            "mutation($b: ID!) { updateBook(id: $b, input: {status: READ}) { status reads(first: 1) { nodes { finishedOn } } } }",
             ["b": book])
         #expect(read["updateBook", "status"] == "READ")
         let year = try #require(
-            read["updateBook", "finishedAt"]?.string.flatMap { Int($0.prefix(4)) })
+            read["updateBook", "reads", "nodes", 0, "finishedOn"]?.string.flatMap {
+                Int($0.prefix(4))
+            })
 
         let review = try await execute(
             """
@@ -76,14 +78,14 @@ import Testing
 
         let library = try await execute(
             """
-            { me { stats { books wantToRead reading read reviews averageRating readByYear { year books } }
+            { me { stats { bookCount wantToRead reading read reviewCount averageRating readByYear { year bookCount } }
               shelves { name books { nodes { title review { rating } } } } } }
             """)
         #expect(
             library["me"] == [
                 "stats": [
-                    "books": 1, "wantToRead": 0, "reading": 0, "read": 1, "reviews": 1,
-                    "averageRating": 5, "readByYear": [["year": .int(year), "books": 1]],
+                    "bookCount": 1, "wantToRead": 0, "reading": 0, "read": 1, "reviewCount": 1,
+                    "averageRating": 5, "readByYear": [["year": .int(year), "bookCount": 1]],
                 ],
                 "shelves": [
                     [
@@ -109,7 +111,7 @@ import Testing
             query($book: ID!, $shelf: ID!, $card: ID!) {
               book(id: $book) { title } shelf(id: $shelf) { name }
               nodes(ids: [$book, $shelf]) { id } feedCard(id: $card) { inLibrary { id } }
-              me { books { totalCount } reviews { totalCount } shelves { id } stats { books read } }
+              me { books { totalCount } reviews { totalCount } shelves { id } stats { bookCount read } }
               feed(first: 100) { nodes { id } }
             }
             """, ["book": book, "shelf": shelf, "card": liked], token: token)
@@ -121,7 +123,7 @@ import Testing
         #expect(
             data["me"] == [
                 "books": ["totalCount": 0], "reviews": ["totalCount": 0], "shelves": [],
-                "stats": ["books": 0, "read": 0],
+                "stats": ["bookCount": 0, "read": 0],
             ])
         #expect(data["feed", "nodes"]?.values(of: "id").contains(liked) == true)
     }

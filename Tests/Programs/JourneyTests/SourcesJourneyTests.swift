@@ -65,14 +65,14 @@ import Testing
         #expect(liked["data", "recordSwipes", "saved"]?.list?.count == 10, "\(liked)")
         let data = try await fixture.wait(
             "all ten covers are READY",
-            "{ me { books(first: 20) { nodes { coverStatus coverUrl cover { source width } } } } }"
+            "{ me { books(first: 20) { nodes { coverStatus image { url source width } } } } }"
         ) { data in
             let books = data["me", "books", "nodes"]?.list ?? []
             return books.count == 10 && books.allSatisfy { $0["coverStatus"] == "READY" }
         }
         for book in data["me", "books", "nodes"]?.list ?? [] {
-            #expect(book["cover", "source"] == "OPEN_LIBRARY")
-            let url = try #require(book["coverUrl"]?.string)
+            #expect(book["image", "source"] == "OPEN_LIBRARY")
+            let url = try #require(book["image", "url"]?.string)
             let path = url[try #require(url.firstRange(of: "/book-covers/")).lowerBound...]
             let image = try await fixture.server.client.send("GET", String(path))
             #expect(image.status == 200 && image.headers["content-type"] == "image/jpeg")

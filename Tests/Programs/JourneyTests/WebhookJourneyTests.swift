@@ -61,7 +61,8 @@ import Testing
         let id = try #require(added["id"]?.string)
         let secret = try #require(added["secret"]?.string)
         let before = try await server.client.execute(
-            "{ changes(first: 500) { cursor } }", token: token)["data", "changes", "cursor"]
+            "{ changes(first: 500) { pageInfo { endCursor } } }", token: token)[
+                "data", "changes", "pageInfo", "endCursor"]
         let seed = SeededGenerator.testSeed
         print("WebhookJourneyTests: BOOKPLATE_TEST_SEED=\(seed)")
         var random = SeededGenerator(seed)

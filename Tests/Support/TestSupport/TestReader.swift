@@ -150,10 +150,10 @@ package struct TestReader: Sendable {
             ])
     }
 
-    /// Returns the first cards of the feed, each as `{id title genre isbn13}`.
+    /// Returns the first cards of the feed, each as `{id title genres { name } isbn13}`.
     package func feedCards(_ first: Int) async throws -> [Value] {
         try await requireValue(
-            "query($first: Int) { feed(first: $first) { nodes { id title genre isbn13 } } }",
+            "query($first: Int) { feed(first: $first) { nodes { id title genres { name } isbn13 } } }",
             ["first": .int(first)], "feed", "nodes"
         ).list ?? []
     }

@@ -5,7 +5,9 @@ SELECT json_build_object('me', (
                 json_build_object(
                     'id', b.id, 'title', b.title, 'author', b.author, 'status', b.status,
                     'addedAt', to_char(b.added_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                    'coverUrl', :'url' || '/title-cards/' || b.edition_id || '.jpg?v=' || b.title_card_version,
+                    'image', json_build_object(
+                        'url', :'url' || '/title-cards/' || b.edition_id || '.jpg?v=' || b.title_card_version
+                    ),
                     'review', CASE WHEN b.status = 'READ' AND r.id IS NOT NULL
                         THEN json_build_object('rating', r.half_stars / 2, 'text', r.text)
                     END

@@ -57,7 +57,7 @@ private struct ResolverTable: ResolverSource {
     /// The other types whose objects are rows.
     private static let rows =
         [
-            Import.failureType, Cover.type, Image.typeOfBook, DeletedBook.type, Swipe.type,
+            Import.failureType, Image.typeOfBook, DeletedBook.type, Swipe.type,
             StorageUse.type, AppSettings.type, SeriesEntry.type, SeriesProgress.type,
             YearInReview.type, PersonalAccessToken.type, EReaderDocument.type, AuthorizedApp.type,
         ]
@@ -152,7 +152,6 @@ private struct ResolverTable: ResolverSource {
             "Mutation",
             [
                 "signIn": .load(Sessions.signIn),
-                "signInWithApple": .load(Sessions.signInWithApple),
                 "signInAsGuest": .load(Sessions.signInAsGuest),
                 "linkIdentity": .load(User.linkIdentity),
                 "unlinkIdentity": .load(User.unlinkIdentity),
@@ -186,7 +185,7 @@ private struct ResolverTable: ResolverSource {
             "InputError",
             [
                 "code": .property, "message": .property, "field": .property,
-                "conflictingId": .property, "id": .property,
+                "conflictingId": .property,
             ])
         add("DeleteShelfPayload", Shelf.deletePayloadFields)
         add("DeleteReviewPayload", Review.deletePayloadFields)

@@ -73,36 +73,4 @@ extension ArgumentValues {
         guard let id = self[name]?.string.flatMap({ UUID($0) }) else { throw .notFound(message) }
         return id
     }
-
-    /// Returns an argument, or the deprecated argument that it replaces.
-    ///
-    /// - Throws: `.badUserInput` if both are absent or null.
-    func value(_ name: String, replacing old: String) throws(BookplateError) -> Value {
-        for given in [name, old] {
-            if let value = self[given], !value.isNull { return value }
-        }
-        throw .badUserInput(field: name, "Send the argument `\(name)`.")
-    }
-
-    /// Returns the argument as an ID, or the deprecated argument that it replaces.
-    ///
-    /// - Throws: `.badUserInput` if both are absent or null, and `.notFound(message)` for a text that is not a UUID.
-    func id(
-        _ name: String, replacing old: String, else message: String
-    ) throws(BookplateError) -> UUID {
-        let text = try value(name, replacing: old).string
-        guard let id = text.flatMap({ UUID($0) }) else { throw .notFound(message) }
-        return id
-    }
-
-    /// Returns the argument `input`, or an input object with the deprecated arguments that it replaces.
-    ///
-    /// - Parameter required: The name of the deprecated argument that must be there if `input` is not.
-    /// - Throws: `.badUserInput` if both are absent or null.
-    func input(replacing old: [String], required: String?) throws(BookplateError) -> InputObject {
-        if let required { _ = try value("input", replacing: required) }
-        if let input = self["input"], !input.isNull { return InputObject(input) }
-        return InputObject(
-            .object(old.compactMap { name in self[name].map { .init(name, $0) } }))
-    }
 }

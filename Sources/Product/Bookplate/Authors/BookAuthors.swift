@@ -36,21 +36,12 @@ struct BookAuthors: Equatable {
         }
     }
 
-    /// Reads the fields `authors` and `author` of an input object.
+    /// Reads the field `authors` of an input object.
     ///
-    /// - Returns: Nil if neither is given. An empty list if one of them is null or empty.
+    /// - Returns: Nil if it is not given. An empty list if it is null or empty.
     /// - Throws: `.badUserInput` with the name of the field.
     init?(_ input: InputObject) throws(BookplateError) {
-        guard input.isGiven("authors") || input.isGiven("author") else { return nil }
-        if let text = input.text("author") {
-            guard input["authors"]?.list == nil else {
-                throw .badUserInput(field: "authors", "Send `authors` or `author`, not both.")
-            }
-            let text = try TextInput.optional(
-                text, field: "author", charactersMax: Self.textCharactersMax)
-            self.init(text.map(Contributor.authors) ?? [], writtenAs: text)
-            return
-        }
+        guard input.isGiven("authors") else { return nil }
         let entries = input["authors"]?.list ?? []
         guard entries.count <= Self.max else {
             throw .badUserInput(field: "authors", "A book may have at most \(Self.max) authors.")

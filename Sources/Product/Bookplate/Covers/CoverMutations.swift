@@ -8,8 +8,8 @@ import Postgres
 
 extension Cover {
     static let set = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in
-        let id = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
-        let input = InputObject(try arguments.value("input", replacing: "source"))
+        let id = try arguments.id("id", else: Book.noSuchBook)
+        let input = InputObject(arguments["input"])
         if let search = input["search"], !search.isNull {
             guard search == .boolean(true) else {
                 throw .badUserInput(
@@ -57,7 +57,7 @@ extension Cover {
     }
 
     static let remove = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in
-        let id = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
+        let id = try arguments.id("id", else: Book.noSuchBook)
         let rows = try await request.removeCover(of: id) { book.append([id], to: &$0, for: $1) }
         return try book.only(rows, orElse: Book.noSuchBook)
     }

@@ -32,7 +32,7 @@ enum Image {
         "updatedAt": .computed([]) { _, _ in .null },
     ]
 
-    /// The field `FeedCard.coverKind`, and the kind of an edition's image.
+    /// The kind of an edition's image.
     static let kindOfEdition = Column(
         """
         CASE

@@ -3,12 +3,10 @@ import GraphQLPostgres
 import ObjectStorage
 import Postgres
 
-/// Resolves the URL of an image from the columns of its parent and the server's public URL: `Image.url`, `Cover.url`, and
-/// `coverUrl` of books and cards.
+/// Resolves `Image.url` from the columns of the image's parent and the server's public URL.
 struct ImageURL: RowLoader {
     let parentColumns: [Column]
 
-    static let ofCover = ImageURL(parentColumns: [Cover.userID, Cover.bookID, Cover.version])
     static let ofBook = ImageURL(parentColumns: [
         userID, Book.id, Image.shown, titleCardVersionOfBook,
     ])
@@ -41,7 +39,6 @@ struct ImageURL: RowLoader {
 
     /// The indices of the cells that URLs consist of.
     private enum Cells {
-        case cover(user: Int, book: Int, version: Int)
         case book(user: Int, id: Int, shown: Int, titleCardVersion: Int)
         case edition(id: Int, version: Int, titleCardVersion: Int)
 
@@ -53,11 +50,6 @@ struct ImageURL: RowLoader {
             {
                 self = .book(
                     user: user, id: id, shown: shown, titleCardVersion: titleCardVersion)
-            } else if let user = rows.index(of: Cover.userID),
-                let book = rows.index(of: Cover.bookID),
-                let version = rows.index(of: Cover.version)
-            {
-                self = .cover(user: user, book: book, version: version)
             } else if let id = rows.index(of: FeedCard.id),
                 let version = rows.index(of: FeedCard.coverVersion),
                 let titleCardVersion = rows.index(of: FeedCard.titleCardVersion)
@@ -97,10 +89,6 @@ struct ImageURL: RowLoader {
             func cell(_ index: Int) -> UnsafeRawBufferPointer? { parents.rows.bytes(row, index) }
             func uuid(_ index: Int) -> UUID? { parents.rows.uuid(row, index) }
             switch cells {
-            case .cover(let user, let book, let version):
-                guard let user = uuid(user), let book = uuid(book), let version = cell(version)
-                else { return nil }
-                return .cover(user, book, version)
             case .edition(let id, let version, let titleCardVersion):
                 guard let id = uuid(id) else { return nil }
                 if let version = cell(version) { return .cover(ofEdition: .id(id), version) }

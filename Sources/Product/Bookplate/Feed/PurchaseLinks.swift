@@ -73,7 +73,6 @@ struct PurchaseLinks: RowLoader {
         func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
             guard let store = bookstore(of: object) else { return .null }
             switch selection.fields[field].selected.name {
-            case "store": writer.write(store.enumValue)
             case "url":
                 let parent = object / Bookstore.allCases.count
                 writer.append(UInt8(ascii: "\""))
@@ -96,14 +95,6 @@ enum Bookstore: String, CaseIterable {
     case amazon = "amazon.com"
     case bookshop = "bookshop.org"
 
-    /// The value of the deprecated enum `Store`.
-    var enumValue: String {
-        switch self {
-        case .amazon: "AMAZON"
-        case .bookshop: "BOOKSHOP"
-        }
-    }
-
     var name: String {
         switch self {
         case .amazon: "Amazon"
@@ -112,7 +103,7 @@ enum Bookstore: String, CaseIterable {
     }
 
     static let linkFields: [String: FieldResolver] = [
-        "store": .property, "bookstore": .load(BookstoreOfLink()), "url": .property,
+        "bookstore": .load(BookstoreOfLink()), "url": .property,
     ]
     static let fields: [String: FieldResolver] = [
         "id": .property, "name": .property, "country": .property,

@@ -12,7 +12,7 @@ enum Swipe {
     private static let deckDelay = Duration.seconds(2)
 
     static let record = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let swipes = try arguments.value("inputs", replacing: "swipes").list ?? []
+        let swipes = arguments["inputs"]?.list ?? []
         guard swipes.count <= batchMax else {
             throw .badUserInput(field: "inputs", "At most \(batchMax) swipes are allowed.")
         }
@@ -65,7 +65,7 @@ enum Swipe {
     }
 
     static let undo = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let input = try arguments.input(replacing: ["cardId", "swipedAt"], required: "cardId")
+        let input = InputObject(arguments["input"])
         let id = try input.id("cardId", else: FeedCard.noSuchCard)
         let at = input.text("swipedAt").flatMap { Instant($0)?.microseconds }
         let searchesCovers = !request.services.coverSources.isEmpty

@@ -6,7 +6,7 @@ extension Review {
 
     static let write = RowMutation(type, by: bookID) {
         arguments, request, review throws(BookplateError) in
-        let book = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
+        let book = try arguments.id("id", else: Book.noSuchBook)
         let input = InputObject(arguments["input"])
         let rating = try GivenRating(input)
         let hasSpoilers = input["hasSpoilers"]
@@ -83,7 +83,7 @@ extension Review {
 
     /// Succeeds even if there is no review, so that clients can retry the mutation.
     static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let bookID = try arguments.id("id", replacing: "bookId", else: Book.noSuchBook)
+        let bookID = try arguments.id("id", else: Book.noSuchBook)
         let reviews = try await request.write { pipeline, viewer in
             let reviews = pipeline.append(deleteReview, .of(viewer.userID, bookID))
             pipeline.replaceDeckSoon(of: viewer.userID)

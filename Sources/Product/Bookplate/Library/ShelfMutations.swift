@@ -76,7 +76,7 @@ extension Shelf {
     /// Succeeds even if there is no such shelf, so that clients can retry the mutation.
     static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchShelf)
-        let input = try arguments.input(replacing: ["books", "moveTo"], required: nil)
+        let input = InputObject(arguments["input"])
         let books = input.text("books") ?? "KEEP"
         var target: UUID?
         if books == "MOVE" {

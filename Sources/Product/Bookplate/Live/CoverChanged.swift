@@ -5,9 +5,8 @@ import Postgres
 struct CoverChanged: SubscriptionLoader {
     static let eventFields: [String: FieldResolver] = [
         "book": .load(RowsOfPlainObject(.one, Book.type)),
-        "image": .load(RowsOfPlainObject(.one, Image.typeOfBook)), "coverUrl": .property,
+        "image": .load(RowsOfPlainObject(.one, Image.typeOfBook)),
         "status": .property, "source": .property, "changedAt": .property,
-        "timestamp": .property,
     ]
 
     func prepare(_ field: SelectedField) -> any PreparedSubscription {
@@ -72,23 +71,18 @@ struct CoverChanged: SubscriptionLoader {
                 parameters.append(uuid: book)
                 return pipeline.append(CoverEvent.query, parameters)
             }
-            let user = try request.caller().userID
-            page = events.compactMap { object($0, of: user) }[...]
+            page = events.compactMap { object($0) }[...]
             lastID = events.last?.id ?? lastID
         }
 
         /// Returns the event as an object of the schema; nil if it has no status.
-        private func object(_ event: CoverEvent, of user: UUID) -> PlainObject? {
+        private func object(_ event: CoverEvent) -> PlainObject? {
             guard let status = event.status else { return nil }
-            let changedAt = Value.string(Instant(microseconds: event.at).text)
             var leaves: [String: Value] = [
-                "status": .string(status), "changedAt": changedAt, "timestamp": changedAt,
+                "status": .string(status),
+                "changedAt": .string(Instant(microseconds: event.at).text),
             ]
             if let source = event.source { leaves["source"] = .string(source) }
-            if let version = event.version {
-                let url = request.services.covers.urls.cover(user, event.book, version)
-                leaves["coverUrl"] = .string(url)
-            }
             return PlainObject(leaves: leaves, ids: ["book": [event.book], "image": [event.book]])
         }
     }
@@ -103,7 +97,6 @@ private struct CoverEvent: RowDecodable {
     let book: UUID
     let status: String?
     let source: String?
-    let version: String?
     /// The time of the event in microseconds since the Unix epoch.
     let at: Int64
 
@@ -113,7 +106,6 @@ private struct CoverEvent: RowDecodable {
         self.book = book
         status = row.text()
         source = row.text()
-        version = row.text()
         guard let at = row.timestamptz() else { return nil }
         self.at = at
     }
@@ -125,7 +117,7 @@ private struct CoverEvent: RowDecodable {
     static let query = TypedStatement<CoverEvent>(
         """
         SELECT
-          e.id, b.id, e.payload->>'status', e.payload->>'source', e.payload->>'version', e.created_at
+          e.id, b.id, e.payload->>'status', e.payload->>'source', e.created_at
         FROM events e
         JOIN books b ON b.user_id = e.user_id AND b.id = (e.payload->>'book_id')::uuid
         WHERE e.user_id = $1 AND e.id > $2 AND e.kind = 'cover_changed'

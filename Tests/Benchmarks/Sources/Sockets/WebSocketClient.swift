@@ -35,7 +35,7 @@ func subscribe(_ port: UInt16, _ token: String) -> Int32 {
     expect("connection_ack", on: socket)
     sendAll(
         frame(
-            #"{"id":"1","type":"subscribe","payload":{"query":"subscription { changes { cursor kind id } }"}}"#
+            #"{"id":"1","type":"subscribe","payload":{"query":"subscription { changes { cursor kind nodeId } }"}}"#
         ), on: socket)
     return socket
 }

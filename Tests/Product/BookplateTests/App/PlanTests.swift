@@ -208,11 +208,11 @@ import Testing
     @Test func aPageOfChangesIsReadByItsKey() async throws {
         let query = """
             query($after: String) {
-              changes(after: $after, first: 50) { changes { kind node { ... on Book { id title } } } cursor }
+              changes(after: $after, first: 50) { changes { kind node { ... on Book { id title } } } pageInfo { endCursor } }
             }
             """
         let reader = try await Self.reader()
-        let cursor = try await reader.requireValue(query, .null, "changes", "cursor")
+        let cursor = try await reader.requireValue(query, .null, "changes", "pageInfo", "endCursor")
         for after in [Value.null, cursor] {
             let reads = try await reads(of: query, ["after": after])
             #expect(reads.sequential == [], "\(reads)")

@@ -137,7 +137,7 @@ import Testing
     @Test func cardsShowCanonicalGenres() async throws {
         let reader = try await Self.app().makeReader()
         let response = try await reader.execute(
-            "{ feed { nodes { title genre genres { id name bookCount } } } }")
+            "{ feed { nodes { title genres { id name bookCount } } } }")
         let cards = response["feed", "nodes"]?.list ?? []
         let genres = Dictionary(
             uniqueKeysWithValues: cards.map {
@@ -149,7 +149,6 @@ import Testing
                 "Book 3": ["Science Fiction", "Fantasy"], "Book 4": [],
             ])
         let card = try #require(cards.first { $0["title"] == "Book 3" })
-        #expect(card["genre"] == "Science Fiction")
         #expect(card["genres", 1] == ["id": "fantasy", "name": "Fantasy", "bookCount": 2])
     }
 
@@ -158,7 +157,9 @@ import Testing
         let app = try await TestApp.start(catalog: TestCatalog.lines(40))
         let reader = try await app.makeReader()
         // Builds the decks.
-        for _ in 0..<2 { _ = try await reader.feedCards(40) }
+        for _ in 0..<2 {
+            _ = try await reader.requireValue("{ feed(first: 40) { nodes { id } } }", .null, "feed")
+        }
         let query = "{ feed(first: 40) { nodes { genres { name } similar { genres { id } } } } }"
         let first = try await reader.execute(query)
         let second = try await reader.execute(query)

@@ -13,12 +13,12 @@ import Testing
 @Suite struct CoverRequestTests {
     private static let set = """
         mutation($book: ID!, $image: Upload!) {
-          setCover(id: $book, input: {image: $image}) { coverUrl coverStatus cover { source } }
+          setCover(id: $book, input: {image: $image}) { coverStatus image { url source } }
         }
         """
     private static let search = """
         mutation($book: ID!) {
-          setCover(id: $book, input: {search: true}) { coverUrl coverStatus cover { source } }
+          setCover(id: $book, input: {search: true}) { coverStatus image { url source } }
         }
         """
 
@@ -68,7 +68,7 @@ import Testing
             world.requests("/search.json?title=Slow").count == 4
         }
         let other = try await world.app.makeReader()
-        let book = try await other.makeBook(["title": "Quick", "author": "Bob"])
+        let book = try await other.makeBook(["title": "Quick", "authors": [["name": "Bob"]]])
         #expect(try await world.bookAfterSearch(other, book)["coverStatus"] == "NOT_FOUND")
         #expect(world.requests("/search.json?title=Slow").count == 4)
         #expect(
@@ -131,8 +131,8 @@ import Testing
         #expect(upload["setCover", "coverStatus"] == "READY")
         gate.open()
         let book = try await world.bookAfterSearch(reader, id)
-        #expect(book["cover", "source"] == "MANUAL_UPLOAD")
-        #expect(book["coverUrl"] == upload["setCover", "coverUrl"])
+        #expect(book["image", "source"] == "MANUAL_UPLOAD")
+        #expect(book["image", "url"] == upload["setCover", "image", "url"])
         #expect(try await world.files(reader).count == 3)
         await world.worker.stop()
     }
@@ -224,7 +224,8 @@ import Testing
             "title": "Fox", "isbn": .string(CoverWorld.fox), "fetchCover": false,
         ])
         let upload = try await reader.setCover(Self.set, id, TestImage.png(seed: 5))
-        let live = try await reader.subscribe("subscription { coverChanged { status coverUrl } }")
+        let live = try await reader.subscribe(
+            "subscription { coverChanged { status image { url } } }")
         _ = try await reader.requireValue(Self.search, ["book": id], "setCover")
         try await Self.waitUntilFirstAttemptFailed(world)
         try await world.app.database.execute(
@@ -235,11 +236,11 @@ import Testing
         #expect(await live.next()["data", "coverChanged", "status"] == "FETCHING")
         let kept = await live.next()["data", "coverChanged"]
         #expect(kept?["status"] == "READY")
-        #expect(kept?["coverUrl"] == upload["setCover", "coverUrl"])
+        #expect(kept?["image", "url"] == upload["setCover", "image", "url"])
         world.setResponse(CoverWorld.foxImageTarget, image: TestImage.png(width: 400, height: 600))
         try await world.app.database.execute(
             "UPDATE jobs SET run_at = now() WHERE kind = 'cover.fetch'")
-        #expect(try await world.bookAfterSearch(reader, id)["cover", "source"] == "OPEN_LIBRARY")
+        #expect(try await world.bookAfterSearch(reader, id)["image", "source"] == "OPEN_LIBRARY")
         await world.worker.stop()
     }
 
@@ -400,7 +401,7 @@ import Testing
     @Test func fetchMissingCoversSkipsRecentMisses() async throws {
         let world = try await CoverWorld.start()
         let reader = try await world.app.makeReader()
-        let id = try await reader.makeBook(["title": "Nothing", "author": "Nobody"])
+        let id = try await reader.makeBook(["title": "Nothing", "authors": [["name": "Nobody"]]])
         #expect(try await world.bookAfterSearch(reader, id)["coverStatus"] == "NOT_FOUND")
         let fetch = "mutation { fetchMissingCovers { queued } }"
         #expect(try await reader.execute(fetch)["fetchMissingCovers", "queued"] == 0)
@@ -469,7 +470,7 @@ import Testing
         #expect(try await reader.execute(fetch)["fetchMissingCovers", "queued"] == 10)
     }
 
-    // MARK: - setCover(source: {search: true})
+    // MARK: - setCover(input: {search: true})
 
     @Test func searchKeepsTheCoverUntilItFindsAnother() async throws {
         let (world, gate) = try await Self.startWithGate()
@@ -480,11 +481,11 @@ import Testing
         let upload = try await reader.setCover(Self.set, id, TestImage.png(seed: 3))
         let response = try await reader.execute(Self.search, ["book": id])
         #expect(response["setCover", "coverStatus"] == "FETCHING")
-        #expect(response["setCover", "coverUrl"] == upload["setCover", "coverUrl"])
+        #expect(response["setCover", "image", "url"] == upload["setCover", "image", "url"])
         gate.open()
         let book = try await world.bookAfterSearch(reader, id)
-        #expect(book["cover", "source"] == "OPEN_LIBRARY")
-        #expect(book["coverUrl"] != upload["setCover", "coverUrl"])
+        #expect(book["image", "source"] == "OPEN_LIBRARY")
+        #expect(book["image", "url"] != upload["setCover", "image", "url"])
         // The files of the replaced cover are removed.
         try await waitUntil("the first image is removed") {
             try await world.files(reader).count == 3
@@ -509,7 +510,7 @@ import Testing
         default: break
         }
         let live = try await reader.subscribe(
-            "subscription { coverChanged { status source coverUrl } }")
+            "subscription { coverChanged { status source image { url } } }")
         _ = try await reader.requireValue(Self.search, ["book": id], "setCover")
         let after = try await world.bookAfterSearch(reader, id)
         #expect(after == before)
@@ -517,7 +518,7 @@ import Testing
         #expect(
             await live.next()["data", "coverChanged"] == [
                 "status": "READY", "source": "OPEN_LIBRARY",
-                "coverUrl": before["coverUrl"] ?? .null,
+                "image": ["url": before["image", "url"] ?? .null],
             ])
         #expect(try await world.files(reader).count == 3)
         await world.worker.stop()

@@ -15,7 +15,7 @@ import Testing
     private static let set = """
         mutation($book: ID!, $image: Upload!) {
           setCover(id: $book, input: {image: $image}) {
-            coverUrl coverStatus cover {
+            coverStatus image {
               url small: url(size: THUMBNAIL) width height dominantColor blurHash source updatedAt
             }
           }
@@ -39,21 +39,21 @@ import Testing
         let response = try await reader.setCover(Self.set, book, TestImage.png())
         let changed = try #require(response["setCover"])
         #expect(changed["coverStatus"] == "READY")
-        #expect(changed["cover", "source"] == "MANUAL_UPLOAD")
-        #expect(changed["cover", "width"] == 60 && changed["cover", "height"] == 90)
-        let url = try #require(changed["coverUrl"]?.string)
-        #expect(url == changed["cover", "url"]?.string)
+        #expect(changed["image", "source"] == "MANUAL_UPLOAD")
+        #expect(changed["image", "width"] == 60 && changed["image", "height"] == 90)
+        let url = try #require(changed["image", "url"]?.string)
         let base =
             "http://covers.test/book-covers/\(reader.id.string ?? "")/\(book.string ?? "").jpg"
         #expect(url.hasPrefix(base + "?v="))
-        #expect(changed["cover", "small"]?.string?.hasPrefix(base + "?size=thumbnail&v=") == true)
+        #expect(changed["image", "small"]?.string?.hasPrefix(base + "?size=thumbnail&v=") == true)
         let files = try await files(reader)
         #expect(Set(files.map(\.variant)) == Set(ObjectVariant.allCases))
-        #expect(files.allSatisfy { $0.version == version(changed["coverUrl"]) ?? "" })
+        #expect(files.allSatisfy { $0.version == version(changed["image", "url"]) ?? "" })
         #expect(
             try await reader.requireValue(
-                "query($book: ID!) { book(id: $book) { coverUrl coverStatus } }", ["book": book],
-                "book") == ["coverUrl": .string(url), "coverStatus": "READY"])
+                "query($book: ID!) { book(id: $book) { image { url } coverStatus } }",
+                ["book": book],
+                "book") == ["image": ["url": .string(url)], "coverStatus": "READY"])
     }
 
     /// Repeating a mutation has no effect. Another image replaces the first one and its files.
@@ -64,11 +64,11 @@ import Testing
         let again = try await reader.setCover(Self.set, book, TestImage.png(seed: 1))
         #expect(first.json == again.json)
         let second = try await reader.setCover(Self.set, book, TestImage.png(seed: 2))
-        #expect(second["setCover", "coverUrl"] != first["setCover", "coverUrl"])
+        #expect(second["setCover", "image", "url"] != first["setCover", "image", "url"])
         let files = try await files(reader)
         #expect(files.count == 3)
         #expect(
-            files.allSatisfy { $0.version == version(second["setCover", "coverUrl"]) ?? "" })
+            files.allSatisfy { $0.version == version(second["setCover", "image", "url"]) ?? "" })
     }
 
     @Test func invalidImageChangesNothing() async throws {
@@ -81,8 +81,8 @@ import Testing
         }
         #expect(
             try await reader.requireValue(
-                "query($book: ID!) { book(id: $book) { coverUrl } }", ["book": book], "book")
-                == ["coverUrl": before["setCover", "coverUrl"] ?? .null])
+                "query($book: ID!) { book(id: $book) { image { url } } }", ["book": book], "book")
+                == ["image": ["url": before["setCover", "image", "url"] ?? .null]])
     }
 
     @Test func uploadMustReferToAFile() async throws {
@@ -113,12 +113,12 @@ import Testing
             try await reader.execute(
                 """
                 mutation($book: ID!, $url: URL!) {
-                  setCover(id: $book, input: {url: $url}) { cover { source width } }
+                  setCover(id: $book, input: {url: $url}) { image { source width } }
                 }
                 """, ["book": book, "url": .string(url)])
         }
         #expect(
-            try await set(server.url("/cover"))["setCover", "cover"] == [
+            try await set(server.url("/cover"))["setCover", "image"] == [
                 "source": "URL", "width": 60,
             ])
         #expect(try await set(server.url("/page")).code == "UNSUPPORTED_IMAGE")
@@ -138,18 +138,19 @@ import Testing
     @Test func removeCoverDeletesTheFiles() async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook("Dune")
-        let url = try await reader.setCover(Self.set, book, TestImage.png())["setCover", "coverUrl"]
+        let url = try await reader.setCover(Self.set, book, TestImage.png())[
+            "setCover", "image", "url"]
         for _ in 0..<2 {
             let removed = try await reader.requireValue(
                 """
                 mutation($book: ID!) {
-                  removeCover(id: $book) { coverStatus coverUrl cover { width } }
+                  removeCover(id: $book) { coverStatus image { url source } }
                 }
                 """, ["book": book], "removeCover")
             #expect(removed["coverStatus"] == "NONE")
-            #expect(removed["cover"] == .null)
-            #expect(removed["coverUrl"] != url)
-            #expect(removed["coverUrl"]?.string?.contains("/title-cards/") == true)
+            #expect(removed["image", "source"] == .null)
+            #expect(removed["image", "url"] != url)
+            #expect(removed["image", "url"]?.string?.contains("/title-cards/") == true)
         }
         #expect(try await files(reader).isEmpty)
     }
@@ -199,8 +200,8 @@ import Testing
             try await tasks.waitForAll()
         }
         let url = try await reader.requireValue(
-            "query($book: ID!) { book(id: $book) { coverUrl } }", ["book": book], "book",
-            "coverUrl")
+            "query($book: ID!) { book(id: $book) { image { url } } }", ["book": book], "book",
+            "image", "url")
         let files = try await files(reader)
         #expect(files.count == 3)
         #expect(files.allSatisfy { $0.version == version(url) ?? "" })
@@ -291,10 +292,11 @@ import Testing
     @Test func everyFeedCardHasAnImage() async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await reader.requireValue(
-            "{ feed(first: 5) { nodes { coverUrl coverKind } } }", .null, "feed", "nodes")
+            "{ feed(first: 5) { nodes { image { url kind } } } }", .null, "feed", "nodes")
         for card in cards.list ?? [] {
-            #expect(card["coverUrl"]?.string?.hasPrefix("http://covers.test/title-cards/") == true)
-            #expect(card["coverKind"] == "TITLE_CARD")
+            #expect(
+                card["image", "url"]?.string?.hasPrefix("http://covers.test/title-cards/") == true)
+            #expect(card["image", "kind"] == "TITLE_CARD")
         }
         #expect(cards.list?.count == 5)
     }

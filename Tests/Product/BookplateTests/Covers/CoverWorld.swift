@@ -126,7 +126,7 @@ final class CoverWorld: Sendable {
 
     static let cover = """
         query($id: ID!) { book(id: $id) {
-          coverStatus coverUrl updatedAt cover { source width height url }
+          coverStatus updatedAt image { source width height url }
         } }
         """
 

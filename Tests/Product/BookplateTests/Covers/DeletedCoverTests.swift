@@ -10,7 +10,7 @@ import Testing
 /// The covers of deleted books: their files stay while the books can be restored.
 @Suite struct DeletedCoverTests {
     private static let set = """
-        mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) { coverUrl } }
+        mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) { image { url } } }
         """
 
     /// A reader with a book whose cover is in the store.
@@ -25,7 +25,7 @@ import Testing
             reader = try await app.makeReader()
             book = try await reader.makeBook("Dune")
             url =
-                try await reader.setCover(set, book, TestImage.png())["setCover", "coverUrl"]
+                try await reader.setCover(set, book, TestImage.png())["setCover", "image", "url"]
                 ?? .null
         }
 
@@ -37,7 +37,7 @@ import Testing
 
         func restore() async throws -> Value {
             try await reader.requireValue(
-                "mutation($id: ID!) { restoreBook(id: $id) { coverUrl coverStatus cover { width } } }",
+                "mutation($id: ID!) { restoreBook(id: $id) { coverStatus image { url source } } }",
                 ["id": book], "restoreBook")
         }
 
@@ -84,7 +84,7 @@ import Testing
         #expect(usage.users.map(\.bytes) == [bytes])
 
         let restored = try await fixture.restore()
-        #expect(restored["coverUrl"] == fixture.url && restored["coverStatus"] == "READY")
+        #expect(restored["image", "url"] == fixture.url && restored["coverStatus"] == "READY")
         #expect(try await fixture.usedBytes() == bytes)
         #expect(try await fixture.sweep() == .init())
 
@@ -130,7 +130,7 @@ import Testing
         #expect(stored.errors.isEmpty, "\(stored.json)")
         #expect(try await fixture.fileCount() == 3)
         let restored = try await fixture.restore()
-        #expect(restored["coverStatus"] == "NONE" && restored["cover"] == .null)
+        #expect(restored["coverStatus"] == "NONE" && restored["image", "source"] == .null)
         #expect(try await fixture.sweep() == .init())
     }
 

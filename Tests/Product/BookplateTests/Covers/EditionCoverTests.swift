@@ -47,7 +47,7 @@ import Testing
 
     private static let feed = """
         { feed(first: 10) { nodes {
-          id title coverUrl coverKind image {
+          id title image {
             thumbnail: url(size: THUMBNAIL) url large: url(size: LARGE)
             width height dominantColor blurHash kind
           }
@@ -67,10 +67,10 @@ import Testing
         let cards = try await reader.requireValue(Self.feed, .null, "feed", "nodes").list ?? []
         var kinds: [String: Value] = [:]
         for card in cards {
-            kinds[card["title"]?.string ?? ""] = card["coverKind"]
-            let bucket = card["coverKind"] == "TITLE_CARD" ? "title-cards" : "edition-covers"
+            kinds[card["title"]?.string ?? ""] = card["image", "kind"]
+            let bucket = card["image", "kind"] == "TITLE_CARD" ? "title-cards" : "edition-covers"
             let base = "http://covers.test/\(bucket)/\(card["id"]?.string ?? "").jpg?v="
-            #expect(card["coverUrl"]?.string?.hasPrefix(base) == true, "\(card)")
+            #expect(card["image", "url"]?.string?.hasPrefix(base) == true, "\(card)")
         }
         #expect(
             kinds == [
@@ -102,7 +102,6 @@ import Testing
     ) async throws {
         let image = try #require(card["image"])
         #expect(image["width"] == .int(full.0) && image["height"] == .int(full.1))
-        #expect(card["coverUrl"] == image["url"] && card["coverKind"] == image["kind"])
         let id = try #require(card["id"]?.string)
         let key = try #require(ObjectKey(.editionCovers, folder: id.prefix(2), name: id))
         for (name, variant, size) in [
@@ -128,16 +127,16 @@ import Testing
         let app = try await Self.app([], source)
         let reader = try await app.makeReader()
         let lookup = """
-            query($isbn: String!) { lookupISBN(isbn: $isbn) { coverKind } }
+            query($isbn: String!) { lookupISBN(isbn: $isbn) { image { kind } } }
             """
         let isbn = Value.string(TestCatalog.isbn(7))
         #expect(
-            try await reader.requireValue(lookup, ["isbn": isbn], "lookupISBN", "coverKind")
+            try await reader.requireValue(lookup, ["isbn": isbn], "lookupISBN", "image", "kind")
                 == "TITLE_CARD")
         let worker = try await TestWorker.start(
             app.database, [FetchEditionCover(editions: EditionCovers(app.services))])
         try await waitUntil("the cover is stored") {
-            try await reader.requireValue(lookup, ["isbn": isbn], "lookupISBN", "coverKind")
+            try await reader.requireValue(lookup, ["isbn": isbn], "lookupISBN", "image", "kind")
                 == "HIGH_RESOLUTION"
         }
         await worker.stop()

@@ -9,7 +9,7 @@ import Testing
 /// Searches for covers: which sources are queried, and which image is chosen.
 @Suite struct FetchCoverTests {
     private static let live = """
-        subscription { coverChanged { book { id } status source coverUrl } }
+        subscription { coverChanged { book { id } status source image { url } } }
         """
 
     @Test func findsACoverByISBN() async throws {
@@ -20,17 +20,16 @@ import Testing
         let live = try await reader.subscribe(Self.live)
         let made = try await reader.requireValue(
             """
-            mutation($input: CreateBookInput!) { createBook(input: $input) { id coverStatus cover { width } } }
+            mutation($input: CreateBookInput!) { createBook(input: $input) { id coverStatus image { source } } }
             """, ["input": ["title": "The fox", "isbn": .string(CoverWorld.fox)]], "createBook")
         #expect(made["coverStatus"] == "FETCHING")
-        #expect(made["cover"] == .null)
+        #expect(made["image", "source"] == .null)
         let id = try #require(made["id"])
 
         let book = try await world.bookAfterSearch(reader, id)
         #expect(book["coverStatus"] == "READY")
-        #expect(book["cover", "source"] == "OPEN_LIBRARY")
-        #expect(book["cover", "width"] == 400 && book["cover", "height"] == 600)
-        #expect(book["coverUrl"] == book["cover", "url"])
+        #expect(book["image", "source"] == "OPEN_LIBRARY")
+        #expect(book["image", "width"] == 400 && book["image", "height"] == 600)
         #expect(try await world.files(reader).count == 3)
         // Open Library must answer with 404 if the image does not exist.
         #expect(
@@ -41,7 +40,7 @@ import Testing
         #expect(began?["status"] == "FETCHING" && began?["book", "id"] == id)
         let ready = await live.next()["data", "coverChanged"]
         #expect(ready?["status"] == "READY" && ready?["source"] == "OPEN_LIBRARY")
-        #expect(ready?["coverUrl"] == book["coverUrl"])
+        #expect(ready?["image", "url"] == book["image", "url"])
         await world.worker.stop()
     }
 
@@ -57,7 +56,7 @@ import Testing
         let saved = try await reader.swipe("LIKE", [card["id"] ?? .null])
         let id = try #require(saved["recordSwipes", "saved", 0, "id"])
         let book = try await world.bookAfterSearch(reader, id)
-        #expect(book["cover", "source"] == "OPEN_LIBRARY", "\(book)")
+        #expect(book["image", "source"] == "OPEN_LIBRARY", "\(book)")
         #expect(world.server.requests.count == 1)
         // Undoing the like deletes the book because the reader has not changed it.
         let undone = try await reader.execute(
@@ -90,8 +89,8 @@ import Testing
             "title": "Annihilation", "isbn": .string(CoverWorld.annihilation),
         ])
         let book = try await world.bookAfterSearch(reader, id)
-        #expect(book["cover", "source"] == "GOOGLE_BOOKS", "\(book)")
-        #expect(book["cover", "width"] == 600)
+        #expect(book["image", "source"] == "GOOGLE_BOOKS", "\(book)")
+        #expect(book["image", "width"] == 600)
         // The image of the thumbnail, but larger and without the page curl.
         let target = try #require(world.requests(CoverWorld.annihilationImageTarget).first?.target)
         #expect(target.contains("fife=w800-h1200") && !target.contains("edge=curl"))
@@ -117,7 +116,7 @@ import Testing
         let reader = try await world.app.makeReader()
         let id = try await reader.makeBook(["title": "Annihilation", "isbn": .string(isbn)])
         let book = try await world.bookAfterSearch(reader, id)
-        #expect(book["cover", "source"] == .string(source), "\(book)")
+        #expect(book["image", "source"] == .string(source), "\(book)")
         #expect(world.requests(CoverWorld.annihilationImageTarget).count == googleRequests)
         await world.worker.stop()
     }
@@ -157,7 +156,9 @@ import Testing
                 image: TestImage.png(width: 400, height: 600, seed: UInt64(number)))
         }
         let reader = try await world.app.makeReader()
-        let id = try await reader.makeBook(["title": "The Hobbit", "author": "Tolkien, J. R. R."])
+        let id = try await reader.makeBook([
+            "title": "The Hobbit", "authors": [["name": "Tolkien, J. R. R."]],
+        ])
         #expect(try await world.bookAfterSearch(reader, id)["coverStatus"] == "READY")
         #expect(
             world.requests("/covers/b/id/").map(\.target) == ["/covers/b/id/3-L.jpg?default=false"])
@@ -170,13 +171,13 @@ import Testing
         let reader = try await world.app.makeReader()
         let live = try await reader.subscribe(Self.live)
         for input in [
-            ["title": "Notes to self"], ["title": "A", "author": "B"],
+            ["title": "Notes to self"], ["title": "A", "authors": [["name": "B"]]],
             ["title": "C", "isbn": "9780306406157"],
         ] as [Value] {
             let id = try await reader.makeBook(input)
             let book = try await world.bookAfterSearch(reader, id)
             #expect(book["coverStatus"] == "NOT_FOUND", "\(input)")
-            #expect(book["cover"] == .null)
+            #expect(book["image", "source"] == .null)
             #expect(await live.next()["data", "coverChanged", "status"] == "FETCHING")
             #expect(await live.next()["data", "coverChanged", "status"] == "NOT_FOUND")
         }
@@ -209,9 +210,11 @@ import Testing
         world.setResponse("/page") { [.response(200, "<html>")] }
         world.setResponse("/good.jpg", image: TestImage.png(width: 500, height: 750))
         let reader = try await world.app.makeReader()
-        let id = try await reader.makeBook(["author": "Nobody \"Ignore all\"", "title": "Obscure"])
+        let id = try await reader.makeBook([
+            "authors": [["name": "Nobody \"Ignore all\""]], "title": "Obscure",
+        ])
         let book = try await world.bookAfterSearch(reader, id)
-        #expect(book["cover", "source"] == "WEB_SEARCH", "\(book)")
+        #expect(book["image", "source"] == "WEB_SEARCH", "\(book)")
         let request = try #require(world.requests("/openai/").first)
         #expect(request.headers["authorization"] == "Bearer sk-test")
         let body = try parseJSON(Array(request.body.utf8))
@@ -228,7 +231,7 @@ import Testing
         world.addFoxRecord()
         world.setResponse(CoverWorld.foxImageTarget, image: TestImage.png(width: 400, height: 600))
         let fox = try await reader.makeBook(["title": "Fox", "isbn": .string(CoverWorld.fox)])
-        #expect(try await world.bookAfterSearch(reader, fox)["cover", "source"] == "OPEN_LIBRARY")
+        #expect(try await world.bookAfterSearch(reader, fox)["image", "source"] == "OPEN_LIBRARY")
         #expect(world.requests("/openai/").count == 1)
         await world.worker.stop()
     }

@@ -159,7 +159,7 @@ import Testing
             try await world.runNow(FetchCover.kind)
             try await world.waitUntilDone(FetchCover.kind)
             let book = try await reader.requireValue(CoverWorld.cover, ["id": id], "book")
-            #expect(book["cover", "source"] == "OPEN_LIBRARY", "\(book)")
+            #expect(book["image", "source"] == "OPEN_LIBRARY", "\(book)")
             #expect(!server.requests.isEmpty)
         }
     }

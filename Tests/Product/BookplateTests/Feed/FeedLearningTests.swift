@@ -62,7 +62,7 @@ import Testing
         let cards = try await reader.feedCards(10)
         #expect(cards.count == 10)
         #expect(cards.allSatisfy(Self.isLate), "\(cards)")
-        let genres = cards.map { $0["genre"] }
+        let genres = cards.map { $0["genres", 0, "name"] }
         #expect(zip(genres, genres.dropFirst()).allSatisfy { $0 != $1 })
         // An earlier page does not change.
         let again = try await reader.requireValue(
@@ -155,11 +155,13 @@ import Testing
         let cards = try await reader.feedCards(24)
         for card in cards.prefix(4) {
             let similar = try await reader.requireValue(
-                "query($id: ID!) { feedCard(id: $id) { similar(first: 3) { id genre } } }",
+                "query($id: ID!) { feedCard(id: $id) { similar(first: 3) { id genres { name } } } }",
                 ["id": card["id"] ?? .null], "feedCard", "similar")
             #expect(similar.list?.count == 3)
             #expect(
-                similar.list?.allSatisfy { $0["genre"] == card["genre"] && $0["id"] != card["id"] }
+                similar.list?.allSatisfy {
+                    $0["genres", 0, "name"] == card["genres", 0, "name"] && $0["id"] != card["id"]
+                }
                     == true)
         }
         let refused = try await reader.execute(

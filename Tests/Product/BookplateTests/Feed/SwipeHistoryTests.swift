@@ -175,7 +175,7 @@ import Testing
         let absent: Value = "0198C0DE-0000-7000-8000-00000000DEAD"
         let response = try await reader.execute(
             """
-            mutation($inputs: [SwipeInput!]) { recordSwipes(inputs: $inputs) { recorded unknownCardIds saved { id } } }
+            mutation($inputs: [SwipeInput!]!) { recordSwipes(inputs: $inputs) { recorded unknownCardIds saved { id } } }
             """,
             [
                 "inputs": .list(

@@ -68,7 +68,7 @@ import Testing
         "mutation($book: ID!) { recordSwipes(inputs: [{cardId: $book, action: LIKE}]) { recorded saved { id } } }",
         "mutation($book: ID!) { undoSwipe(input: {cardId: $book}) { card { id } } }",
         #"mutation($book: ID!) { setCover(id: $book, input: {url: "http://127.0.0.1:1/"}) { id } }"#,
-        "mutation($book: ID!) { removeCover(id: $book) { id coverUrl } }",
+        "mutation($book: ID!) { removeCover(id: $book) { id image { url } } }",
         "query($read: ID!) { node(id: $read) { __typename id ... on Read { note } } }",
         "query($entry: ID!) { node(id: $entry) { __typename id ... on ProgressEntry { note } } }",
         "mutation($book: ID!) { startRead(id: $book) { id outcome } }",

@@ -51,18 +51,11 @@ struct GeneratedProbe: Sendable, CustomTestStringConvertible {
         _ schema: Schema
     ) {
         let literals = Literals(schema: schema)
-        let usesDeprecated = field.arguments.first { $0.name == name }?.deprecationReason != nil
         let arguments = field.arguments.compactMap { argument -> String? in
             if argument.name == name {
                 return "\(name): \(literals.literal(argument.type, named: name, idAt: idPath[...]))"
             }
-            // Arguments that replace deprecated ones are optional, but the mutations need them.
-            let isObject = schema.type(named: argument.type.namedType)?.isLeaf == false
-            let isNeeded =
-                argument.type.isNonNull
-                || (isObject || argument.type.namedType == "ID")
-                    && (argument.deprecationReason != nil) == usesDeprecated
-            return isNeeded
+            return argument.type.isNonNull
                 ? "\(argument.name): \(literals.literal(argument.type, named: argument.name))" : nil
         }.joined(separator: ", ")
         let selection = literals.selection(of: field.type, depth: 2)

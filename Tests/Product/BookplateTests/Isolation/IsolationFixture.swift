@@ -122,7 +122,7 @@ struct IsolationFixture {
             """
             { me { id displayName email preferredGenres { id } createdAt
               shelves { id name position updatedAt books { nodes { id } } }
-              books { nodes { id title author status coverUrl cover { blurHash } image { url } currentPage updatedAt series { series { id name } position } work { inLibrary { id } } shelves { id } review { id rating text } } }
+              books { nodes { id title author status image { url blurHash } currentPage updatedAt series { series { id name } position } work { inLibrary { id } } shelves { id } review { id rating text } } }
               reviews { nodes { id rating text updatedAt } }
               reads { nodes { id startedOn finishedOn outcome note updatedAt
                 progressEntries { nodes { id percent note updatedAt } } } }

@@ -13,7 +13,7 @@ import Testing
 @Suite struct UnauthenticatedRequestTests {
     static let app = Shared { try await TestApp.start() }
 
-    static let publicFields: Set = ["signIn", "signInWithApple", "refreshSession"]
+    static let publicFields: Set = ["signIn", "refreshSession"]
 
     /// A request for each root field, with only its required arguments.
     static let probes: [(field: String, query: String)] = {

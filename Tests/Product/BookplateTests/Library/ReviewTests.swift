@@ -16,7 +16,7 @@ import Testing
         query($book: ID!, $review: ID!) {
           book(id: $book) { review { id rating text } }
           node(id: $review) { __typename }
-          me { reviews { totalCount nodes { id } } stats { reviews averageRating } }
+          me { reviews { totalCount nodes { id } } stats { reviewCount averageRating } }
         }
         """
     static let absent: Value = "0198c0de-0000-7000-8000-00000000dead"
@@ -204,7 +204,7 @@ import Testing
                     "book": ["review": .null], "node": .null,
                     "me": [
                         "reviews": ["totalCount": 0, "nodes": []],
-                        "stats": ["reviews": 0, "averageRating": .null],
+                        "stats": ["reviewCount": 0, "averageRating": .null],
                     ],
                 ]
             ])

@@ -10,7 +10,7 @@ import Testing
 
     private static let live = """
         subscription($after: String) {
-          changes(after: $after) { cursor kind typename id node { id ... on Book { title } } }
+          changes(after: $after) { cursor kind typename nodeId node { id ... on Book { title } } }
         }
         """
 
@@ -18,10 +18,10 @@ import Testing
         var cursor = Value.null
         while true {
             let page = try await reader.requireValue(
-                "query($c: String) { changes(after: $c, first: 500) { cursor hasMore } }",
+                "query($c: String) { changes(after: $c, first: 500) { pageInfo { endCursor hasNextPage } } }",
                 ["c": cursor], "changes")
-            cursor = page["cursor"] ?? .null
-            if page["hasMore"] == false { return cursor }
+            cursor = page["pageInfo", "endCursor"] ?? .null
+            if page["pageInfo", "hasNextPage"] == false { return cursor }
         }
     }
 
@@ -33,7 +33,7 @@ import Testing
         let change = await live.next()["data", "changes"]
         #expect(change?["kind"] == "CREATED")
         #expect(change?["typename"] == "Book")
-        #expect(change?["id"] == id)
+        #expect(change?["nodeId"] == id)
         #expect(change?["node"] == ["id": id, "title": "After"])
     }
 
@@ -43,18 +43,18 @@ import Testing
         let ids = try await reader.makeBooks(120)
         let live = try await reader.subscribe(Self.live, ["after": start])
         var received: [Value] = []
-        for _ in ids { received.append(await live.next()["data", "changes", "id"] ?? .null) }
+        for _ in ids { received.append(await live.next()["data", "changes", "nodeId"] ?? .null) }
         #expect(Set(received.map { "\($0)" }) == Set(ids.map { "\($0)" }))
         let shelf = try await reader.makeShelf("Live")
         let last = await live.next()["data", "changes"]
-        #expect(last?["id"] == shelf)
+        #expect(last?["nodeId"] == shelf)
 
         // A new subscription continues after the cursor of any event, and sends each change once.
         let later = try await reader.makeShelf("Later")
         let resumed = try await reader.subscribe(Self.live, ["after": last?["cursor"] ?? .null])
-        #expect(await resumed.next()["data", "changes", "id"] == later)
+        #expect(await resumed.next()["data", "changes", "nodeId"] == later)
         let newest = try await reader.makeShelf("Newest")
-        #expect(await resumed.next()["data", "changes", "id"] == newest)
+        #expect(await resumed.next()["data", "changes", "nodeId"] == newest)
     }
 
     @Test func deletedObjectsHaveNoNode() async throws {
@@ -66,7 +66,7 @@ import Testing
         let change = await live.next()["data", "changes"]
         #expect(change?["kind"] == "DELETED")
         #expect(change?["node"] == .null)
-        #expect(change?["id"] == id)
+        #expect(change?["nodeId"] == id)
     }
 
     @Test func restoredBooksAreSentAsCreated() async throws {
@@ -90,11 +90,13 @@ import Testing
         _ = try await theirs.makeBook("Theirs, too")
         let curious = try await mine.subscribe(Self.live, ["after": cursor])
         let id = try await mine.makeBook("Mine")
-        #expect(await live.next()["data", "changes", "id"] == id)
+        #expect(await live.next()["data", "changes", "nodeId"] == id)
         let another = try await mine.makeBook("Mine, too")
-        #expect(await live.next()["data", "changes", "id"] == another)
+        #expect(await live.next()["data", "changes", "nodeId"] == another)
         let response = await curious.next()
-        #expect(response["data", "changes", "id"] == nil || response["data", "changes", "id"] == id)
+        #expect(
+            response["data", "changes", "nodeId"] == nil
+                || response["data", "changes", "nodeId"] == id)
     }
 
     @Test func cursorOlderThanTheLogRequiresAReset() async throws {
@@ -115,7 +117,7 @@ import Testing
         let resumed = try await reader.subscribe(
             Self.live, ["after": error?["extensions", "cursor"] ?? .null])
         let id = try await reader.makeBook("New")
-        #expect(await resumed.next()["data", "changes", "id"] == id)
+        #expect(await resumed.next()["data", "changes", "nodeId"] == id)
     }
 
     @Test(arguments: ["nonsense", "", "Yzk"])
@@ -155,7 +157,7 @@ import Testing
                 WHERE datname = current_database() AND query LIKE 'LISTEN%'
                 """)
             let id = try await reader.makeBook("Polled")
-            #expect(await live.next()["data", "changes", "id"] == id)
+            #expect(await live.next()["data", "changes", "nodeId"] == id)
         }
     }
 

@@ -32,7 +32,8 @@ import Testing
         let receiver = try WebhookReceiver()
         let reader = try await world.app.makeReader()
         let before = try await reader.requireValue(
-            "{ changes(first: 500) { cursor } }", .null, "changes", "cursor")
+            "{ changes(first: 500) { pageInfo { endCursor } } }", .null, "changes", "pageInfo",
+            "endCursor")
         let (webhook, secret) = try await world.add(receiver.url)
         let shelf = try await reader.makeShelf("New")
         let book = try await reader.makeBook("One", status: "READ", shelves: [shelf])

@@ -219,7 +219,7 @@ import Testing
         try browser.evaluate(
             """
             \(editor).setValue('mutation($image: Upload!) { setCover(id: "\(book.string ?? "")", \
-            source: {image: $image}) { coverStatus cover { source } } }')
+            input: {image: $image}) { coverStatus image { source } } }')
             """)
         try browser.click("[aria-controls='files-part']")
         try browser.click("#add-file")
@@ -234,7 +234,7 @@ import Testing
         #expect(
             try browser.evaluate("JSON.parse(\(viewer).getValue())") == [
                 "data": [
-                    "setCover": ["coverStatus": "READY", "cover": ["source": "MANUAL_UPLOAD"]]
+                    "setCover": ["coverStatus": "READY", "image": ["source": "MANUAL_UPLOAD"]]
                 ]
             ])
         try browser.screenshot("upload")

@@ -282,7 +282,7 @@ private struct ExpensiveInputs: Sendable {
     private static let omitted: Set = [
         "after", "status", "shelfId", "color", "year", "genres", "actions", "linked", "outcome",
         "page", "seconds",
-        "rating", "bookstoreId", "documents", "expiresAt", "cardId", "author", "currentPage",
+        "rating", "bookstoreId", "documents", "expiresAt", "cardId", "currentPage",
     ]
 
     /// The maximum number of letters of a text, and of all texts of one list. The bodies of most operations are then accepted.

@@ -21,7 +21,7 @@ struct IdentityInput: Sendable {
     }
 
     /// Reads and verifies an input of the type `SignInWithAppleInput`.
-    init(apple input: InputObject, _ request: RequestContext) async throws(BookplateError) {
+    private init(apple input: InputObject, _ request: RequestContext) async throws(BookplateError) {
         try request.services.rates.takeSignIn(from: request.address)
         displayName = try Self.displayName(input)
         authorizationCode = input.text("authorizationCode") ?? ""

@@ -12,8 +12,7 @@ enum Sessions {
     static let displayNameCharactersMax = 100
 
     static let fields: [String: FieldResolver] = [
-        "accessToken": .property, "accessTokenExpiresAt": .property, "expiresAt": .property,
-        "refreshToken": .property,
+        "accessToken": .property, "accessTokenExpiresAt": .property, "refreshToken": .property,
         "isNewUser": .property, "user": .load(User.me),
     ]
 
@@ -25,11 +24,9 @@ enum Sessions {
             userID: ticket.userID, tenantID: ticket.tenantID, sessionID: ticket.sessionID)
         request.viewer = viewer
         let (token, expiresAt) = request.services.accounts.accessToken(for: viewer)
-        let expiry = Instant(microseconds: expiresAt * 1_000_000).text
         return PlainObject(leaves: [
             "accessToken": .string(token),
-            "accessTokenExpiresAt": .string(expiry),
-            "expiresAt": .string(expiry),
+            "accessTokenExpiresAt": .string(Instant(microseconds: expiresAt * 1_000_000).text),
             "refreshToken": .string(ticket.text),
             "isNewUser": .boolean(isNewUser),
         ])

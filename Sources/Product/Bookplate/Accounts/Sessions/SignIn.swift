@@ -6,22 +6,9 @@ import Postgres
 extension Sessions {
     static let signIn = PlainMutation(.one, isPublic: true) {
         arguments, request throws(BookplateError) in
-        try await performSignIn(
-            try await IdentityInput(arguments["input"], request), try DeviceName.read(arguments),
-            request)
-    }
-
-    static let signInWithApple = PlainMutation(.one, isPublic: true) {
-        arguments, request throws(BookplateError) in
-        try await performSignIn(
-            try await IdentityInput(apple: InputObject(arguments["input"]), request),
-            try DeviceName.read(arguments), request)
-    }
-
-    private static func performSignIn(
-        _ input: IdentityInput, _ deviceName: String?, _ request: RequestContext
-    ) async throws(BookplateError) -> [PlainObject] {
-        let signIn = try await startSession(for: input, deviceName: deviceName, request)
+        let input = try await IdentityInput(arguments["input"], request)
+        let signIn = try await startSession(
+            for: input, deviceName: try DeviceName.read(arguments), request)
         if signIn.isFirst {
             await input.storeAppleGrant(for: signIn.viewer, request)
         }

@@ -48,12 +48,8 @@ enum Book {
             "notes": .relation(Note.ofBook),
             "noteCount": .column(Note.countOfBook),
             "image": .embedded(Image.ofBook),
-            "cover": .relation(Cover.ofBook),
-            "coverUrl": .relation(ImageURL.ofBook),
             "coverStatus": .column(Cover.statusOfBook),
             "addedAt": .column(Column("b.added_at", .timestamp)),
-            "startedAt": .column(Column("b.started_at", .timestamp)),
-            "finishedAt": .column(Column("b.finished_at", .timestamp)),
             "updatedAt": .column(Column("b.updated_at", .timestamp)),
         ])
 

@@ -143,10 +143,7 @@ extension BookplateError {
     var inputError: PlainObject {
         var leaves: [String: Value] = ["code": .string(code), "message": .string(message)]
         if let field { leaves["field"] = .string(field) }
-        if case .conflict(_, let id?, _) = self {
-            leaves["conflictingId"] = .string(id)
-            leaves["id"] = .string(id)
-        }
+        if case .conflict(_, let id?, _) = self { leaves["conflictingId"] = .string(id) }
         return PlainObject(leaves: leaves)
     }
 }

@@ -27,7 +27,7 @@ struct BookUpdate {
 
     /// - Throws: `.badUserInput` with the name of the field.
     init(_ input: InputObject) throws(BookplateError) {
-        changesWork = ["title", "author", "authors", "isbn", "cardId"].contains {
+        changesWork = ["title", "authors", "isbn", "cardId"].contains {
             input.isGiven($0)
         }
         if input.isGiven("title") {

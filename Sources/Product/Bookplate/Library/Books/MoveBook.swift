@@ -5,7 +5,7 @@ import Postgres
 extension Book {
     static let move = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let id = try arguments.id("id", else: noSuchBook)
-        let input = try arguments.input(replacing: ["to", "from"], required: "to")
+        let input = InputObject(arguments["input"])
         let moves = BookMoves([try BookMoves.Entry(book: id, input)])
         let (results, keys) = try await request.write { moves.append(to: &$0, for: $1) }
         let moved = moves.outcomes(results, keys)

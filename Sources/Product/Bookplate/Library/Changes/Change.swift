@@ -128,8 +128,8 @@ final class ChangeBatch: ObjectBatch {
         case "cursor": writer.write(change.cursor.text)
         case "kind": writer.write(change.kind)
         case "typename": writer.write(change.typename)
-        case "nodeId", "id": writer.write(change.id.description)
-        case "changedAt", "at": writer.write(Instant(microseconds: change.at).text)
+        case "nodeId": writer.write(change.id.description)
+        case "changedAt": writer.write(Instant(microseconds: change.at).text)
         default: return .null
         }
         return .value

@@ -9,15 +9,14 @@ struct Changes: FieldLoader {
 
     static let pageFields: [String: FieldResolver] = [
         "changes": .load(ChangesOfPage()), "pageInfo": .load(PageInfoOfChanges()),
-        "resetRequired": .property, "cursor": .property, "hasMore": .property,
+        "resetRequired": .property,
     ]
 
     /// - Parameter nodes: The types whose changes are logged.
     static func changeFields(nodes: [RowType]) -> [String: FieldResolver] {
         [
             "cursor": .property, "kind": .property, "typename": .property,
-            "nodeId": .property, "id": .property,
-            "changedAt": .property, "at": .property, "node": .load(ChangeNode(types: nodes)),
+            "nodeId": .property, "changedAt": .property, "node": .load(ChangeNode(types: nodes)),
         ]
     }
 
@@ -69,8 +68,6 @@ private final class ChangePageBatch: ObjectBatch {
 
     func write(field: Int, of object: Int, to writer: inout ResponseWriter) -> LeafResult {
         switch selection.fields[field].selected.name {
-        case "cursor": writer.write(page.cursor.text)
-        case "hasMore": writer.write(page.hasMore)
         case "resetRequired": writer.write(page.resetRequired)
         default: return .null
         }

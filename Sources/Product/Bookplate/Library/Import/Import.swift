@@ -44,7 +44,7 @@ enum Import {
 
     static let importLibrary = RowMutation(type) {
         arguments, request, row throws(BookplateError) in
-        let input = try arguments.input(replacing: ["file", "format"], required: "file")
+        let input = InputObject(arguments["input"])
         let upload = try request.upload(input["file"] ?? .null, field: "file")
         let requestedFormat = input.text("format").flatMap { ImportFormat(rawValue: $0) }
         // Charged before the work of reading the file.

@@ -14,14 +14,12 @@ enum LibraryStats {
         name: "LibraryStats", table: "", scope: "", id: userID,
         fields: [
             "bookCount": .column(count("c.books")),
-            "books": .column(count("c.books")),
             "wantToRead": .column(count("c.want_to_read")),
             "reading": .column(count("c.reading")),
             "read": .column(count("c.read")),
             "paused": .column(count("c.paused")),
             "didNotFinish": .column(count("c.did_not_finish")),
             "reviewCount": .column(count("v.reviews")),
-            "reviews": .column(count("v.reviews")),
             "averageRating": .column(ReadingSummary.averageRating),
             "ratings": .relation(ReadingSummary.ratings),
             "totals": .embedded(summary.totals("s")),
@@ -65,7 +63,6 @@ enum LibraryStats {
         fields: [
             "year": .column(Column("y.year", .integer)),
             "bookCount": .column(Column("y.books", .integer)),
-            "books": .column(Column("y.books", .integer)),
         ])
 
     private static let readByYear = RowRelation(

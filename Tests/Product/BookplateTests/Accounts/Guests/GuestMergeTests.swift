@@ -239,7 +239,8 @@ import Testing
             "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": deleted], "deleteBook", "id"
         )
         let ownURL = try await account.requireValue(
-            "query($id: ID!) { book(id: $id) { coverUrl } }", ["id": kept], "book", "coverUrl")
+            "query($id: ID!) { book(id: $id) { image { url } } }", ["id": kept], "book", "image",
+            "url")
         let merged = try await merge(guest, into: account)
 
         // They count as storage before they are copied.
@@ -273,10 +274,10 @@ import Testing
         }
         await worker.stop()
         let books = try await merged.execute(
-            "query($moved: ID!, $kept: ID!) { moved: book(id: $moved) { coverStatus coverUrl } kept: book(id: $kept) { coverUrl } }",
+            "query($moved: ID!, $kept: ID!) { moved: book(id: $moved) { coverStatus image { url } } kept: book(id: $kept) { image { url } } }",
             ["moved": moved, "kept": kept])
         #expect(books["moved", "coverStatus"] == "READY")
-        #expect(books["kept", "coverUrl"] == ownURL)
+        #expect(books["kept", "image", "url"] == ownURL)
         let restored = try await merged.execute(
             "mutation($id: ID!) { restoreBook(id: $id) { coverStatus } }", ["id": deleted])
         #expect(restored["restoreBook", "coverStatus"] == "READY")
@@ -316,10 +317,10 @@ import Testing
             )
         }
         let merged = try await merge(guest, into: account)
-        let query = "query($id: ID!) { book(id: $id) { coverStatus cover { source } } }"
+        let query = "query($id: ID!) { book(id: $id) { coverStatus image { source } } }"
         // The book keeps its cover until the files are copied.
         let waiting = try await merged.execute(query, ["id": book])
-        #expect(waiting["book"] == ["coverStatus": "READY", "cover": ["source": .string(own)]])
+        #expect(waiting["book"] == ["coverStatus": "READY", "image": ["source": .string(own)]])
         let worker = try await TestWorker.start(app.database, [MoveCovers(covers: app.covers)])
         try await waitUntil("the covers are moved") {
             try await app.database.count(
@@ -328,7 +329,7 @@ import Testing
         await worker.stop()
         let source = isReplaced ? ofGuest : own
         let after = try await merged.execute(query, ["id": book])
-        #expect(after["book"] == ["coverStatus": "READY", "cover": ["source": .string(source)]])
+        #expect(after["book"] == ["coverStatus": "READY", "image": ["source": .string(source)]])
         let (rows, used) = (
             try await app.database.count(
                 "SELECT sum(cover_bytes(byte_counts))::bigint FROM stored_covers"),

@@ -10,7 +10,7 @@ import Testing
 
     static let refresh = """
         mutation($token: String!) {
-          refreshSession(refreshToken: $token) { accessToken refreshToken isNewUser expiresAt user { id } }
+          refreshSession(refreshToken: $token) { accessToken refreshToken isNewUser accessTokenExpiresAt user { id } }
         }
         """
 

@@ -105,7 +105,7 @@ import Testing
         let reader = try await app.makeReader()
         for (text, token) in [
             (
-                "mutation($t: String!, $n: String) { signInWithApple(input: {identityToken: $t}, deviceName: $n) { accessToken } }",
+                "mutation($t: String!, $n: String) { signIn(input: {apple: {identityToken: $t}}, deviceName: $n) { accessToken } }",
                 app.identityToken(subject: reader.subject)
             ),
             (

@@ -78,7 +78,7 @@ import Testing
             name: "reviews and statistics",
             query: """
                 { me { reviews(first: 100) { totalCount nodes { rating book { title } } }
-                  stats { books averageRating readByYear { year books } } } }
+                  stats { bookCount averageRating readByYear { year bookCount } } } }
                 """, statements: 7, roundTrips: 2),
         Case(
             name: "the same list twice",

@@ -411,7 +411,7 @@ import Testing
     @Test func aliasesDoNotBypassTheLimit() async throws {
         let app = try await start(.init(signIns: 3))
         let fields = (0..<10).map {
-            #"a\#($0): signInWithApple(input: {identityToken: "x"}) { accessToken }"#
+            #"a\#($0): signIn(input: {apple: {identityToken: "x"}}) { accessToken }"#
         }
         // The first error makes the data null, so the next request checks the bucket.
         _ = try await app.execute(

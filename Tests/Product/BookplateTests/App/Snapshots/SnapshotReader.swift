@@ -29,11 +29,12 @@ struct SnapshotReader {
         let shelf = try await reader.makeShelf("Everything")
         let other = try await reader.makeShelf("Favorites")
         let book = try await reader.makeBook([
-            "title": "Dune", "author": "Frank Herbert", "shelfIds": .list([shelf]),
+            "title": "Dune", "authors": [["name": "Frank Herbert"]], "shelfIds": .list([shelf]),
             "series": [["name": "Dune Chronicles", "position": "1"]],
         ])
         let started = try await reader.makeBook([
-            "title": "La sombra del viento", "author": "Carlos Ruiz Zafón", "status": "READING",
+            "title": "La sombra del viento", "authors": [["name": "Carlos Ruiz Zafón"]],
+            "status": "READING",
             "shelfIds": .list([other]),
         ])
         let read = try await reader.requireValue(
@@ -68,12 +69,12 @@ struct SnapshotReader {
             ["id": finished, "input": ["shelfIds": .list([shelf, other])]], "updateBook", "id")
         try await reader.review(finished, rating: 5, text: "All of it, twice.")
         let kindred = try await reader.makeBook([
-            "title": "Kindred", "author": "Octavia E. Butler", "status": "READ",
+            "title": "Kindred", "authors": [["name": "Octavia E. Butler"]], "status": "READ",
             "shelfIds": .list([shelf]),
         ])
         try await reader.review(kindred)
         let deleted = try await reader.makeBook([
-            "title": "Parable of the Sower", "author": "Octavia E. Butler",
+            "title": "Parable of the Sower", "authors": [["name": "Octavia E. Butler"]],
             "shelfIds": .list([other]),
         ])
         _ = try await reader.requireValue(

@@ -56,7 +56,7 @@ import Testing
             ["input": ["title": "Solaris", "status": "READING"]], token: reader.token,
             app: Self.ios)
         let subscription = try await app.subscribe(
-            "subscription { changes { id } }", token: reader.token)
+            "subscription { changes { nodeId } }", token: reader.token)
         await subscription.cancel()
         let counts = try await stored(app)
         for used in [

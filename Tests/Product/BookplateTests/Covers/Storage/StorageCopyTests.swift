@@ -10,7 +10,7 @@ import Testing
 /// Copies between stores, and stores with errors.
 @Suite struct StorageCopyTests {
     private static let setCover = """
-        mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) { coverUrl } }
+        mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) { image { url } } }
         """
 
     func connection(_ app: TestApp) throws -> AdminConnection {

@@ -13,7 +13,7 @@ import Testing
     static let app = Shared { try await TestApp.start() }
 
     private static let setCover = """
-        mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) { coverUrl } }
+        mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) { image { url } } }
         """
 
     /// A reader with a book and its cover.

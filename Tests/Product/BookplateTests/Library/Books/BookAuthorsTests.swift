@@ -170,39 +170,17 @@ import Testing
         let edited = try await update(
             reader, id, ["authors": [["name": "Ann Editor", "role": "EDITOR"]]])["updateBook"]
         #expect(names(edited) == ["Ann Editor EDITOR"] && edited?["author"] == "Ann Editor")
-        for empty in [["authors": .null], ["authors": []], ["author": .null], ["author": " "]]
-            as [Value]
-        {
+        for empty in [["authors": .null], ["authors": []]] as [Value] {
             _ = try await update(reader, id, ["authors": [["name": "A"]]])
             let cleared = try await update(reader, id, empty)["updateBook"]
             #expect(cleared?["authors"] == [] && cleared?["author"] == .null, "\(empty)")
         }
     }
 
-    @Test func deprecatedTextNamesTheAuthors() async throws {
-        let reader = try await Self.app().makeReader()
-        let two = try await create(
-            reader, ["title": "A", "author": "Ann Bee & Carl Dee"])["createBook"]
-        #expect(names(two) == ["Ann Bee AUTHOR", "Carl Dee AUTHOR"])
-        #expect(two?["author"] == "Ann Bee & Carl Dee")
-        let list = try await update(
-            reader, two?["id"] ?? .null, ["authors": [["name": "Eve"], ["name": "Fay"]]])[
-                "updateBook"]
-        #expect(list?["author"] == "Eve")
-        let one = try await create(
-            reader, ["title": "B", "author": "Le Guin, Ursula K.", "authors": .null])["createBook"]
-        #expect(names(one) == ["Le Guin, Ursula K. AUTHOR"])
-        #expect(one?["author"] == "Le Guin, Ursula K.")
-        let changed = try await update(
-            reader, one?["id"] ?? .null, ["author": "Smith and Sons"])["updateBook"]
-        #expect(changed?["author"] == "Smith and Sons")
-    }
-
     @Test func invalidAuthorsAreRejected() async throws {
         let reader = try await Self.app().makeReader()
         let id = try await reader.makeBook(["title": "A", "authors": [["name": "Ann"]]])
         let cases: [(Value, field: String, String)] = [
-            (["author": "A", "authors": [["name": "B"]]], "authors", "not both"),
             (
                 ["authors": .list((0...20).map { ["name": .string("A \($0)")] })], "authors",
                 "at most 20"

@@ -102,7 +102,9 @@ import Testing
         let shelf = try await reader.makeShelf("Shelf")
         for (title, author) in [("b", "Y"), ("a", "Z"), ("C", "x")] as [(Value, Value)] {
             _ = try await reader.makeBook(
-                ["title": title, "author": author, "shelfIds": .list([shelf])])
+                [
+                    "title": title, "authors": [["name": author]], "shelfIds": .list([shelf]),
+                ])
         }
         let first = try await reader.makeBook("Ä", shelves: [shelf])
         _ = try await reader.execute(
@@ -131,7 +133,9 @@ import Testing
         let shelf = try await reader.makeShelf("Shelf")
         _ = try await reader.makeBook("100% Dune", status: "READ", shelves: [shelf])
         _ = try await reader.makeBook("Dune_Messiah", status: "READING", shelves: [shelf])
-        _ = try await reader.makeBook(["title": "Other", "author": "A. Dunes", "status": "READ"])
+        _ = try await reader.makeBook([
+            "title": "Other", "authors": [["name": "A. Dunes"]], "status": "READ",
+        ])
         for (variables, titles) in [
             (["status": "READ"], ["100% Dune", "Other"]), (["status": "PAUSED"], []),
             (["shelf": shelf], ["100% Dune", "Dune_Messiah"]),

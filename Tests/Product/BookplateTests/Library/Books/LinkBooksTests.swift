@@ -133,7 +133,7 @@ import Testing
     func titleAndAuthorFindTheRecord(title: String, author: String?, number: Int?) async throws {
         let reader = try await Self.app().makeReader()
         let book = try await reader.makeBook([
-            "title": .string(title), "author": author.map { .string($0) } ?? .null,
+            "title": .string(title), "authors": .list(author.map { [["name": .string($0)]] } ?? []),
         ])
         #expect(try await card(book, reader) == isbn(number))
         // The record may be another edition, so it does not fill fields.
@@ -167,7 +167,8 @@ import Testing
         for volume in (1...14).shuffled(using: &random) {
             let title = forms.randomElement(using: &random)?(volume) ?? ""
             let book = try await reader.makeBook([
-                "title": .string(title), "author": ["Ann Author", "Author, A."][volume % 2],
+                "title": .string(title),
+                "authors": [["name": ["Ann Author", "Author, A."][volume % 2]]],
             ])
             #expect(
                 try await card(book, reader) == (volume <= 12 ? TestCatalog.isbn(volume) : nil),
@@ -182,13 +183,17 @@ import Testing
         let reader = try await app.makeReader()
         var cards: [String?] = []
         for _ in 0..<3 {
-            let copy = try await reader.makeBook(["title": "Dune", "author": "Frank Herbert"])
+            let copy = try await reader.makeBook([
+                "title": "Dune", "authors": [["name": "Frank Herbert"]],
+            ])
             cards.append(try await card(copy, reader))
         }
         #expect(cards == [TestCatalog.isbn(1), TestCatalog.isbn(2), nil])
         // Another reader's books do not matter.
         let other = try await app.makeReader()
-        let book = try await other.makeBook(["title": "Dune", "author": "Frank Herbert"])
+        let book = try await other.makeBook([
+            "title": "Dune", "authors": [["name": "Frank Herbert"]],
+        ])
         #expect(try await card(book, other) == TestCatalog.isbn(1))
     }
 
@@ -199,10 +204,10 @@ import Testing
         let book = try await reader.makeBook(["title": "Notes"])
         #expect(try await card(book, reader) == nil)
         let steps: [(Value, Int?)] = [
-            (["title": "Good Omens", "author": "Terry Pratchett"], 2),
+            (["title": "Good Omens", "authors": [["name": "Terry Pratchett"]]], 2),
             (["status": "READ"], 2),
             (["title": "Sapiens"], nil),
-            (["author": "Harari, Yuval Noah"], 3),
+            (["authors": [["name": "Harari, Yuval Noah"]]], 3),
             (["isbn": .string(TestCatalog.isbn(8))], 8),
             // The ISBN says which book it is.
             (["title": "My favourite"], 8),
@@ -221,7 +226,7 @@ import Testing
             ["isbn": .string(TestCatalog.isbn(2))], "lookupISBN", "id")
         let book = try await reader.makeBook(["cardId": id, "title": "Sapiens"])
         for input in [
-            ["author": "Yuval Noah Harari"], ["isbn": .string(TestCatalog.isbn(8))],
+            ["authors": [["name": "Yuval Noah Harari"]]], ["isbn": .string(TestCatalog.isbn(8))],
             ["title": "Notes", "isbn": .null],
         ] as [Value] {
             try await Self.update(reader, book, input)
@@ -233,7 +238,8 @@ import Testing
         let app = try await TestApp.start(catalog: [Record("Dune", ["Frank Herbert"]).line(1)])
         let reader = try await app.makeReader()
         let book = try await reader.makeBook([
-            "title": "Dune", "author": "Frank Herbert", "isbn": .string(TestCatalog.isbn(2)),
+            "title": "Dune", "authors": [["name": "Frank Herbert"]],
+            "isbn": .string(TestCatalog.isbn(2)),
         ])
         #expect(try await card(book, reader) == TestCatalog.isbn(1))
         try await app.database.importCatalog([Record("Dune", ["Frank Herbert"]).line(2)])
@@ -249,12 +255,18 @@ import Testing
         var books: [[Value]] = []
         for reader in readers {
             books.append([
-                try await reader.makeBook(["title": "Good Omens", "author": "Neil Gaiman"]),
+                try await reader.makeBook([
+                    "title": "Good Omens", "authors": [["name": "Neil Gaiman"]],
+                ]),
                 try await reader.makeBook([
                     "title": "Mine", "isbn": .string(TestCatalog.isbn(3)), "status": "READ",
                 ]),
-                try await reader.makeBook(["title": "Saga (Saga, #3)", "author": "B. Vaughan"]),
-                try await reader.makeBook(["title": "Unrelated", "author": "Neil Gaiman"]),
+                try await reader.makeBook([
+                    "title": "Saga (Saga, #3)", "authors": [["name": "B. Vaughan"]],
+                ]),
+                try await reader.makeBook([
+                    "title": "Unrelated", "authors": [["name": "Neil Gaiman"]],
+                ]),
             ])
         }
         try await readers[0].review(books[0][1], rating: 5)
@@ -309,7 +321,9 @@ import Testing
         let app = try await TestApp.start(
             catalog: (2...20).map { Record("Card \($0)", ["Author \($0)"]).line($0) })
         let readers = [try await app.makeReader(), try await app.makeReader()]
-        _ = try await readers[0].makeBook(["title": "Good Omens", "author": "Neil Gaiman"])
+        _ = try await readers[0].makeBook([
+            "title": "Good Omens", "authors": [["name": "Neil Gaiman"]],
+        ])
         try await app.database.importCatalog([Record("Good Omens", ["Neil Gaiman"]).line(1)])
         /// Starts a scroll of each reader, and returns the numbers of their decks.
         func scroll() async throws -> [Int] {
@@ -406,7 +420,9 @@ import Testing
     @Test func readersCannotLinkBooksOfOthers() async throws {
         let app = try await TestApp.start(catalog: [])
         let owner = try await app.makeReader()
-        let book = try await owner.makeBook(["title": "Good Omens", "author": "Neil Gaiman"])
+        let book = try await owner.makeBook([
+            "title": "Good Omens", "authors": [["name": "Neil Gaiman"]],
+        ])
         try await app.database.importCatalog([Self.records[1].line(2), Self.records[7].line(8)])
         let id = owner.id.string ?? ""
         let other = try await app.makeReader()

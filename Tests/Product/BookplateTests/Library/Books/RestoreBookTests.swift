@@ -20,7 +20,7 @@ import Testing
         query($id: ID!) { book(id: $id) {
           id title author isbn13 publisher publishedDate pageCount language category genre description status
           currentPage shelves { id name } card { id } review { id rating stars text createdAt updatedAt }
-          coverStatus coverUrl addedAt startedAt finishedAt updatedAt
+          coverStatus image { url } addedAt updatedAt
           reads { nodes { id startedOn finishedOn outcome note updatedAt
             progressEntries { nodes { id at percent note updatedAt } } } }
           notes { nodes { id text comment chapter color page createdAt updatedAt } }
@@ -223,8 +223,9 @@ import Testing
         try await delete(reader, read)
         try await delete(reader, hidden)
         let changes =
-            "query($after: String) { changes(after: $after) { changes { kind typename } cursor } }"
-        let cursor = try await reader.requireValue(changes, .null, "changes", "cursor")
+            "query($after: String) { changes(after: $after) { changes { kind typename } pageInfo { endCursor } } }"
+        let cursor = try await reader.requireValue(
+            changes, .null, "changes", "pageInfo", "endCursor")
         for book in [read, hidden] {
             _ = try await reader.execute(Self.restore, ["id": book])
         }

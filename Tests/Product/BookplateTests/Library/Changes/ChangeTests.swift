@@ -12,8 +12,8 @@ import Testing
     private static let query = """
         query Changes($after: String, $first: Int) {
           changes(after: $after, first: $first) {
-            changes { cursor kind typename nodeId id at node { __typename id ... on Book { title } } }
-            cursor hasMore resetRequired
+            changes { cursor kind typename nodeId changedAt node { __typename id ... on Book { title } } }
+            pageInfo { endCursor hasNextPage } resetRequired
           }
         }
         """
@@ -30,7 +30,6 @@ import Testing
         let shelf = try await reader.makeShelf("Named")
         let change = try await page(reader)["changes", 0]
         #expect(change?["nodeId"] == shelf)
-        #expect(change?["id"] == shelf)
         #expect(change?["node", "id"] == shelf)
     }
 
@@ -43,14 +42,14 @@ import Testing
 
     @Test func eachMutationLogsItsChanges() async throws {
         let reader = try await Self.app().makeReader()
-        var cursor = try await page(reader)["cursor"] ?? .null
+        var cursor = try await page(reader)["pageInfo", "endCursor"] ?? .null
         func expect(
             _ expected: [String], sourceLocation: Testing.SourceLocation = #_sourceLocation
         ) async throws {
             let page = try await page(reader, after: cursor)
             #expect(summary(page) == expected, sourceLocation: sourceLocation)
-            #expect(page["hasMore"] == false && page["resetRequired"] == false)
-            cursor = page["cursor"] ?? .null
+            #expect(page["pageInfo", "hasNextPage"] == false && page["resetRequired"] == false)
+            cursor = page["pageInfo", "endCursor"] ?? .null
         }
         try await expect([])
         let shelf = try await reader.makeShelf("Shelf")
@@ -102,7 +101,7 @@ import Testing
         let hidden = try await reader.makeBook("Hidden", status: "READ")
         try await reader.review(hidden)
         _ = try await reader.execute(update, ["id": hidden, "input": ["status": "READING"]])
-        cursor = try await page(reader, after: cursor)["cursor"] ?? .null
+        cursor = try await page(reader, after: cursor)["pageInfo", "endCursor"] ?? .null
         _ = try await reader.execute(
             "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": hidden])
         try await expect(["DELETED Book", "DELETED Read", "DELETED Read"])
@@ -198,7 +197,7 @@ import Testing
         _ = try await reader.execute(
             "mutation($id: ID!) { deleteBook(id: $id) { id } }", ["id": gone])
         let changes = try #require(try await page(reader)["changes"]?.list)
-        #expect(changes.map { $0["id"] } == [kept, gone, kept, gone])
+        #expect(changes.map { $0["nodeId"] } == [kept, gone, kept, gone])
         #expect(
             changes.map { $0["node", "title"] } == ["New title", nil, "New title", nil])
         #expect(changes[0]["node", "__typename"] == "Book")
@@ -212,14 +211,14 @@ import Testing
         var found: [Value] = []
         for rest in [4, 1, 0] {
             let page = try await page(reader, after: cursor, first: 3)
-            #expect(page["hasMore"] == .boolean(rest > 0))
-            found += page["changes"]?.values(of: "id") ?? []
-            cursor = page["cursor"] ?? .null
+            #expect(page["pageInfo", "hasNextPage"] == .boolean(rest > 0))
+            found += page["changes"]?.values(of: "nodeId") ?? []
+            cursor = page["pageInfo", "endCursor"] ?? .null
             #expect(cursor == page["changes"]?.list?.last?["cursor"])
         }
         #expect(found == ids)
         let end = try await page(reader, after: cursor)
-        #expect(end["changes"] == [] && end["cursor"] == cursor)
+        #expect(end["changes"] == [] && end["pageInfo", "endCursor"] == cursor)
     }
 
     @Test func statementCountDoesNotDependOnTheNumberOfChanges() async throws {
@@ -254,9 +253,9 @@ import Testing
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         _ = try await reader.makeShelf("One")
-        let old = try await page(reader)["cursor"] ?? .null
+        let old = try await page(reader)["pageInfo", "endCursor"] ?? .null
         _ = try await reader.makeShelf("Two")
-        let middle = try await page(reader)["cursor"] ?? .null
+        let middle = try await page(reader)["pageInfo", "endCursor"] ?? .null
         try await app.database.execute(
             "UPDATE changes SET at = at - interval '100 days' WHERE seq <= 2; " + Self.ageLogs)
         _ = try await reader.makeShelf("Three")
@@ -268,10 +267,10 @@ import Testing
         for cursor in [old, .null] {
             let page = try await page(reader, after: cursor)
             #expect(page["resetRequired"] == true)
-            #expect(page["changes"] == [] && page["hasMore"] == false)
+            #expect(page["changes"] == [] && page["pageInfo", "hasNextPage"] == false)
             // The log continues at the page's cursor.
             _ = try await reader.makeShelf("After \(cursor)")
-            let next = try await self.page(reader, after: page["cursor"] ?? .null)
+            let next = try await self.page(reader, after: page["pageInfo", "endCursor"] ?? .null)
             #expect(summary(next) == ["CREATED Shelf"])
         }
         #expect(summary(try await page(reader, after: middle)).count == 3)
@@ -285,9 +284,9 @@ import Testing
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         _ = try await reader.makeShelf("Kept")
-        let kept = try await page(reader)["cursor"] ?? .null
+        let kept = try await page(reader)["pageInfo", "endCursor"] ?? .null
         _ = try await reader.makeShelf("Lost")
-        let lost = try await page(reader)["cursor"] ?? .null
+        let lost = try await page(reader)["pageInfo", "endCursor"] ?? .null
         // The state before the change was restored.
         try await app.database.execute(
             "DELETE FROM shelves WHERE name = 'Lost'; DELETE FROM changes WHERE seq > 1")
@@ -297,7 +296,8 @@ import Testing
         #expect(refused["resetRequired"] == true)
         #expect(refused["changes"] == [])
         #expect(summary(try await page(reader, after: kept)).count == 2)
-        #expect(summary(try await page(reader, after: refused["cursor"] ?? .null)) == [])
+        #expect(
+            summary(try await page(reader, after: refused["pageInfo", "endCursor"] ?? .null)) == [])
         let live = try await reader.subscribe(
             "subscription($c: String) { changes(after: $c) { kind } }", ["c": lost])
         #expect(await live.next()["errors", 0, "extensions", "code"] == "RESET_REQUIRED")
@@ -362,7 +362,8 @@ import Testing
         let (mine, other) = (try await app.makeReader(), try await app.makeReader(.beta))
         let before = try await page(mine)
         _ = try await other.makeShelf("Theirs")
-        #expect(try await page(mine, after: before["cursor"] ?? .null)["changes"] == [])
+        #expect(
+            try await page(mine, after: before["pageInfo", "endCursor"] ?? .null)["changes"] == [])
         let anonymous = try await app.execute(Self.query)
         #expect(anonymous.code == "UNAUTHENTICATED")
     }
@@ -372,7 +373,7 @@ import Testing
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         let user = reader.id.string ?? ""
-        let start = try await page(reader)["cursor"] ?? .null
+        let start = try await page(reader)["pageInfo", "endCursor"] ?? .null
         let quick = try await app.database.withConnection { connection in
             try connection.execute("BEGIN")
             try connection.execute(
@@ -393,7 +394,7 @@ import Testing
         }
         let id = try await quick.value
         let changes = try await page(reader, after: start)["changes"]
-        #expect(changes?.values(of: "id") == ["0198c0de-0000-7000-8000-00000000000a", id])
+        #expect(changes?.values(of: "nodeId") == ["0198c0de-0000-7000-8000-00000000000a", id])
     }
 
     @Test func deletedAccountLeavesNoLog() async throws {

@@ -13,7 +13,7 @@ import Testing
     private static let fields = """
         __typename id
         ... on Shelf { name position bookCount updatedAt }
-        ... on Book { title author status currentPage updatedAt startedAt finishedAt
+        ... on Book { title author status currentPage updatedAt
           shelves { id } review { id rating text } }
         ... on Review { rating text book { id } updatedAt }
         ... on Read { startedOn finishedOn outcome book { id } updatedAt }
@@ -32,22 +32,22 @@ import Testing
             let page = try await reader.requireValue(
                 """
                 query($after: String, $first: Int) { changes(after: $after, first: $first) {
-                  changes { cursor kind id node { \(OfflineClientTests.fields) } }
-                  cursor hasMore resetRequired } }
+                  changes { cursor kind nodeId node { \(OfflineClientTests.fields) } }
+                  pageInfo { endCursor hasNextPage } resetRequired } }
                 """, ["after": cursor, "first": .int(first)], "changes")
             #expect(page["resetRequired"] == false)
             for change in page["changes"]?.list ?? [] {
                 let isNew = seen.insert(change["cursor"]?.string ?? "").inserted
                 #expect(isNew, "each change is delivered once")
-                let id = change["id"]?.string ?? ""
+                let id = change["nodeId"]?.string ?? ""
                 if let node = change["node"], !node.isNull {
                     objects[id] = node
                 } else {
                     objects[id] = nil
                 }
             }
-            cursor = page["cursor"] ?? .null
-            return page["hasMore"] == true
+            cursor = page["pageInfo", "endCursor"] ?? .null
+            return page["pageInfo", "hasNextPage"] == true
         }
     }
 

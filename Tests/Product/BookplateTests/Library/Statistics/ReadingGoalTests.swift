@@ -36,14 +36,14 @@ import Testing
               node(id: $id) { ... on ReadingGoal { target expected isOnTrack } }
               me { readingGoals { unit } pages: readingGoal(year: 2024, unit: PAGES) { target }
                 books: readingGoal(year: 2024) { target } none: readingGoal(year: 2023) { target } }
-              changes { changes { kind typename id } }
+              changes { changes { kind typename nodeId } }
             }
             """, ["id": id])
         #expect(found["node"] == ["target": 20, "expected": 20, "isOnTrack": false])
         #expect(found["me", "readingGoals"]?.values(of: "unit") == ["BOOKS", "PAGES"])
         #expect(found["me", "pages", "target"] == 5000 && found["me", "books", "target"] == 20)
         #expect(found["me", "none"] == .null)
-        let changes = found["changes", "changes"]?.list?.filter { $0["id"] == id }
+        let changes = found["changes", "changes"]?.list?.filter { $0["nodeId"] == id }
         #expect(changes?.map { $0["kind"] } == ["CREATED", "UPDATED"])
         #expect(changes?.first?["typename"] == "ReadingGoal")
     }
