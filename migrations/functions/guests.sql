@@ -34,7 +34,7 @@ BEGIN
     IF TG_OP = 'INSERT' THEN
         ignored := public.limit_guest_books(NEW.user_id, NEW.id);
     END IF;
-    NEW.author := coalesce(NEW.written_author, NEW.authors[1]);
+    NEW.author := public.author_text(NEW.authors, NEW.author_roles);
     NEW.author_ids := public.author_ids(NEW.authors);
     NEW.series_id := public.series_id(NEW.series);
     NEW.search_text := public.search_text(NEW.title, NULL, NEW.series, NEW.series_position, NEW.authors);
@@ -61,7 +61,7 @@ $$;
 -- computed columns, so that a statement cannot assign other values to them.
 CREATE OR REPLACE TRIGGER set_computed_columns
 BEFORE INSERT OR UPDATE OF
-    title, authors, written_author, genre, series, series_position, page_count,
+    title, authors, author_roles, genre, series, series_position, page_count,
     author, author_ids, series_id, search_text, title_card_version
 ON books
 FOR EACH ROW

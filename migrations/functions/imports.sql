@@ -96,7 +96,7 @@ BEGIN
     shelf_ids := '{}';
     SELECT * INTO given
     FROM jsonb_to_record(book) AS r (
-        id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[], "writtenAuthor" text,
+        id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[],
         isbn13 text, publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
         description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
         "finishedAt" timestamptz, shelves text[], "halfStars" int, review text, binding text, "originalYear" int,
@@ -154,7 +154,6 @@ BEGIN
         IF kept.authors = '{}' THEN
             merged.authors := given.authors;
             merged.author_roles := given."authorRoles";
-            merged.written_author := given."writtenAuthor";
         END IF;
         merged.publisher := coalesce(kept.publisher, given.publisher);
         merged.published_date := coalesce(kept.published_date, given."publishedDate");
@@ -200,7 +199,6 @@ BEGIN
                 linked_by = merged.linked_by,
                 authors = merged.authors,
                 author_roles = merged.author_roles,
-                written_author = merged.written_author,
                 isbn13 = merged.isbn13,
                 publisher = merged.publisher,
                 published_date = merged.published_date,
@@ -254,7 +252,7 @@ BEGIN
         SELECT *
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, authors text[],
-            "authorRoles" author_role[], "writtenAuthor" text, isbn13 text, publisher text, "publishedDate" text,
+            "authorRoles" author_role[], isbn13 text, publisher text, "publishedDate" text,
             "pageCount" int, language text, category text, genre text, description text,
             status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz, binding text, "originalYear" int, "privateNotes" text,
@@ -278,7 +276,7 @@ BEGIN
         WHERE m.edition_id NOT IN (SELECT "editionId" FROM given WHERE "editionId" IS NOT NULL)
     )
     INSERT INTO books (
-        user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date,
+        user_id, id, edition_id, linked_by, title, authors, author_roles, isbn13, publisher, published_date,
         page_count, language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at,
         binding, original_year, private_notes, moods, series, series_position
     )
@@ -300,7 +298,6 @@ BEGIN
         g.title,
         CASE WHEN g.authors = '{}' THEN coalesce(card.authors, '{}') ELSE g.authors END,
         CASE WHEN g.authors = '{}' THEN coalesce(card.author_roles, '{}') ELSE g."authorRoles" END,
-        g."writtenAuthor",
         coalesce(g.isbn13, card.isbn13),
         coalesce(g.publisher, card.publisher),
         coalesce(g."publishedDate", card.published_date),

@@ -162,7 +162,6 @@ BEGIN
         linked_by = CASE WHEN k.edition_id IS NULL AND free.edition_id IS NOT NULL THEN g.linked_by ELSE k.linked_by END,
         authors = CASE WHEN k.authors = '{}' THEN g.authors ELSE k.authors END,
         author_roles = CASE WHEN k.authors = '{}' THEN g.author_roles ELSE k.author_roles END,
-        written_author = CASE WHEN k.authors = '{}' THEN g.written_author ELSE k.written_author END,
         isbn13 = coalesce(k.isbn13, g.isbn13),
         publisher = coalesce(k.publisher, g.publisher),
         published_date = coalesce(k.published_date, g.published_date),

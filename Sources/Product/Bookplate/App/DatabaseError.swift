@@ -67,8 +67,6 @@ extension BookplateError {
         "books_title_check": .badUserInput(
             field: "title",
             "A title must have 1 to 500 characters, and no spaces at the start or end."),
-        "books_author_check": .badUserInput(
-            field: "author", "Author may have at most 500 characters."),
         "books_authors_check": .badUserInput(
             field: "authors", "A book may have at most \(BookAuthors.storedMax) authors."),
         "books_isbn13_check": .badUserInput(field: "isbn", ISBN.Problem.length.message),

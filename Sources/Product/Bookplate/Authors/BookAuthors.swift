@@ -2,12 +2,10 @@ import BookSources
 import GraphQL
 import Postgres
 
-/// The authors of a book in the form of its columns `authors`, `author_roles`, and `written_author`.
+/// The authors of a book in the form of its columns `authors` and `author_roles`.
 struct BookAuthors: Equatable {
     static let max = 20
     static let nameCharactersMax = 200
-    /// The maximum length of the text `author`.
-    static let textCharactersMax = 500
     /// The maximum number that a book has room for, because cards and imported books can have more than `max`.
     static let storedMax = 50
 
@@ -15,25 +13,16 @@ struct BookAuthors: Equatable {
     /// The roles at the positions of the names, without those of authors at the end.
     let roles: [String]
 
-    /// The text in which several authors were named.
-    let written: String?
-
     static let none = BookAuthors([])
 
     /// Leaves out blank names, repetitions, and what exceeds `storedMax`.
-    ///
-    /// - Parameter text: The text in which the authors were named.
-    init(_ contributors: [Contributor], writtenAs text: String? = nil) {
+    init(_ contributors: [Contributor]) {
         var known: Set<Contributor> = []
         let distinct = contributors.filter { !$0.name.isEmpty && known.insert($0).inserted }
             .prefix(Self.storedMax)
         names = distinct.map(\.name)
         let last = distinct.lastIndex { $0.role != .author }
         roles = last.map { distinct[...$0].map(\.role.rawValue) } ?? []
-        let isText = names.count > 1 && text != names[0]
-        written = text.flatMap {
-            isText && (1...Self.textCharactersMax).contains($0.unicodeScalars.count) ? $0 : nil
-        }
     }
 
     /// Reads the field `authors` of an input object.
@@ -59,10 +48,9 @@ struct BookAuthors: Equatable {
         self.init(contributors)
     }
 
-    /// Appends the names, the roles, and the written text.
+    /// Appends the names and the roles.
     func append(to parameters: inout Parameters) {
         parameters.append(texts: names)
         parameters.append(texts: roles)
-        parameters.append(text: written)
     }
 }

@@ -7,7 +7,7 @@ enum FeedCard {
     static let id = Column("e.id", .uuid)
     private static let isbn13 = Column("e.isbn13", .text)
     static let title = Column("e.title", .text)
-    private static let author = Column("e.authors[1]", .text)
+    private static let mainAuthor = Column("e.authors[1]", .text)
     static let genre = Column("e.genres[1]", .text)
     static let coverVersion = Column("e.cover_version", .text)
     static let titleCardVersion = Column("e.title_card_version", .text)
@@ -17,7 +17,7 @@ enum FeedCard {
         fields: [
             "id": .column(id),
             "title": .column(title),
-            "author": .column(author),
+            "author": .column(Column("author_text(e.authors, e.author_roles)", .text)),
             "authors": .relation(Author.ofCard),
             "genres": .relation(NamedGenres(Column("e.genres", .texts))),
             "averageRating": .column(Column("e.average_rating", .float)),
@@ -32,7 +32,8 @@ enum FeedCard {
             "hook": .column(Column("e.hook", .text)),
             "description": .column(Column("e.description", .text)),
             "image": .embedded(Image.ofEdition),
-            "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
+            "purchaseLinks": .relation(
+                PurchaseLinks(isbn13: isbn13, title: title, author: mainAuthor)),
             "similar": .relation(SimilarCards(key: id)),
             "inLibrary": .relation(Book.ofEdition),
             "work": .relation(Work.ofEdition(id)),

@@ -13,14 +13,14 @@ WITH card AS (
     FROM card
   )
 ), created AS (
-  INSERT INTO books ( user_id, id, edition_id, linked_by, title, authors, author_roles, written_author, isbn13, publisher, published_date, page_count, language, category, genre, description, series, series_position, status, started_at, finished_at, cover_status, cover_requested_at )
-  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') ELSE 'ISBN' END, coalesce($5, card.title), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, $8, coalesce($4, card.isbn13), coalesce($15, card.publisher), coalesce($16, card.published_date), coalesce($17, card.page_count), coalesce($18, card.language), $9, coalesce($10, card.genres[1]), coalesce($19, card.description), $20, $21, $11::reading_status, CASE WHEN $11::reading_status = 'READING' THEN now() END, CASE WHEN $11::reading_status = 'READ' THEN now() END, CASE WHEN $13 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $13 THEN now() END
+  INSERT INTO books ( user_id, id, edition_id, linked_by, title, authors, author_roles, isbn13, publisher, published_date, page_count, language, category, genre, description, series, series_position, status, started_at, finished_at, cover_status, cover_requested_at )
+  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') ELSE 'ISBN' END, coalesce($5, card.title), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, coalesce($4, card.isbn13), coalesce($14, card.publisher), coalesce($15, card.published_date), coalesce($16, card.page_count), coalesce($17, card.language), $8, coalesce($9, card.genres[1]), coalesce($18, card.description), $19, $20, $10::reading_status, CASE WHEN $10::reading_status = 'READING' THEN now() END, CASE WHEN $10::reading_status = 'READ' THEN now() END, CASE WHEN $12 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $12 THEN now() END
   FROM (
     SELECT
   ) AS one
   LEFT JOIN card ON true
   LEFT JOIN matched ON true
-  WHERE coalesce($5, card.title) IS NOT NULL AND NOT ($14 AND ($1 = $2 OR EXISTS (
+  WHERE coalesce($5, card.title) IS NOT NULL AND NOT ($13 AND ($1 = $2 OR EXISTS (
     SELECT
     FROM editions
     WHERE id = $2
@@ -50,7 +50,7 @@ WITH card AS (
     WHERE user_id = $1 AND id = $2
   ))) AND NOT EXISTS (
     SELECT
-    FROM unnest($12::uuid[]) AS requested (id)
+    FROM unnest($11::uuid[]) AS requested (id)
     WHERE NOT EXISTS (
       SELECT
       FROM shelves s
@@ -62,7 +62,7 @@ WITH card AS (
 ), shelved AS (
   INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
   SELECT $1, requested.id, created.id, created.added_at
-  FROM created, unnest($12::uuid[]) AS requested (id)
+  FROM created, unnest($11::uuid[]) AS requested (id)
 )
 SELECT id
 FROM created;

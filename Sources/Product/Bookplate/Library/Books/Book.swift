@@ -9,14 +9,14 @@ enum Book {
     private static let editionID = Column("b.edition_id", .uuid)
     private static let isbn13 = Column("b.isbn13", .text)
     private static let title = Column("b.title", .text)
-    private static let author = Column("b.author", .text)
+    private static let mainAuthor = Column("b.authors[1]", .text)
 
     static let type: RowType = RowType(
         name: "Book", table: "books b", scope: "b.user_id = $1", id: id,
         fields: [
             "id": .column(id),
             "title": .column(title),
-            "author": .column(author),
+            "author": .column(Column("b.author", .text)),
             "authors": .relation(Author.ofBook),
             "isbn13": .column(isbn13),
             "isbn10": .computed([isbn13], writeISBN10),
@@ -41,7 +41,8 @@ enum Book {
                     from: "editions e WHERE e.id = $2")),
             "work": .relation(Work.ofEdition(editionID)),
             "series": .relation(SeriesEntry.ofBook),
-            "purchaseLinks": .relation(PurchaseLinks(isbn13: isbn13, title: title, author: author)),
+            "purchaseLinks": .relation(
+                PurchaseLinks(isbn13: isbn13, title: title, author: mainAuthor)),
             "review": .relation(Review.ofBook),
             "reads": .relation(Read.ofBook),
             "currentRead": .relation(Read.openOfBook),

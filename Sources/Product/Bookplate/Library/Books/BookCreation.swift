@@ -180,25 +180,23 @@ struct BookCreation {
         static let title = "$5"
         static let authors = "$6"
         static let roles = "$7"
-        /// The text in which the authors were given.
-        static let writtenAuthor = "$8"
-        static let category = "$9"
-        static let genre = "$10"
-        static let status = "$11"
-        static let shelves = "$12"
+        static let category = "$8"
+        static let genre = "$9"
+        static let status = "$10"
+        static let shelves = "$11"
         /// Whether to search for a cover.
-        static let searchesCover = "$13"
+        static let searchesCover = "$12"
         /// Whether the client chose the id.
-        static let isIDChosen = "$14"
-        static let publisher = "$15"
-        static let publishedDate = "$16"
-        static let pageCount = "$17"
-        static let language = "$18"
-        static let description = "$19"
-        static let series = "$20"
-        static let seriesPosition = "$21"
+        static let isIDChosen = "$13"
+        static let publisher = "$14"
+        static let publishedDate = "$15"
+        static let pageCount = "$16"
+        static let language = "$17"
+        static let description = "$18"
+        static let series = "$19"
+        static let seriesPosition = "$20"
         /// Only in statements with reads.
-        static let reads = "$22"
+        static let reads = "$21"
     }
 
     /// The parts that an insert statement has. PostgreSQL prepares all parts of a statement, even those that have nothing to
@@ -344,7 +342,6 @@ struct BookCreation {
                 "author_roles",
                 "CASE WHEN \(Given.authors) = '{}' THEN coalesce(card.author_roles, '{}') ELSE \(Given.roles)::author_role[] END"
             ),
-            ("written_author", Given.writtenAuthor),
             ("isbn13", "coalesce(\(Given.isbn), card.isbn13)"),
             ("publisher", "coalesce(\(Given.publisher), card.publisher)"),
             ("published_date", "coalesce(\(Given.publishedDate), card.published_date)"),

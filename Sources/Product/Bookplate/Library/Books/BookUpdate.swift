@@ -40,7 +40,6 @@ struct BookUpdate {
         if let authors = try BookAuthors(input) {
             set("authors", authors.names, as: "text[]")
             set("author_roles", authors.roles, as: "author_role[]")
-            set("written_author", authors.written)
         }
         try setText("category", of: input, charactersMax: BookCreation.labelCharactersMax)
         try setText("genre", of: input, charactersMax: BookCreation.labelCharactersMax)

@@ -97,7 +97,7 @@ struct BookUpdates {
     /// from the status.
     private static let columns = [
         ("title", "text"), ("authors", "text[]"), ("author_roles", "author_role[]"),
-        ("written_author", "text"), ("isbn13", "text"), ("publisher", "text"),
+        ("isbn13", "text"), ("publisher", "text"),
         ("published_date", "text"), ("page_count", "int"), ("language", "text"),
         ("category", "text"), ("genre", "text"), ("description", "text"), ("series", "text"),
         ("series_position", "text"), ("binding", "text"), ("private_notes", "text"),
@@ -253,7 +253,6 @@ struct BookUpdates {
                 'title', c.title,
                 'authors', c.authors,
                 'author_roles', c.author_roles,
-                'written_author', NULL,
                 'isbn13', c.isbn13,
                 'publisher', c.publisher,
                 'published_date', c.published_date,

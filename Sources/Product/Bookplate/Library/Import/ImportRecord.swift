@@ -103,7 +103,6 @@ struct ImportedBook: Equatable {
         add("title", .string(title))
         add("authors", .list(authors.names.map { .string($0) }))
         add("authorRoles", .list(authors.roles.map { .string($0) }))
-        add("writtenAuthor", authors.written.map { .string($0) })
         add("isbn13", isbn.map { .string($0.description) })
         add("goodreadsId", goodreadsID.map { .string($0) })
         add("publisher", publisher.map { .string($0) })

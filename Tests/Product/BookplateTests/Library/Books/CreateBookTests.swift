@@ -53,7 +53,7 @@ import Testing
         let response = try await reader.execute(Self.create, ["input": ["isbn": .string(isbn)]])
         let book = try #require(response["createBook"])
         #expect(book["title"] == "Card 3")
-        #expect(book["author"] == "Author 3")
+        #expect(book["author"] == "Author 3, Second")
         #expect(book["isbn13"] == .string(isbn))
         #expect(book["isbn10"]?.string?.utf8.count == 10)
         #expect(book["card", "title"] == "Card 3")

@@ -95,9 +95,8 @@ final class BookplateMembers {
     /// The list `authors` or, in a file without it, the text `author`.
     var authors: BookAuthors {
         let nameMax = ImportFields.authorsCharactersMax
-        let written = text("author", max: nameMax)
         guard let list = member("authors")?.list else {
-            return BookAuthors(written.map(Contributor.authors) ?? [], writtenAs: written)
+            return BookAuthors(text("author", max: nameMax).map(Contributor.authors) ?? [])
         }
         let authors = list.prefix(BookAuthors.storedMax).compactMap { author -> Contributor? in
             guard let name = author["name"].flatMap({ text($0, "authors", max: nameMax) }) else {
@@ -111,7 +110,7 @@ final class BookplateMembers {
                     AuthorRole(rawValue: $0.string ?? "") ?? .contributor
                 } ?? .author)
         }
-        return BookAuthors(authors, writtenAs: written)
+        return BookAuthors(authors)
     }
 
     /// The object `review`. In the files of `readers import`, the rating may also be a member of the book, and the review a text.

@@ -17,7 +17,7 @@ enum OpenReadsRecord: TableFormat {
         }
         var book = try fields.book(
             title: "title", authors: "author",
-            as: { BookAuthors(Contributor.authors($0), writtenAs: $0) },
+            as: { BookAuthors(Contributor.authors($0)) },
             key: fields.raw("olid").trimmed, of: "openlibrary")
         if let subtitle = fields.text("subtitle", max: BookCreation.titleCharactersMax) {
             let whole = "\(book.title): \(subtitle)"

@@ -19,7 +19,7 @@ enum StoryGraphRecord: TableFormat {
                 let others = others.map {
                     Contributor(name: $0.name, role: $0.role == .author ? .contributor : $0.role)
                 }
-                return BookAuthors(Contributor.list(text) + others, writtenAs: text)
+                return BookAuthors(Contributor.list(text) + others)
             }, key: fields.raw("ISBN/UID").trimmed, of: "storygraph")
         book.separateSeries()
         book.isbn = fields.isbn("ISBN/UID")
