@@ -109,8 +109,6 @@ COMMENT ON COLUMN shelves.position IS 'The order of the shelves, ascending. Afte
 -- them, see `DatabaseError.swift`.
 CREATE DOMAIN book_title AS text
     CONSTRAINT books_title_check CHECK (VALUE = btrim(VALUE) AND char_length(VALUE) BETWEEN 1 AND 500);
-CREATE DOMAIN book_author AS text
-    CONSTRAINT books_author_check CHECK (char_length(VALUE) BETWEEN 1 AND 500);
 CREATE DOMAIN book_authors AS text[]
     CONSTRAINT books_authors_check CHECK (
         cardinality(VALUE) <= 50
@@ -159,9 +157,7 @@ CREATE TABLE books (
     -- The names, the main author first, and the role at the position of each name. Names after the last role are authors.
     authors book_authors NOT NULL DEFAULT '{}',
     author_roles author_role[] NOT NULL DEFAULT '{}',
-    -- The text in which a reader named several authors; null if there is one author, or if the names were given as a list.
-    written_author book_author,
-    -- The text that clients without lists of authors show.
+    -- The names of the authors in one line.
     author text,
     author_ids uuid[],
     isbn13 book_isbn13,
@@ -243,9 +239,8 @@ COMMENT ON COLUMN books.linked_by IS
     'meaning if the book has no edition.';
 COMMENT ON COLUMN books.authors IS 'The names of all contributors, the main author first.';
 COMMENT ON COLUMN books.author_roles IS 'The role at the position of each name. Names after the last role are authors.';
-COMMENT ON COLUMN books.written_author IS
-    'The text in which the reader named several authors; null for one author, or if the names were given as a list.';
-COMMENT ON COLUMN books.author IS 'The text for clients that do not use lists of authors. A trigger computes it.';
+COMMENT ON COLUMN books.author IS
+    'The names of the authors in one line, by which lists are sorted. A trigger computes it (`author_text`).';
 COMMENT ON COLUMN books.author_ids IS 'The ids that `author_id` computes from the names. A trigger computes them.';
 COMMENT ON COLUMN books.publisher IS 'The reader''s copy, like the other facts. Later corrections of the edition do not change it.';
 COMMENT ON COLUMN books.published_date IS 'A year, a month, or a day, as it was written.';
