@@ -83,7 +83,10 @@ enum SQLSources {
     /// The texts in the Swift files that can contain SQL, including parts of statements.
     static func statements() throws -> [Statement] { try readStatements.get() }
     private static let readStatements = Result { () throws -> [Statement] in
-        let folders = ["Sources/Product/Bookplate", "Sources/Libraries/JobQueue", "Sources/Engine/GraphQLPostgres"]
+        let folders = [
+            "Sources/Product/Bookplate", "Sources/Libraries/JobQueue",
+            "Sources/Engine/GraphQLPostgres",
+        ]
         let keywords = [
             "FROM", "JOIN", "SELECT", "UPDATE", "INSERT", "DELETE", "OFFSET", "USING", "(",
         ]

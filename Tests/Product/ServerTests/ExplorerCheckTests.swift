@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import GraphQLNIO
+@testable import GraphQLExplorer
 @testable import Server
 
 /// `POST /explorer/check`, which checks a document while the user writes it.
