@@ -2,7 +2,7 @@ import Testing
 
 /// Kinds of SQL that hide what a statement does, or that cost time in every write (docs/decisions/plain-sql.md).
 ///
-/// Each place that has a reason to be of such a kind is listed here with the reason, one per line.
+/// The lists below contain each exception with its reason, one per line.
 @Suite struct UserStatementKindTests {
     enum Kind: String, CaseIterable {
         /// A trigger with transition tables, such as one that writes a log.
@@ -302,7 +302,7 @@ import Testing
         #expect(listed.subtracting(found).sorted() == [], "remove these from the list")
     }
 
-    /// The reason stands beside the function, and only where it is needed.
+    /// Exactly the functions with the rights of the owner have a reason beside them.
     @Test func reasonsOfDefinersAreCurrent() throws {
         let functions = try SQLSources.functions()
         #expect(functions.count > 200)
