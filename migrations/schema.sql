@@ -5022,6 +5022,10 @@ ALTER TABLE public.reads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.removed_covers ENABLE ROW LEVEL SECURITY;
 
+-- Name: jobs repeating; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY repeating ON public.jobs AS RESTRICTIVE FOR UPDATE TO bookplate_app USING (((key IS NOT NULL) AND (state <> 'DEAD'::public.job_state)));
+
 -- Name: reviews; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.reviews ENABLE ROW LEVEL SECURITY;

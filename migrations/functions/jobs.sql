@@ -90,7 +90,8 @@ $$;
 -- not enqueued again. `postponed_ms` is for how long the job has been postponed.
 --
 -- Readers take turns: of the due jobs of one kind, those that users wait for come first, and among them the jobs of the readers with the
--- fewest running and claimed jobs. At most `reader_capacities[i]` jobs of a reader run at a time, on all servers together. The jobs
+-- fewest running and claimed jobs. At most `reader_capacities[i]` jobs of a reader run at a time, on all servers together,
+-- except that workers which claim at the same moment may each start one. The jobs
 -- without a user have no such limit, and take turns as if they were those of one more reader.
 --
 -- Relies on this plan: for each kind, the index jobs_ready is read in its order until there are four times as many jobs as
@@ -383,6 +384,10 @@ DROP POLICY IF EXISTS enqueuing ON jobs;
 CREATE POLICY enqueuing ON jobs TO bookplate_app
     USING (user_id = app_user_id() OR user_id IS NULL)
     WITH CHECK (user_id = app_user_id() OR user_id IS NULL);
+-- It can only enqueue a job with a key again. The others name what they delete or revoke, and stay as they are.
+DROP POLICY IF EXISTS repeating ON jobs;
+CREATE POLICY repeating ON jobs AS RESTRICTIVE FOR UPDATE TO bookplate_app
+    USING (key IS NOT NULL AND state <> 'DEAD');
 DROP POLICY IF EXISTS administration ON jobs;
 CREATE POLICY administration ON jobs TO CURRENT_USER
     USING (true)

@@ -79,7 +79,7 @@ import Testing
         let response = try await setting.reader.execute(Self.lookup, ["isbn": "ISBN 0-14-032872-6"])
         let card = try #require(response["lookupISBN"], "\(response.json)")
         #expect(card["title"] == "Fantastic Mr. Fox")
-        #expect(card["author"] == "Roald Dahl")
+        #expect(card["author"] == "Roald Dahl, Quentin Blake")
         #expect(card["authors"] == [["name": "Roald Dahl"], ["name": "Quentin Blake"]])
         #expect(card["publisher"] == "Puffin")
         #expect(card["publishedDate"] == "1988-10-01")
@@ -244,7 +244,7 @@ import Testing
         let response = try await setting.reader.execute(
             CreateBookTests.create, ["input": ["isbn": "0140328726"]])
         #expect(response["createBook", "title"] == "Fantastic Mr. Fox", "\(response.json)")
-        #expect(response["createBook", "author"] == "Roald Dahl")
+        #expect(response["createBook", "author"] == "Roald Dahl, Quentin Blake")
         #expect(response["createBook", "card", "title"] == "Fantastic Mr. Fox")
         let again = try await setting.reader.execute(
             CreateBookTests.create, ["input": ["isbn": "9780140328721"]])

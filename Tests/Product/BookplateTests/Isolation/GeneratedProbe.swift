@@ -112,6 +112,7 @@ struct Literals {
         case "Date": return "\"2026-01\""
         case "DateTime": return "\"2026-01-31T12:00:00Z\""
         case "URL": return "\"https://example.com/\""
+        case "Upload": return "\"upload:0\""
         default: return "\"x\""
         }
     }

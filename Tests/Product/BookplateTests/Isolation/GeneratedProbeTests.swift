@@ -53,8 +53,7 @@ import Testing
         let paths = Set(Self.probes.map(\.path))
         #expect(
             paths.isSuperset(of: [
-                "node.id", "nodes.ids", "moveBook.to", "moveBook.input.to",
-                "createBook.input.shelfIds",
+                "node.id", "nodes.ids", "moveBook.input.to", "createBook.input.shelfIds",
                 "createBooks.inputs.cardId", "recordSwipes.inputs.cardId",
             ]))
         #expect(Self.probes.count >= 25)

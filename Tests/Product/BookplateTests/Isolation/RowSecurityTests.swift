@@ -201,6 +201,7 @@ import Testing
         "ALTER POLICY enqueuing ON jobs USING (true)",
         "ALTER POLICY enqueuing ON jobs WITH CHECK (true)",
         "ALTER POLICY enqueuing ON jobs USING (user_id = app_user_id())",
+        "DROP POLICY repeating ON jobs",
         "ALTER TABLE oauth_requests DISABLE ROW LEVEL SECURITY",
         "ALTER POLICY finding ON oauth_requests USING (true)",
         "ALTER POLICY finding ON oauth_requests USING (tenant_id = app_tenant_id())",

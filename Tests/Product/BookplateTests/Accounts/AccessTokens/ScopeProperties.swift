@@ -143,7 +143,7 @@ import Testing
             open == [
                 "AppSettings", "Author", "AuthorCount", "AuthorizationRequest", "Bookstore",
                 "Change", "ChangePage",
-                "Cover", "CoverEvent", "DeletedAccount", "ExportPart", "FeedCard", "FormatCount",
+                "CoverEvent", "DeletedAccount", "ExportPart", "FeedCard", "FormatCount",
                 "Genre", "GenreCount", "Image", "ImportFailure", "InputError", "MonthCount",
                 "Mutation", "PageInfo", "PurchaseLink", "Query", "RatingCount", "ReadingTotals",
                 "Series", "SeriesEntry", "Session", "Subscription", "User", "Work", "YearCount",
