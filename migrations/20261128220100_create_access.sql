@@ -110,8 +110,8 @@ COMMENT ON COLUMN access_tokens.documents IS
     'The SHA-256 hashes of the trusted documents that the token may run, in hexadecimal and sorted. Null for all documents.';
 COMMENT ON COLUMN access_tokens.grant_id IS 'The grant of the app (`oauth_grants`). Null for a personal access token.';
 
--- Requests of apps that wait for the decision of a reader, and those that were decided a short time ago. The
--- reader is not known before the decision, so only functions use the table.
+-- Requests of apps that wait for the decision of a reader, and those that were decided a short time ago. They have
+-- no reader before the decision.
 CREATE TABLE oauth_requests (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,

@@ -124,7 +124,7 @@ $$;
 
 -- MARK: Policies and grants
 
--- Of an edition, the server's role can change only the cover.
+-- The server's role can change only the cover of an edition.
 GRANT UPDATE (cover_version, cover_width, cover_height, cover_dominant_color, cover_blur_hash, cover_due_at, cover_failures)
     ON editions TO bookplate_app;
 

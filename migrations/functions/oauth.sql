@@ -149,7 +149,7 @@ $$;
 -- The outcome is DONE, INVALID for a code that does not exist, is too old, or has another redirect URI or code challenge, or REUSED for
 -- a code that was used before: its grant ends, because someone else may have used it. Device codes can also have the outcomes PENDING,
 -- SLOW_DOWN, DENIED, and EXPIRED. A failed attempt makes an authorization code invalid.
--- definer: an app has a secret, and not the session of a reader.
+-- definer: an app authenticates with its secret, without a session.
 CREATE OR REPLACE FUNCTION exchange_oauth_code(
     client uuid, given_hash bytea, is_device boolean, given_redirect_uri text, challenge text, new_grant uuid,
     new_refresh_hash bytea, new_token uuid, new_hash bytea, new_last_characters text, token_seconds int, grant_days int,
@@ -230,7 +230,7 @@ $$;
 -- The outcome is DONE, REPEATED if the token was replaced less than `grace_seconds` ago by the same successor, SCOPE if a requested scope
 -- is not one of the grant, OTHER if the grant has another refresh token, or UNKNOWN if there is no such grant. `stored_hash` and
 -- `stored_generation` are those of the grant before.
--- definer: an app has a secret, and not the session of a reader.
+-- definer: an app authenticates with its secret, without a session.
 CREATE OR REPLACE FUNCTION refresh_oauth_grant(
     client uuid, owner uuid, of_grant uuid, given_hash bytea, successor_hash bytea, grace_seconds int,
     requested access_scope[], new_token uuid, new_hash bytea, new_last_characters text, token_seconds int,
@@ -276,7 +276,7 @@ END
 $$;
 
 -- Returns the current refresh token of a grant of a client. No row if there is no such grant.
--- definer: an app has a secret, and not the session of a reader.
+-- definer: an app authenticates with its secret, without a session.
 CREATE OR REPLACE FUNCTION oauth_refresh_state(client uuid, owner uuid, of_grant uuid)
 RETURNS TABLE (refresh_hash bytea, generation int)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
@@ -287,7 +287,7 @@ AS $$
 $$;
 
 -- Ends a grant of a client, with all its access tokens.
--- definer: an app has a secret, and not the session of a reader.
+-- definer: an app authenticates with its secret, without a session.
 CREATE OR REPLACE FUNCTION end_oauth_grant(client uuid, owner uuid, of_grant uuid) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -299,7 +299,7 @@ END
 $$;
 
 -- Revokes an access token of a client.
--- definer: an app has a secret, and not the session of a reader.
+-- definer: an app authenticates with its secret, without a session.
 CREATE OR REPLACE FUNCTION revoke_oauth_token(client uuid, given_hash bytea) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
