@@ -92,6 +92,12 @@ import Testing
         Array(repeating: UInt8(ascii: "x"), count: messageBytes - message([]).count)
     }
 
+    /// Returns the response to `message(filler(messageBytes))`. A large message that is not an operation is refused when it has
+    /// been read; 1009 would mean that it was too long to be read.
+    private static func response(toMessageOf messageBytes: Int) -> [Frame] {
+        messageBytes <= RequestJSON.shortBytesMax ? [echo(filler(messageBytes))] : failure(4400)
+    }
+
     /// Returns the frames of one message, split after the given numbers of bytes.
     private static func fragments(_ message: [UInt8], at cuts: [Int]) -> [[UInt8]] {
         let ends = cuts + [message.count]
@@ -111,10 +117,10 @@ import Testing
     // MARK: Framing
 
     @Test(
-        arguments: [125, 126, 127, 128, 65_535, 65_536, messageBytesMax].map { count in
+        arguments: [125, 126, 127, 128, 32_768, 65_535, 65_536, messageBytesMax].map { count in
             Case(
                 "a message of \(count) bytes", frame(0x1, message(filler(count))),
-                received: [echo(filler(count))])
+                received: response(toMessageOf: count))
         } + [
             Case(
                 "several messages", works.sent, works.sent, works.sent,
@@ -152,7 +158,7 @@ import Testing
         Case(
             "fragments of exactly the limit",
             fragments(message(filler(messageBytesMax)), at: [100, 60_000]).flatMap { $0 },
-            received: [echo(filler(messageBytesMax))]),
+            received: response(toMessageOf: messageBytesMax)),
         Case(
             "many fragments",
             fragments(message(filler(5000)), at: Array(1..<5000)).flatMap { $0 },
