@@ -281,8 +281,8 @@ GRANT SELECT ON tenants, identity_providers TO bookplate_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON users, sessions, apple_grants TO bookplate_app;
 -- The functions lock rows with FOR UPDATE, which requires the privilege UPDATE.
 GRANT SELECT, INSERT, UPDATE, DELETE ON identity_token_uses, apple_notifications TO bookplate_app;
--- Tombstones contain hashes of ids, so a statement finds only those whose ids it knows. Of a deletion, only the
--- result at Apple and the session that can repeat it change.
+-- Tombstones contain hashes of ids, so a statement finds only those whose ids it knows. After a
+-- deletion, only the result at Apple and the session that can repeat it may change.
 GRANT
     SELECT (user_hash, session_hash, deleted_at, books, reviews, covers, apple_token_revoked), INSERT,
     UPDATE (apple_token_revoked, session_hash)

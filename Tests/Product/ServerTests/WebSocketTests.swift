@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Large messages are parsed on another thread. Those that have arrived after one wait for it.
+    /// Large messages are parsed on another thread. Later messages wait until it has been handled.
     @Test func largeMessagesAreHandledInOrder() async throws {
         let text = String(repeating: "x", count: 100_000)
         try await Self.run(bodyBytesMax: 1 << 20) { port in

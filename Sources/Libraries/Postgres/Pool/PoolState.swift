@@ -2,9 +2,9 @@
 ///
 /// **Fair shares.** The reads of one owner are on at most `sharedConnectionCount` connections at a time, a third of all. The writes of a
 /// user are on a single one, where they follow each other: on different connections they would wait for each other's locks. The
-/// owners of pipelines that take long are *costly*: nothing is sent behind a costly pipeline until it has finished, so that pipelines of
-/// other owners take the first free connection. Pipelines without an owner are the server's
-/// own, and only have to find a connection with capacity.
+/// owners of pipelines that take long are *costly*: nothing is sent on the connection of a costly pipeline until it has finished, so
+/// that pipelines of other owners take the first free connection. Pipelines without an owner are the server's own, and only have to
+/// find a connection with capacity.
 ///
 /// **Example.** Of 3 connections, A's queries take 300 ms each. A keeps one connection busy with one pipeline after another. B's query,
 /// which takes 1 ms, finds one of the other two.
@@ -12,7 +12,7 @@ struct PoolState {
     /// The pool's view of one connection.
     struct Member {
         var isReady = false
-        /// Whether its current pipeline has been running for long. Nothing is sent behind it.
+        /// Whether its current pipeline has been running for long. Nothing is sent after it on its connection.
         var isSlow = false
         /// Whether an abandoned write keeps the connection busy, possibly for as long as a standby is missing.
         var isBlocked = false
