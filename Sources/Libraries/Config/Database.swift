@@ -11,12 +11,22 @@ extension Configuration {
         package var adminURL: String?
         /// Connects to a streaming replica, which then serves queries.
         package var readURL: String?
-        /// The maximum number of connections for requests and jobs.
+        /// The maximum number of connections for requests and jobs; at least 4.
         package var connectionsMax: Int
-        /// Four for each core that the process may use. The server has an event loop for each of them, and a quarter of the connections is
-        /// for jobs, so that each loop has three: the queries of one reader use a third of them. At most 64, because PostgreSQL accepts 100
-        /// by default.
+        /// Four for each core that the process may use, so that there can be an event loop for each of them. At most 64, because
+        /// PostgreSQL accepts 100 by default.
         static let connectionsMaxDefault = min(max(8, 4 * System.coreCount), 64)
+        /// The number of connections for jobs: a quarter.
+        package var jobConnectionCount: Int { connectionsMax / 4 }
+        /// The number of event loops for requests: one for each core, but not more than have three connections each. The queries of one
+        /// reader use a third of the connections of a loop, and with fewer than three, they could use all.
+        package var loopCount: Int { loopCount(coreCount: System.coreCount) }
+
+        func loopCount(coreCount: Int) -> Int { min(coreCount, requestConnectionCount / 3) }
+
+        /// The number of connections for requests of an event loop.
+        package var loopConnectionCount: Int { requestConnectionCount / loopCount }
+        private var requestConnectionCount: Int { connectionsMax - jobConnectionCount }
         /// The maximum number of connections of the whole process: three more are for the notifications of changes, the
         /// notifications of jobs, and the leases of jobs.
         package var allConnectionsMax: Int { connectionsMax + 3 }
@@ -30,7 +40,7 @@ extension Configuration {
                 ?? directURL
             readURL = try input.optional("BOOKPLATE_READ_DATABASE_URL", read: Read.database)
             connectionsMax =
-                try input.optional("BOOKPLATE_DATABASE_CONNECTIONS", read: Read.integer(1...1000))
+                try input.optional("BOOKPLATE_DATABASE_CONNECTIONS", read: Read.integer(4...1000))
                 ?? Self.connectionsMaxDefault
         }
 

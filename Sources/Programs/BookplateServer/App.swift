@@ -179,7 +179,8 @@ enum App {
     ) async throws -> [any Service] {
         let jobs = try await JobService(
             JobHandlers.all(services), database.url, directURL: database.directURL,
-            connectionCount: DatabaseConnections.jobConnectionCount(configuration), logger: logger)
+            connectionCount: configuration.database.jobConnectionCount,
+            writeTurns: database.writeTurns, logger: logger)
         var background: [any Service] = [
             FreeMemory(logger: logger),
             jobs, UsageService(services, database: jobs.pool, logger: logger),

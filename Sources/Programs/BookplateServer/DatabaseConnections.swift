@@ -20,6 +20,8 @@ struct DatabaseConnections {
     /// nil if all data is read from the primary.
     let replica: Replica?
     let hub: Hub
+    /// Shared with the connections of jobs.
+    let writeTurns: WriteTurns
 
     /// Checks the database role and opens the connections.
     ///
@@ -30,9 +32,11 @@ struct DatabaseConnections {
         let url = try configuration.database.required()
         let directURL = configuration.database.directURL ?? url
         try checkDatabase(url, logger)
-        let group = MultiThreadedEventLoopGroup.singleton
+        let group = MultiThreadedEventLoopGroup(
+            numberOfThreads: configuration.database.loopCount)
+        let writeTurns = WriteTurns()
         let pools = try await openPools(
-            url, "primary", on: group, configuration, meter, logger)
+            url, "primary", on: group, configuration, writeTurns, meter, logger)
         guard let firstPool = pools.values.first else {
             throw StartError(message: "there is no event loop", code: 1)
         }
@@ -41,7 +45,7 @@ struct DatabaseConnections {
             replica = Replica(
                 Array(
                     try await openPools(
-                        readURL, "replica", on: group, configuration, meter, logger
+                        readURL, "replica", on: group, configuration, writeTurns, meter, logger
                     ).values
                 ),
                 metrics)
@@ -51,12 +55,7 @@ struct DatabaseConnections {
             logger: logger)
         return DatabaseConnections(
             url: url, directURL: directURL, group: group, pools: pools, firstPool: firstPool,
-            replica: replica, hub: hub)
-    }
-
-    /// Returns the number of connections for jobs: a quarter of all connections.
-    static func jobConnectionCount(_ configuration: Configuration) -> Int {
-        max(1, configuration.database.connectionsMax / 4)
+            replica: replica, hub: hub, writeTurns: writeTurns)
     }
 
     /// Opens a pool for each event loop. Together the pools have the connections that are not for jobs.
@@ -64,7 +63,8 @@ struct DatabaseConnections {
     /// - Parameter name: The name of the database in the log.
     private static func openPools(
         _ url: String, _ name: String, on group: any EventLoopGroup,
-        _ configuration: Configuration, _ meter: LoopMeter, _ logger: Logger
+        _ configuration: Configuration, _ writeTurns: WriteTurns, _ meter: LoopMeter,
+        _ logger: Logger
     ) async throws -> [ObjectIdentifier: ConnectionPool] {
         let loops = Array(group.makeIterator())
         var settings = PostgresConfiguration(url: url)
@@ -78,9 +78,8 @@ struct DatabaseConnections {
                 failures.failed(name, failure, countedAs: "\(name): \(failure)")
             }
         }
-        let requestConnections =
-            configuration.database.connectionsMax - jobConnectionCount(configuration)
-        settings.connectionCount = max(1, requestConnections / loops.count)
+        settings.connectionCount = configuration.database.loopConnectionCount
+        settings.writeTurns = writeTurns
         var pools: [ObjectIdentifier: ConnectionPool] = [:]
         for loop in loops {
             pools[ObjectIdentifier(loop)] = try await ConnectionPool.start(

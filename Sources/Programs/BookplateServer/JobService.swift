@@ -19,14 +19,16 @@ struct JobService: Service {
     /// - Parameters:
     ///   - directURL: The address for LISTEN.
     ///   - connectionCount: The number of connections for jobs. Two more are for the queue and for notifications.
+    ///   - writeTurns: Shared with the connections of requests.
     init(
         _ handlers: [any JobHandler], _ databaseURL: String, directURL: String,
-        connectionCount: Int, logger: Logger
+        connectionCount: Int, writeTurns: WriteTurns, logger: Logger
     ) async throws {
         let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         let executor = EventLoopTaskExecutor(loop)
         var settings = PostgresConfiguration(url: databaseURL)
         settings.connectionCount = connectionCount
+        settings.writeTurns = writeTurns
         settings.applicationName = "bookplate jobs"
         settings.refusal = DatabaseCheck.roleRefusal
         // Long statements do not delay requests here.

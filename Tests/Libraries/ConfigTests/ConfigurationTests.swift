@@ -55,12 +55,23 @@ import Testing
     }
 
     @Test(arguments: [
+        (connections: 4, cores: 8, loops: 1), (8, 2, 2), (8, 8, 2), (16, 4, 4), (64, 64, 16),
+        (1000, 4, 4),
+    ])
+    func eachLoopHasAtLeastThreeConnections(connections: Int, cores: Int, loops: Int) throws {
+        let database = try Configuration(["BOOKPLATE_DATABASE_CONNECTIONS": "\(connections)"])
+            .database
+        #expect(database.loopCount(coreCount: cores) == loops)
+        #expect((connections - database.jobConnectionCount) / loops >= 3)
+    }
+
+    @Test(arguments: [
         ("BOOKPLATE_PORT", "80a"), ("BOOKPLATE_PORT", "65536"),
         ("BOOKPLATE_PORT", "-1"), ("BOOKPLATE_PORT", "+80"), ("BOOKPLATE_HOST", "a b"),
         ("BOOKPLATE_PUBLIC_URL", "books.example"), ("BOOKPLATE_PUBLIC_URL", "ftp://books.example"),
         ("BOOKPLATE_PUBLIC_URL", "https://"), ("BOOKPLATE_PUBLIC_URL", "https://a/?b"),
         ("BOOKPLATE_PUBLIC_URL", "https://user:word@a"),
-        ("BOOKPLATE_DATABASE_CONNECTIONS", "0"), ("DATABASE_URL", "mysql"),
+        ("BOOKPLATE_DATABASE_CONNECTIONS", "3"), ("DATABASE_URL", "mysql"),
         ("BOOKPLATE_STORAGE", "file:"), ("BOOKPLATE_STORAGE", "/var/objects"),
         ("BOOKPLATE_STORAGE", "s3://covers?region=eu"),
         ("BOOKPLATE_LIMITS", "depth"), ("BOOKPLATE_LIMITS", "depth=0"),

@@ -154,6 +154,83 @@ import Testing
         }
     }
 
+    /// If each pool sent its write, both would hold a connection, and wait in the database.
+    @Test func writesOfOneUserTakeTurnsOnAllPools() async throws {
+        let turns = WriteTurns()
+        try await withPool(database, { $0.writeTurns = turns }) { first async throws in
+            try await withPool(database, { $0.writeTurns = turns }) { second async throws in
+                try await waitUntil("the connections are ready") {
+                    let counts = [await first.metrics(), await second.metrics()]
+                    return counts.allSatisfy { $0.readyConnectionCount == 2 }
+                }
+                let admin = try database.admin()
+                try admin.execute("CREATE TABLE order_of_writes (n serial, pool text)")
+                try admin.execute("SELECT pg_advisory_lock(1)")
+                let blocked = pipeline(
+                    "SELECT pg_advisory_xact_lock(1)", of: Self.reader, isReadOnly: false)
+                func add(_ pool: String) -> Pipeline {
+                    pipeline(
+                        Statement("INSERT INTO order_of_writes (pool) VALUES ('\(pool)')"),
+                        of: Self.reader, isReadOnly: false)
+                }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { _ = try await first.run(blocked) }
+                    try await waitUntil("the lock is awaited") {
+                        await first.metrics().inFlightCount == 1
+                    }
+                    for (name, pool) in [("second", second), ("first", first)] {
+                        for count in 1...3 {
+                            let pipeline = add(name)
+                            group.addTask { _ = try await pool.run(pipeline) }
+                            try await waitUntil("a write waits in the server") {
+                                await pool.metrics().queuedCount == count
+                            }
+                        }
+                    }
+                    #expect(await second.metrics().inFlightCount == 0)
+                    _ = try await second.run(
+                        pipeline("SELECT 1", of: Self.other, isReadOnly: false))
+                    _ = try await second.run(
+                        pipeline("SELECT 1", of: Self.reader, isReadOnly: true))
+                    try admin.execute("SELECT pg_advisory_unlock(1)")
+                    try await group.waitForAll()
+                }
+                let rows = try admin.query("SELECT pool FROM order_of_writes ORDER BY n")
+                #expect(
+                    (0..<rows.count).compactMap { rows.text($0, 0) }
+                        == ["second", "first", "second", "first", "second", "first"])
+            }
+        }
+    }
+
+    /// A pool whose caller has stopped waiting, or that is closed, does not keep the turn of a user.
+    @Test(arguments: [true, false])
+    func turnOfAPoolThatNoLongerWantsItPassesOn(isClosed: Bool) async throws {
+        let turns = WriteTurns()
+        try await withPool(database, { $0.writeTurns = turns }) { first async throws in
+            let admin = try database.admin()
+            try admin.execute("SELECT pg_advisory_lock(1)")
+            let blocked = pipeline(
+                "SELECT pg_advisory_xact_lock(1)", of: Self.reader, isReadOnly: false)
+            async let holder = first.run(blocked)
+            try await waitUntil("the lock is awaited") {
+                await first.metrics().inFlightCount == 1
+            }
+            try await withPool(database, { $0.writeTurns = turns }) { second async throws in
+                let write = pipeline("SELECT 1", of: Self.reader, isReadOnly: false)
+                let waiting = Task { try await second.run(write) }
+                try await waitUntil("the write waits") {
+                    await second.metrics().queuedCount == 1
+                }
+                if isClosed { await second.close() } else { waiting.cancel() }
+                _ = await waiting.result
+            }
+            try admin.execute("SELECT pg_advisory_unlock(1)")
+            _ = try await holder
+            _ = try await first.run(pipeline("SELECT 1", of: Self.reader, isReadOnly: false))
+        }
+    }
+
     @Test func queueOfOneOwnerIsLimited() async throws {
         try await withPool(
             database,

@@ -127,6 +127,7 @@ package final class ConnectionPool: @unchecked Sendable {
             self.queue.removeAll()
             self.connections = []
             self.readiness.close()
+            self.configuration.writeTurns.leave(self)
         }
     }
 }
@@ -163,7 +164,7 @@ extension ConnectionPool {
         if refuses(submission) { return }
         let lane = PipelineLane(submission.pipeline)
         let laneCount = queue.count(in: lane)
-        if laneCount == 0, let index = state.memberForPipeline(in: lane) {
+        if laneCount == 0, let index = memberForPipeline(in: lane) {
             send(submission, on: index)
         } else if hasOutage(at: .now()) {
             submission.resume(.failure(queueTimeoutError))
@@ -227,21 +228,51 @@ extension ConnectionPool {
 
     /// Records that a connection no longer has a pipeline.
     private func removed(_ submission: Submission, from index: Int) {
-        state.removed(
-            from: index, in: PipelineLane(submission.pipeline), isCostly: submission.isCostly)
+        let lane = PipelineLane(submission.pipeline)
+        state.removed(from: index, in: lane, isCostly: submission.isCostly)
         if submission.pipeline.mayWaitForStandby { writesInFlightCount -= 1 }
+        endTurn(of: lane)
     }
 
     /// Sends queued pipelines while a connection has capacity.
     private func drainQueue() {
         while !queue.isEmpty, state.hasCapacity,
             let (submission, index) = queue.removeFirst(where: {
-                state.memberForPipeline(in: PipelineLane($0.pipeline))
+                memberForPipeline(in: PipelineLane($0.pipeline))
             })
         {
             // Writes may have been abandoned since it was queued.
-            if submission.isAbandoned || refuses(submission) { continue }
-            send(submission, on: index)
+            if submission.isAbandoned || refuses(submission) {
+                endTurn(of: PipelineLane(submission.pipeline))
+            } else {
+                send(submission, on: index)
+            }
+        }
+    }
+
+    /// Returns the index of the connection for the next pipeline of a lane, or nil if it must wait, for a connection or for the writes
+    /// of the same user in other pools.
+    private func memberForPipeline(in lane: PipelineLane) -> Int? {
+        guard let index = state.memberForPipeline(in: lane) else { return nil }
+        guard lane.isWriting, let owner = lane.owner else { return index }
+        let turns = configuration.writeTurns
+        return turns.take(owner, self, isWriting: state.isInFlight(lane)) ? index : nil
+    }
+
+    /// Lets other pools send writes of a user if this one has none in flight.
+    private func endTurn(of lane: PipelineLane) {
+        guard lane.isWriting, let owner = lane.owner, !state.isInFlight(lane) else { return }
+        configuration.writeTurns.end(owner, self)
+    }
+
+    /// Sends the next write of a user, whose writes in other pools have finished. Can be called on any thread.
+    func turnCame(for owner: PipelineOwner) {
+        executor.eventLoop.execute {
+            self.executor.turn {
+                self.drainQueue()
+                // The writes may have been canceled, or the connections may be busy.
+                self.endTurn(of: PipelineLane(owner, isWrite: true))
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
 /// Selects the connection for the next pipeline; no I/O.
 ///
 /// **Fair shares.** The reads of one owner are on at most `sharedConnectionCount` connections at a time, a third of all. The writes of a
-/// user are on a single one, where they follow each other: on different connections they would wait for each other's locks. The
-/// owners of pipelines that take long are *costly*: nothing is sent on the connection of a costly pipeline until it has finished, so
-/// that pipelines of other owners take the first free connection. Pipelines without an owner are the server's own, and only have to
-/// find a connection with capacity.
+/// user are on a single one, where they follow each other: on different connections they would wait for each other's locks. Pools
+/// take turns with them (`WriteTurns`). The owners of pipelines that take long are *costly*: nothing is sent on the connection of a
+/// costly pipeline until it has finished, so that pipelines of other owners take the first free connection. Pipelines without an
+/// owner are the server's own, and only have to find a connection with capacity.
 ///
 /// **Example.** Of 3 connections, A's queries take 300 ms each. A keeps one connection busy with one pipeline after another. B's query,
 /// which takes 1 ms, finds one of the other two.
@@ -78,6 +78,8 @@ struct PoolState {
         }
         return best
     }
+
+    func isInFlight(_ lane: PipelineLane) -> Bool { loads[lane] != nil }
 
     /// Records that a pipeline was sent.
     ///

@@ -29,6 +29,8 @@ package struct PostgresConfiguration: Sendable {
     /// The time after which a connection is lost if the server does not acknowledge data, or does not read it. A pool allows more
     /// time for large pipelines, see `Link.setPatient`.
     package var tcpUserTimeout: Duration = .seconds(3)
+    /// The turns that pools take to send the writes of a user. Copies of a configuration share them.
+    package var writeTurns = WriteTurns()
     /// A query that each new connection runs. If it returns a text, the connection is closed, and the text is the reason.
     package var refusal: String?
     /// How the event loop detects that a socket is readable.
