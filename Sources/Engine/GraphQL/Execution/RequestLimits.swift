@@ -12,7 +12,7 @@ public struct RequestLimits: Sendable {
     public var responseBytesMax = 8 << 20
     /// The maximum number of fields in a plan. A field of an abstract type is counted once for each
     /// possible type.
-    public var plannedFieldsMax = 10_000
+    public var plannedFieldsMax = 5_000
     /// The maximum number of deferred fragments in a plan. A fragment on an abstract type is counted
     /// once for each possible type.
     public var deferredFragmentsMax = 200

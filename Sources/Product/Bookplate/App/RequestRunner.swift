@@ -53,6 +53,9 @@ package final class RequestRunner: GraphQLService {
         var response: GraphQLResponse
         do throws(DocumentTexts.Refusal) {
             let planned = try await plan(request, token, charges)
+            if max(planned.text.bytes.count, request.bodyByteCount) > Self.largeBytes {
+                await Task.yield()
+            }
             if planned.plan.kind == .subscription {
                 guard !request.expectsSingleResponse else {
                     throw .request(RequestErrors([.subscriptionNeedsStream]))
@@ -109,6 +112,10 @@ package final class RequestRunner: GraphQLService {
         }
     }
 
+    /// The size of a document or body that can take milliseconds to validate, to plan, and to execute. Other requests have their turn
+    /// in between.
+    private static let largeBytes = 1024
+
     /// Finds the document of a request, plans its operation, and charges its cost.
     private func plan(
         _ request: GraphQLRequest, _ token: KnownToken?, _ charges: RequestCharges
@@ -130,15 +137,23 @@ package final class RequestRunner: GraphQLService {
         }
         let start = ContinuousClock.now
         let missesBefore = documents.missCount
+        var turnStart = start
         // Large variables take long, too, as does a document that turns out to be invalid.
-        defer { charges.spend(nanoseconds: Int64((.now - start) / .nanoseconds(1))) }
+        defer { charges.spend(.now - turnStart) }
         let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
         let cost: Int
+        let isKnown: Bool
         do throws(RequestErrors) {
             document = try documents.document(text.bytes)
+            isKnown = documents.missCount == missesBefore
             texts.register(text)
+            if !isKnown, text.bytes.count > Self.largeBytes {
+                charges.spend(.now - turnStart)
+                await Task.yield()
+                turnStart = .now
+            }
             (plan, variables, cost) = try document.plan(
                 operationName: request.operationName, variables: request.variables ?? .null,
                 isIncremental: request.incrementalFormat != nil)
@@ -161,7 +176,6 @@ package final class RequestRunner: GraphQLService {
                 ])
         }
         database.executor.note("planned \(plan.name ?? "an operation") \(request.requestID)")
-        let isKnown = documents.missCount == missesBefore
         telemetry.lookedUp(isKnown: isKnown)
         return Planned(
             text: text, document: document, plan: plan, variables: variables, isKnown: isKnown,

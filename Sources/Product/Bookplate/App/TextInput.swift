@@ -29,22 +29,25 @@ enum TextInput {
         _ text: String, field: String, charactersMax: Int
     ) throws(BookplateError) -> String {
         // Counts Unicode scalars, like PostgreSQL. White space that is removed may exceed the maximum by 100.
-        guard text.unicodeScalars.count <= charactersMax + 100 else {
+        guard hasAtMost(charactersMax + 100, in: text) else {
             throw tooLong(field, charactersMax)
         }
-        let scalars = text.unicodeScalars
-        guard !scalars.contains("\0") else {
+        guard !text.utf8.contains(0) else {
             throw .badUserInput(field: field, "\(name(field)) contains a NUL character.")
         }
+        let scalars = text.unicodeScalars
         guard scalars.contains(where: isVisible),
             let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
             let end = scalars.lastIndex(where: { !$0.properties.isWhitespace })
         else { return "" }
-        let trimmed = String(String.UnicodeScalarView(scalars[start...end]))
-        guard trimmed.unicodeScalars.count <= charactersMax else {
-            throw tooLong(field, charactersMax)
-        }
+        let trimmed = String(scalars[start...end])
+        guard hasAtMost(charactersMax, in: trimmed) else { throw tooLong(field, charactersMax) }
         return trimmed
+    }
+
+    /// Whether a text has at most `charactersMax` Unicode scalars. There are not more of them than bytes, which need not be counted.
+    private static func hasAtMost(_ charactersMax: Int, in text: String) -> Bool {
+        text.utf8.count <= charactersMax || text.unicodeScalars.count <= charactersMax
     }
 
     /// Whether a scalar is neither white space nor a mark that changes other characters, such as U+200B.

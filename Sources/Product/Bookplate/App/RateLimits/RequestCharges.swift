@@ -86,8 +86,9 @@ final class RequestCharges: Sendable {
     }
 
     /// Charges time that was spent, unless the units so far pay for it.
-    func spend(nanoseconds: Int64) {
+    func spend(_ time: Duration) {
         guard let nanosecondsPerUnit = rates.nanosecondsPerUnit else { return }
+        let nanoseconds = Int64(time / .nanoseconds(1))
         let (units, viewer) = state.withLock { state in
             state.nanoseconds += max(nanoseconds, 0)
             let units = Int(state.nanoseconds / nanosecondsPerUnit) - state.unitCount
@@ -103,9 +104,10 @@ final class RequestCharges: Sendable {
     /// Charges the time of a round trip to the database.
     func spend(databaseNanoseconds: Int64, isWrite: Bool) {
         spend(
-            nanoseconds: min(
-                databaseNanoseconds,
-                isWrite ? RateLimits.writeNanosecondsMax : RateLimits.readNanosecondsMax))
+            .nanoseconds(
+                min(
+                    databaseNanoseconds,
+                    isWrite ? RateLimits.writeNanosecondsMax : RateLimits.readNanosecondsMax)))
     }
 
     /// Refuses further work of a request that was admitted, if its caller owes almost as much as possible.
