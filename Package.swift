@@ -247,7 +247,7 @@ floor(
             name: "Bookplate",
             dependencies: [
                 "GraphQLServing",
-                "Basics", "BookSources", "EventLoops", "GraphQL", "GraphQLPostgres", "Gzip",
+                "Basics", "BookSources", "EventLoops", "GraphQL", "GraphQLPostgres",
                 "HTTPFetch", "Identity", "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres",
                 "Ranking",
                 "Telemetry", "Zip",
@@ -260,6 +260,13 @@ floor(
                 .embedInCode("OAuth/Page/oauth.css"), .embedInCode("OAuth/Page/oauth.js"),
             ],
             plugins: ["SchemaVersion"]),
+        // What only bookplate-admin does.
+        .target(
+            name: "Operations",
+            dependencies: [
+                "Basics", "BookSources", "Bookplate", "GraphQL", "Gzip", "HTTPFetch", "Identity",
+                "ImageProcessing", "ObjectStorage", "Postgres", "Telemetry", "Zip",
+            ]),
         .target(
             name: "Server",
             dependencies: [
@@ -301,10 +308,13 @@ floor(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 "Basics", "BookSources", "Bookplate", "Config", "GraphQL", "Identity",
                 "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
-                "S3Storage", "TestSupport", "Zip",
+                "Operations", "S3Storage", "TestSupport", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Library/Import/Fixtures"]),
+        .testTarget(
+            name: "OperationsTests",
+            dependencies: ["Bookplate", "GraphQL", "Operations", "Postgres", "TestSupport"]),
     ])
 
 // MARK: Programs: wiring, and the parsing of arguments
@@ -337,7 +347,7 @@ floor(
                 "Basics", "GraphQL", "Identity", "Postgres",
                 "BookSources", "Bookplate", "Config", "EmbeddedMigrations", "HTTPFetch",
                 "ImageProcessing", "JobQueue",
-                "MQTT", "ObjectStorage", "S3Storage", "Version",
+                "MQTT", "ObjectStorage", "Operations", "S3Storage", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -355,7 +365,8 @@ floor(
             dependencies: [
                 "Basics", "Bookplate", "Config", "EventLoops", "GraphQL", "Identity",
                 "LoopbackHTTP",
-                "MosquittoBroker", "ObjectStorage", "Postgres", "S3Storage", "SocketClient",
+                "MosquittoBroker", "ObjectStorage", "Operations", "Postgres", "S3Storage",
+                "SocketClient",
                 "TestSupport", "Version", "Zip",
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -378,7 +389,7 @@ floor(
                 "GraphQLServing",
                 "Basics", "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch",
                 "Identity", "Config", "ImageProcessing", "JobQueue", "LoopbackHTTP",
-                "ObjectStorage",
+                "ObjectStorage", "Operations",
                 "Postgres",
                 "S3Storage",
                 .product(name: "Logging", package: "swift-log"),
@@ -402,7 +413,7 @@ package.targets += [
 for target in package.targets
 where [
     "Basics", "GraphQL", "GraphQLExplorer", "GraphQLPostgres", "GraphQLServing", "GraphQLNIO",
-    "JobQueue", "Bookplate",
+    "JobQueue", "Bookplate", "Operations",
     "Server", "BookplateServer",
 ]
 .contains(target.name) {

@@ -84,8 +84,8 @@ enum SQLSources {
     static func statements() throws -> [Statement] { try readStatements.get() }
     private static let readStatements = Result { () throws -> [Statement] in
         let folders = [
-            "Sources/Product/Bookplate", "Sources/Libraries/JobQueue",
-            "Sources/Engine/GraphQLPostgres",
+            "Sources/Product/Bookplate", "Sources/Product/Operations",
+            "Sources/Libraries/JobQueue", "Sources/Engine/GraphQLPostgres",
         ]
         let keywords = [
             "FROM", "JOIN", "SELECT", "UPDATE", "INSERT", "DELETE", "OFFSET", "USING", "(",

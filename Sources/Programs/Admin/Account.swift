@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import GraphQL
+import Operations
 import Postgres
 
 /// `bookplate-admin account`: manages the accounts of users.

@@ -3,6 +3,7 @@ import Bookplate
 import Config
 import GraphQL
 import ObjectStorage
+import Operations
 import Postgres
 
 extension Account {

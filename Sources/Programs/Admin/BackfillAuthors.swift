@@ -3,6 +3,7 @@ import BookSources
 import Bookplate
 import Config
 import GraphQL
+import Operations
 import Postgres
 
 extension Backfill {

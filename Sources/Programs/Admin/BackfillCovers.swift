@@ -7,6 +7,7 @@ import HTTPFetch
 import ImageProcessing
 import Logging
 import ObjectStorage
+import Operations
 import Postgres
 
 extension Backfill {

@@ -3,6 +3,7 @@ import Bookplate
 import Config
 import GraphQL
 import ImageProcessing
+import Operations
 import Postgres
 
 extension Backfill {

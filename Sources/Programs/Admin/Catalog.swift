@@ -2,6 +2,7 @@ import ArgumentParser
 import Basics
 import Bookplate
 import GraphQL
+import Operations
 import Postgres
 
 /// `bookplate-admin catalog`: manages the shared catalog.

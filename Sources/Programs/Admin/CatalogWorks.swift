@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import GraphQL
+import Operations
 import Postgres
 
 /// The commands of `bookplate-admin catalog` that correct which editions are one work.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Basics
 import Bookplate
 import GraphQL
+import Operations
 
 extension Documents {
     struct Scopes: ParsableCommand {

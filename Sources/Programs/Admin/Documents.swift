@@ -3,6 +3,7 @@ import Basics
 import Bookplate
 import Config
 import GraphQL
+import Operations
 import Postgres
 
 /// `bookplate-admin documents`: manages the trusted documents.

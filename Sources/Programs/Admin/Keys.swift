@@ -4,6 +4,7 @@ import Config
 import Glibc
 import GraphQL
 import Identity
+import Operations
 
 /// `bookplate-admin keys`: manages the keys that sign access tokens.
 struct Keys: ParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Config
 import GraphQL
+import Operations
 import Postgres
 
 extension Storage {
@@ -43,7 +44,7 @@ extension Storage {
                 throw ValidationError("--from and --to must be different.")
             }
             let connection = try connect(configuration)
-            let copy = Bookplate.StorageCopy(
+            let copy = Operations.StorageCopy(
                 from: try Storage.open(source, "--from", configuration),
                 to: try Storage.open(target, "--to", configuration),
                 names: (source.location, target.location), isDryRun: dryRun, connection)

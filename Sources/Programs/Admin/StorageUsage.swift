@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import GraphQL
+import Operations
 import Postgres
 
 extension Storage {
@@ -33,7 +34,7 @@ extension Storage {
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let usage = try Bookplate.StorageUsage(
+            let usage = try Operations.StorageUsage(
                 tenant: tenant, user: user.flatMap { UUID($0) }, usersMax: limit, connection)
             if let tenant, usage.tenants.isEmpty {
                 throw Failure("there is no tenant \(tenant): see bookplate-admin tenant list")
@@ -47,7 +48,7 @@ extension Storage {
     }
 }
 
-extension Bookplate.StorageUsage.Tenant {
+extension Operations.StorageUsage.Tenant {
     fileprivate var json: Value {
         .object([
             .init("slug", .string(slug)), .init("users", .int(users)),
@@ -62,7 +63,7 @@ extension Bookplate.StorageUsage.Tenant {
     }
 }
 
-extension Bookplate.StorageUsage.User {
+extension Operations.StorageUsage.User {
     fileprivate var json: Value {
         .object([
             .init("id", .string(id.description)), .init("tenant", .string(tenant)),

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Config
 import GraphQL
+import Operations
 import Postgres
 
 extension Storage {

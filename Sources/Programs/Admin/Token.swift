@@ -3,6 +3,7 @@ import Bookplate
 import Config
 import GraphQL
 import Identity
+import Operations
 import Postgres
 
 /// `bookplate-admin token`: manages personal access tokens, and issues access tokens for development.

@@ -4,6 +4,7 @@ import Config
 import GraphQL
 import HTTPFetch
 import Identity
+import Operations
 import Postgres
 
 /// `bookplate-admin webhook`: manages the addresses that receive the events of a tenant.

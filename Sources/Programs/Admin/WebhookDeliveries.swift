@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import GraphQL
 import HTTPFetch
+import Operations
 import Postgres
 
 extension Webhook {

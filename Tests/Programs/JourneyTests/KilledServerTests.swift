@@ -3,6 +3,7 @@ import Config
 import Glibc
 import GraphQL
 import ObjectStorage
+import Operations
 import Postgres
 import S3Storage
 import TestSupport

@@ -12,6 +12,7 @@ import Logging
 import NIOPosix
 import ObjectStorage
 import Postgres
+import Operations
 
 /// The whole product without HTTP, in process, with real sign-in and its own PostgreSQL database.
 ///

@@ -1,5 +1,6 @@
 import Bookplate
 import GraphQL
+import Operations
 
 /// Generates catalog files of invented books.
 package enum TestCatalog {

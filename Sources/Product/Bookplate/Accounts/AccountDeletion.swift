@@ -8,15 +8,15 @@ import struct FoundationEssentials.Data
 /// One transaction deletes everything in the database: sessions, rows, jobs, and events. It adds a tombstone, and
 /// the jobs that delete the data elsewhere. If the process is killed, either nothing has happened or the jobs
 /// finish the deletion. `finish` then does the work of these jobs immediately, and the jobs that succeeded are withdrawn.
-struct AccountDeletion {
-    let books: Int
-    let reviews: Int
+package struct AccountDeletion {
+    package let books: Int
+    package let reviews: Int
     let covers: Int
     private let revocations: [Revocation]
     private let removal: Removal
 
     /// The jobs that complete the deletion if `finish` is not called.
-    var jobs: [UUID] { revocations.map(\.job) + [removal.job] }
+    package var jobs: [UUID] { revocations.map(\.job) + [removal.job] }
 
     /// Identifies the results of the statements that `append` has added.
     struct Keys {
@@ -52,7 +52,7 @@ struct AccountDeletion {
     /// after the commit.
     ///
     /// - Returns: nil if there was no such account.
-    init?(on connection: AdminConnection) throws(PostgresError) {
+    package init?(on connection: AdminConnection) throws(PostgresError) {
         let counts: [Counts] = try connection.query(
             Self.insertTombstone.statement.text, Self.tombstoneParameters(session: nil)
         ).decode()
@@ -167,7 +167,7 @@ extension AccountDeletion {
         let job: UUID
         let payload: RevokeAppleGrant.Payload
 
-        init?(_ row: inout RowReader) {
+        package init?(_ row: inout RowReader) {
             guard let job = row.uuid(), let clientID = row.text(), let token = row.bytes()
             else { return nil }
             self.job = job
@@ -180,7 +180,7 @@ extension AccountDeletion {
         let job: UUID
         let payload: RemoveAccountObjects.Payload
 
-        init?(_ row: inout RowReader) {
+        package init?(_ row: inout RowReader) {
             guard let job = row.uuid(), let user = row.uuid() else { return nil }
             self.job = job
             payload = .init(user)

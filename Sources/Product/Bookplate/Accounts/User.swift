@@ -2,7 +2,7 @@ import GraphQL
 import GraphQLPostgres
 
 /// The owner of a library.
-enum User {
+package enum User {
     static let id = Column("u.id", .uuid)
 
     static let type: RowType = RowType(

@@ -2,7 +2,7 @@ import GraphQL
 import Postgres
 
 extension User {
-    static let preferredGenresMax = 50
+    package static let preferredGenresMax = 50
 
     static let update = RowMutation(type) { arguments, request, user throws(BookplateError) in
         let input = InputObject(arguments["input"])

@@ -10,7 +10,7 @@ extension SQLState {
     static let tokenReused = SQLState(rawValue: "BP411")
     /// The notification from Apple was processed before.
     static let notificationProcessed = SQLState(rawValue: "BP412")
-    static let quotaExceeded = SQLState(rawValue: "BP413")
+    package static let quotaExceeded = SQLState(rawValue: "BP413")
     /// The detail is the number of seconds to wait.
     static let tooManySignIns = SQLState(rawValue: "BP429")
 }

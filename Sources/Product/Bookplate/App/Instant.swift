@@ -86,7 +86,7 @@ package struct Instant: Equatable {
 
     /// The instant in RFC 3339 format in UTC, with all microseconds. PostgreSQL does not read the year 0, so its instants become
     /// the first one of the year 1.
-    var preciseText: String {
+    package var preciseText: String {
         let microseconds = max(microseconds, -62_135_596_800_000_000)
         let text = Instant(microseconds: microseconds).text
         let micros = ((microseconds % 1000) + 1000) % 1000

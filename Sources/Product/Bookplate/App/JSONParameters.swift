@@ -3,7 +3,7 @@ import Postgres
 
 extension Parameters {
     /// Appends a value as a JSON document of the type `jsonb`.
-    mutating func append(jsonb value: Value) {
+    package mutating func append(jsonb value: Value) {
         var writer = ResponseWriter()
         writer.write(value)
         append(jsonb: writer.bytes)

@@ -1,6 +1,6 @@
 /// Validates text that a user has typed. White space at both ends is removed. Text without a visible character
 /// counts as empty. Text that is too long is rejected, not truncated.
-enum TextInput {
+package enum TextInput {
     /// Returns the trimmed text.
     ///
     /// - Throws: `.badUserInput` if it is empty, too long, or contains a NUL character.
@@ -17,7 +17,7 @@ enum TextInput {
     /// Returns the trimmed text; nil if it is empty.
     ///
     /// - Throws: `.badUserInput` if it is too long or contains a NUL character.
-    static func optional(
+    package static func optional(
         _ text: String?, field: String, charactersMax: Int
     ) throws(BookplateError) -> String? {
         guard let text else { return nil }

@@ -2,12 +2,12 @@ import BookSources
 import Postgres
 
 /// An external source's data of authors, cut to the limits of the catalog.
-struct AuthorFacts {
+package struct AuthorFacts {
     private let records: [AuthorRecord]
 
     private static let nameCharactersMax = 500
 
-    init(_ records: [AuthorRecord]) {
+    package init(_ records: [AuthorRecord]) {
         self.records = records.filter { record in
             let name = record.name.unicodeScalars
             return !name.isEmpty && name.count <= Self.nameCharactersMax && !name.contains("\0")
@@ -15,7 +15,7 @@ struct AuthorFacts {
     }
 
     /// The parameters of the SQL function `save_authors`.
-    var parameters: Parameters {
+    package var parameters: Parameters {
         var parameters = Parameters()
         append(to: &parameters)
         parameters.appendArray(of: .bool) { elements in
@@ -25,7 +25,7 @@ struct AuthorFacts {
     }
 
     /// Appends the names, keys, and biographies.
-    func append(to parameters: inout Parameters) {
+    package func append(to parameters: inout Parameters) {
         parameters.append(texts: records.map(\.name))
         parameters.appendArray(of: .text) { elements in
             for record in records {

@@ -3,20 +3,20 @@ import GraphQL
 import Postgres
 
 /// The authors of a book in the form of its columns `authors` and `author_roles`.
-struct BookAuthors: Equatable {
+package struct BookAuthors: Equatable {
     static let max = 20
     static let nameCharactersMax = 200
     /// The maximum number that a book has room for, because cards and imported books can have more than `max`.
     static let storedMax = 50
 
-    let names: [String]
+    package let names: [String]
     /// The roles at the positions of the names, without those of authors at the end.
-    let roles: [String]
+    package let roles: [String]
 
     static let none = BookAuthors([])
 
     /// Leaves out blank names, repetitions, and what exceeds `storedMax`.
-    init(_ contributors: [Contributor]) {
+    package init(_ contributors: [Contributor]) {
         var known: Set<Contributor> = []
         let distinct = contributors.filter { !$0.name.isEmpty && known.insert($0).inserted }
             .prefix(Self.storedMax)

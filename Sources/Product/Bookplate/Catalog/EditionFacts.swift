@@ -2,18 +2,20 @@ import BookSources
 import Postgres
 
 /// An external source's data of an edition, cut to the limits of the catalog.
-struct EditionFacts {
+package struct EditionFacts {
     let isbn: ISBN
     private let record: BookRecord
     private let title: String
 
+    /// The maximum number of genres of an edition.
+    package static let genresMax = 30
     private static let titleCharactersMax = 500
     private static let textCharactersMax = 500
     private static let descriptionCharactersMax = 20_000
 
     /// - Parameter isbn: The ISBN under which the edition is saved, even if the source returns another one.
     /// - Returns: Nil if the record has no valid title.
-    init?(_ record: BookRecord, isbn: ISBN) {
+    package init?(_ record: BookRecord, isbn: ISBN) {
         self.isbn = isbn
         self.record = record
         guard let title = Self.normalized(record.title, Self.titleCharactersMax) else { return nil }
@@ -54,13 +56,13 @@ struct EditionFacts {
     /// Returns the sources' records of the authors of these editions as the parameters of `saveAuthors`. Nil if there are none.
     ///
     /// One statement saves all of them in a fixed order, so that two transactions cannot deadlock.
-    static func authorParameters(of editions: [EditionFacts]) -> Parameters? {
+    package static func authorParameters(of editions: [EditionFacts]) -> Parameters? {
         let records = editions.flatMap(\.record.authorRecords)
         return records.isEmpty ? nil : AuthorFacts(records).parameters
     }
 
     /// The parameters of `save`.
-    var parameters: Parameters {
+    package var parameters: Parameters {
         var parameters = Parameters()
         parameters.append(text: isbn.description)
         parameters.append(text: title)
@@ -72,7 +74,7 @@ struct EditionFacts {
         parameters.append(text: record.publishedDate)
         parameters.append(int32: record.pageCount.flatMap { Int32(exactly: $0) })
         parameters.append(text: Self.normalized(record.language, 35))
-        parameters.append(texts: Self.normalized(record.genres, max: CatalogRecord.subjectsMax))
+        parameters.append(texts: Self.normalized(record.genres, max: Self.genresMax))
         let description = Self.normalized(record.description, Self.descriptionCharactersMax)
         parameters.append(text: description)
         parameters.append(text: description.flatMap { hook(of: $0) })
@@ -100,15 +102,32 @@ struct EditionFacts {
         texts.prefix(max).compactMap { normalized($0, textCharactersMax) }
     }
 
-    static let save = TypedStatement<Bool>(
+    package static let save = TypedStatement<Bool>(
         """
         SELECT save_edition(
             $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
         ) IS NOT NULL
         """)
-    static let saveAuthors = Statement("SELECT save_authors($1, $2, $3, $4)")
+    package static let saveAuthors = Statement("SELECT save_authors($1, $2, $3, $4)")
 }
 
 extension BookNumber {
-    init(_ isbn: ISBN) { self.init(isbn13: isbn.description, isbn10: isbn.isbn10) }
+    package init(_ isbn: ISBN) { self.init(isbn13: isbn.description, isbn10: isbn.isbn10) }
+}
+
+/// Returns the line that a card shows: the first sentence of a description, or the words that fit.
+package func hook(of description: String, charactersMax: Int = 140) -> String? {
+    let words = description.split(whereSeparator: \.isWhitespace)
+    guard !words.isEmpty else { return nil }
+    var line = ""
+    for word in words {
+        let longer = line.isEmpty ? String(word) : line + " " + word
+        guard longer.unicodeScalars.count < charactersMax else {
+            return line.isEmpty ? nil : line + "…"
+        }
+        line = longer
+        // The sentence ends here, unless the word is short, such as an initial or an abbreviation.
+        if let last = word.last, ".!?".contains(last), word.count > 3, line.count > 30 { break }
+    }
+    return line
 }

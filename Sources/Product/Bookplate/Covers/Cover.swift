@@ -2,7 +2,7 @@ import GraphQLPostgres
 import Postgres
 
 /// The cover image of a book in a reader's library.
-enum Cover {
+package enum Cover {
     /// The value of `Book.coverStatus`.
     ///
     /// It is FETCHING for less than a minute, even if no server is running that could end the wait (`EndCoverWaits`).
@@ -21,7 +21,7 @@ enum Cover {
 }
 
 /// Where a cover came from.
-enum CoverSource: String, Sendable {
+package enum CoverSource: String, Sendable {
     case manualUpload = "MANUAL_UPLOAD"
     case url = "URL"
     case openLibrary = "OPEN_LIBRARY"

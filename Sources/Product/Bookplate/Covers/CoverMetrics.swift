@@ -2,7 +2,7 @@ import BookSources
 import Telemetry
 
 /// Counts cover searches by result, and downloaded images by source and result.
-struct CoverMetrics: Sendable {
+package struct CoverMetrics: Sendable {
     private let searches: [String: Counter]
     private let images: [String: Counter]
 

@@ -4,15 +4,21 @@ import JobQueue
 import Postgres
 
 /// A request for a book's cover, which a search fulfills.
-struct CoverRequest: Sendable {
-    let user: UUID
-    let book: UUID
+package struct CoverRequest: Sendable {
+    package let user: UUID
+    package let book: UUID
     /// The time of the request in microseconds since the Unix epoch; nil for a search that a backfill started without a
     /// request.
-    let requestedAt: Int64?
+    package let requestedAt: Int64?
+
+    package init(user: UUID, book: UUID, requestedAt: Int64?) {
+        self.user = user
+        self.book = book
+        self.requestedAt = requestedAt
+    }
 
     /// The parameters of `end`.
-    func endParameters(_ failure: CoverSearchFailure) -> Parameters {
+    package func endParameters(_ failure: CoverSearchFailure) -> Parameters {
         var parameters = Parameters.of(user, book)
         parameters.append(timestamptz: requestedAt)
         parameters.append(text: failure.coverStatus, as: .inferred)
@@ -21,11 +27,11 @@ struct CoverRequest: Sendable {
     }
 
     /// Ends a search without a cover.
-    static let end = Statement("SELECT end_cover_search($1, $2, $3, $4::cover_status, $5)")
+    package static let end = Statement("SELECT end_cover_search($1, $2, $3, $4::cover_status, $5)")
 }
 
 /// Why a search ended without a cover.
-enum CoverSearchFailure: Sendable {
+package enum CoverSearchFailure: Sendable {
     /// All sources answered, and none has a cover.
     case notFound
     /// No cover was found, and a source that may have one could not answer. `fetchMissingCovers` does not wait a day
@@ -95,7 +101,7 @@ extension FetchCover {
     ///
     /// At most ten jobs of a user have the foreground priority at a time. Further ones are background work, so that a reader with
     /// many new books does not delay the searches of the others.
-    static let enqueue = TypedStatement<Int64>(
+    package static let enqueue = TypedStatement<Int64>(
         """
         WITH requested AS MATERIALIZED (
             SELECT b.user_id, b.id, row_number() OVER (ORDER BY b.id) AS number
@@ -130,7 +136,7 @@ extension FetchCover {
         FROM added
         """)
 
-    static func enqueueParameters(_ priority: JobPriority) -> Parameters {
+    package static func enqueueParameters(_ priority: JobPriority) -> Parameters {
         var parameters = Parameters()
         parameters.append(text: kind)
         parameters.append(int32: priority.rawValue)
@@ -157,7 +163,7 @@ private let requestForNewBooks = Statement(
 
 extension Cover {
     /// Requests the cover of one book. The book keeps its current cover until another one is found.
-    static let requestOne = Statement(
+    package static let requestOne = Statement(
         """
         UPDATE books
         SET cover_status = 'FETCHING', cover_requested_at = now()

@@ -4,9 +4,9 @@ import ImageProcessing
 import Telemetry
 
 /// Searches for the best cover of a book: by ISBN, then by title and author, then on the web.
-struct CoverSearch: Sendable {
+package struct CoverSearch: Sendable {
     /// The result of a search.
-    enum Outcome {
+    package enum Outcome {
         case found(CoverImages, CoverSource)
         /// All sources answered, and none has a cover.
         case nothing
@@ -24,10 +24,10 @@ struct CoverSearch: Sendable {
     private static let linksMax = 8
 
     let sources: CoverSources
-    let covers: Covers
+    package let covers: Covers
     private let metrics: CoverMetrics
 
-    init(_ sources: CoverSources, covers: Covers, metrics: Metrics) {
+    package init(_ sources: CoverSources, covers: Covers, metrics: Metrics) {
         self.sources = sources
         self.covers = covers
         self.metrics = CoverMetrics(metrics)
@@ -67,7 +67,7 @@ struct CoverSearch: Sendable {
     ///
     /// - Parameter searchesWebAfterFailures: Whether to search the web even if a source could not answer that may
     ///   have a cover when it is queried again.
-    func best(
+    package func best(
         for book: CoverQuery, searchesWebAfterFailures: Bool,
         priority: RequestPriority = .background, reader: UUID? = nil
     ) async -> Outcome {

@@ -62,7 +62,7 @@ package final class Covers: Sendable {
     }
 
     /// Writes an image to the store. Clients cannot see it until a row of `covers` refers to it.
-    func stage(
+    package func stage(
         _ images: CoverImages, user: UUID, book: UUID, source: CoverSource
     ) async throws(BookplateError) -> StagedCover {
         // Never fails: a UUID's description is a valid name.
@@ -103,15 +103,18 @@ package final class Covers: Sendable {
 
     private static let storeRetrySeconds = 5
 
+    /// The variants in the order in which rows store their sizes and hashes.
+    package static let variants: [ObjectVariant] = [.thumbnail, .full, .large]
+
     /// Returns a version: eight bytes of the hash of the variants' hashes and eight random bytes, in hexadecimal.
-    static func newVersion(of hashes: [[UInt8]]) -> String {
+    package static func newVersion(of hashes: [[UInt8]]) -> String {
         lowercaseHex(sha256(hashes.joined()).prefix(8)) + lowercaseHex(randomBytes(8))
     }
 
     /// Ends a staged write after its transaction was committed.
     ///
     /// - Parameter version: The version that the row refers to now; nil if there is no row.
-    func settle(_ cover: StagedCover, kept version: String?) async {
+    package func settle(_ cover: StagedCover, kept version: String?) async {
         if version == cover.pending.version {
             await store.settle(cover.pending)
         } else {
@@ -139,7 +142,7 @@ package final class Covers: Sendable {
         await settle(cover, failed: error)
     }
 
-    func settle(_ cover: StagedCover, failed error: PostgresError) async {
+    package func settle(_ cover: StagedCover, failed error: PostgresError) async {
         // An error from the server means that the transaction was rolled back.
         if case .server = error {
             await store.abandon(cover.pending)

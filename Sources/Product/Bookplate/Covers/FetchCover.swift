@@ -7,20 +7,20 @@ import Postgres
 ///
 /// `books.cover_requested_at` identifies the request. If the user changes the cover or the book in the meantime, the
 /// request ends and the result of the search is discarded.
-struct FetchCover: JobHandler {
-    static let kind = "cover.fetch"
+package struct FetchCover: JobHandler {
+    package static let kind = "cover.fetch"
     /// The attempts span half an hour and start with a delay of seconds, so a late cover still arrives.
-    static let settings = JobSettings(
+    package static let settings = JobSettings(
         concurrency: 6, foregroundReserve: 2, attemptsMax: 10, timeout: .seconds(55),
         retryDelay: .seconds(4))
 
     let search: CoverSearch
 
-    struct Payload: Codable, Sendable {
+    package struct Payload: Codable, Sendable {
         let bookID: UUID
     }
 
-    func run(_ payload: Payload, in job: JobContext) async throws(JobError) {
+    package func run(_ payload: Payload, in job: JobContext) async throws(JobError) {
         let user = try job.user()
         let books = try await job.read { pipeline in
             pipeline.append(WaitingBook.query, .of(user, payload.bookID))

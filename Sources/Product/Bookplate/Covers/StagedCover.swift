@@ -3,7 +3,7 @@ import ObjectStorage
 import Postgres
 
 /// A cover whose files are in the store but which is not yet in the table `covers`.
-struct StagedCover: Sendable {
+package struct StagedCover: Sendable {
     let user: UUID
     let book: UUID
     let source: CoverSource
@@ -30,7 +30,7 @@ struct StagedCover: Sendable {
     }
 
     /// The parameters of `setFoundCover`.
-    func foundParameters(requestedAt: Int64?) -> Parameters {
+    package func foundParameters(requestedAt: Int64?) -> Parameters {
         var parameters = parameters
         parameters.append(timestamptz: requestedAt)
         return parameters
@@ -56,7 +56,7 @@ struct StagedCover: Sendable {
 
     private static let setCover = TypedStatement<String>(
         "SELECT set_cover($1, $2, $3, $4::cover_source, $5, $6, $7, $8, $9, $10, $11)")
-    static let setFoundCover = TypedStatement<String>(
+    package static let setFoundCover = TypedStatement<String>(
         "SELECT set_found_cover($1, $2, $3, $4::cover_source, $5, $6, $7, $8, $9, $10, $11)")
 }
 

@@ -4,10 +4,10 @@ import Postgres
 /// Collects the signals of the readers who changed something, for popularity and similar books.
 ///
 /// Run `find` once, then `collect` in transactions of its own until it returns 0.
-enum SignalCollection {
+package enum SignalCollection {
     /// `$1` is whether all readers are collected instead of those who changed something.
-    static let find = Statement("SELECT find_readers_to_collect($1)")
-    static let collect = Statement("SELECT collect_signals(200)")
+    package static let find = Statement("SELECT find_readers_to_collect($1)")
+    package static let collect = Statement("SELECT collect_signals(200)")
 
     static func run(in job: JobContext) async throws(JobError) {
         try await job.write { pipeline in

@@ -7,15 +7,15 @@ import Ranking
 /// The caller, a command or a job, runs the statements. It can stop after each step, and each step leaves the table
 /// consistent. The server runs this concurrently with requests, so the data is compact: two copies of the signals with
 /// 8 bytes each, and the strongest links of each edition.
-struct SimilarLearning {
+package struct SimilarLearning {
     /// Returns the works with signals that changed since they were last learned. Read it before `signals`, so that the counts
     /// contain no changes that the signals lack.
-    static let changedWorks = TypedStatement<ChangedWork>(
+    package static let changedWorks = TypedStatement<ChangedWork>(
         "SELECT number, changes, is_due, is_empty FROM works_to_learn()")
     /// Returns one row for each reader, without the reader's ID, with two arrays: the works and the weights of the signals.
-    static let signals = Statement("SELECT works, weights FROM signals_to_learn()")
-    static let replace = Statement("SELECT replace_similar($1, $2, $3, $4, $5)")
-    static let finish = Statement("SELECT finish_learning($1, $2, $3)")
+    package static let signals = Statement("SELECT works, weights FROM signals_to_learn()")
+    package static let replace = Statement("SELECT replace_similar($1, $2, $3, $4, $5)")
+    package static let finish = Statement("SELECT finish_learning($1, $2, $3)")
 
     /// The number of editions whose links are stored by one statement.
     private static let editionsPerWrite = 200
@@ -25,8 +25,8 @@ struct SimilarLearning {
     private let numbers: [Int64]
     private let items: [Int32]
     /// Whether only the changed editions are learned.
-    let isIncremental: Bool
-    let signalCount: Int
+    package let isIncremental: Bool
+    package let signalCount: Int
     /// The works to record as learned.
     private let changed: [ChangedWork]
     private var similar: SimilarItems
@@ -37,13 +37,13 @@ struct SimilarLearning {
     private var links: [[SimilarItems.Link]] = []
 
     /// The number of editions to learn.
-    var total: Int { items.count }
+    package var total: Int { items.count }
 
     /// - Parameters:
     ///   - rows: The rows of `signals`. They are not decoded, to avoid a copy.
     ///   - changed: The rows of `changedWorks`.
     ///   - isIncremental: Whether to learn only the changed editions.
-    init(_ rows: Rows, changed: [ChangedWork], isIncremental: Bool) {
+    package init(_ rows: Rows, changed: [ChangedWork], isIncremental: Bool) {
         var itemsByNumber: [Int64: Int32] = [:]
         var numbers: [Int64] = []
         var signals: [Signals.Signal] = []
@@ -84,7 +84,7 @@ struct SimilarLearning {
     /// Learns the next editions.
     ///
     /// - Returns: The number of editions learned so far, which is `total` at the end.
-    mutating func learn(_ count: Int = 100) -> Int {
+    package mutating func learn(_ count: Int = 100) -> Int {
         for item in items[learnedCount..<min(learnedCount + count, items.count)] {
             let found = similar.links(to: item)
             if isIncremental {
@@ -98,13 +98,13 @@ struct SimilarLearning {
     }
 
     /// How often `replace` must be run after everything is learned.
-    var writeCount: Int {
+    package var writeCount: Int {
         (items.count + Self.editionsPerWrite - 1) / Self.editionsPerWrite
     }
 
     /// Returns the parameters of the `number`th run of `replace`: the links from some editions, or, if only changed editions are
     /// learned, the links to some of these.
-    func write(_ number: Int) -> Parameters {
+    package func write(_ number: Int) -> Parameters {
         let start = number * Self.editionsPerWrite
         let range = start..<min(start + Self.editionsPerWrite, items.count)
         let written = items[range].map { numbers[Int($0)] }
@@ -124,7 +124,7 @@ struct SimilarLearning {
     }
 
     /// The parameters of `finish`.
-    var finishing: Parameters {
+    package var finishing: Parameters {
         var parameters = Parameters()
         parameters.append(int64s: changed.map(\.number))
         parameters.append(int64s: changed.map(\.changes))
@@ -134,7 +134,7 @@ struct SimilarLearning {
 }
 
 extension SimilarLearning {
-    struct ChangedWork: RowDecodable {
+    package struct ChangedWork: RowDecodable {
         /// The number of the edition that has founded the work.
         let number: Int64
         /// How many of the work's signals were ever added, changed, or removed.
@@ -144,7 +144,7 @@ extension SimilarLearning {
         /// Whether the work has lost all its signals.
         let isEmpty: Bool
 
-        init?(_ row: inout RowReader) {
+        package init?(_ row: inout RowReader) {
             guard let number = row.int64(), let changes = row.int64(), let isDue = row.bool(),
                 let isEmpty = row.bool()
             else { return nil }

@@ -1,5 +1,5 @@
 /// How far the reader is with a book: the enum of the same name in the schema, and the type `reading_status` of the database.
-enum ReadingStatus: String, CaseIterable, Sendable {
+package enum ReadingStatus: String, CaseIterable, Sendable {
     case wantToRead = "WANT_TO_READ"
     case reading = "READING"
     case read = "READ"
@@ -8,7 +8,7 @@ enum ReadingStatus: String, CaseIterable, Sendable {
 }
 
 /// How a read of a book has ended: the enum of the same name in the schema.
-enum ReadOutcome: String, CaseIterable, Sendable {
+package enum ReadOutcome: String, CaseIterable, Sendable {
     /// The read is open.
     case reading = "READING"
     case finished = "FINISHED"

@@ -3,7 +3,7 @@ import GraphQLPostgres
 import Postgres
 
 /// A named list of books. A book can be on any number of shelves.
-enum Shelf {
+package enum Shelf {
     static let id = Column("s.id", .uuid)
 
     static let type: RowType = RowType(

@@ -2,9 +2,9 @@ import GraphQL
 import Postgres
 
 extension Shelf {
-    static let nameCharactersMax = 100
+    package static let nameCharactersMax = 100
     /// The maximum number of shelves in a library. They are limited because lists of shelves have no pages.
-    static let countMax = 500
+    package static let countMax = 500
 
     /// The maximum number of books that are deleted with their shelf: those of a library of the largest size that imports allow.
     static let deletedBooksMax = 50_000

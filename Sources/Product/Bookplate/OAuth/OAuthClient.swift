@@ -3,9 +3,9 @@ import Identity
 import Postgres
 
 /// An app of another developer.
-struct OAuthClient: RowDecodable, Unprintable {
-    static let nameCharactersMax = 100
-    static let redirectURIsMax = 10
+package struct OAuthClient: RowDecodable, Unprintable {
+    package static let nameCharactersMax = 100
+    package static let redirectURIsMax = 10
 
     let id: UUID
     let name: String
@@ -19,7 +19,7 @@ struct OAuthClient: RowDecodable, Unprintable {
     /// nil for a public client, which has no secret.
     private let secretHash: [UInt8]?
 
-    init?(_ row: inout RowReader) {
+    package init?(_ row: inout RowReader) {
         guard let id = row.uuid(), let name = row.text(), let uris = row.texts(),
             let scopes = row.texts()
         else { return nil }
@@ -83,7 +83,7 @@ struct OAuthClient: RowDecodable, Unprintable {
 
     /// Whether a name can be shown to readers: on one line, with a letter or a digit, and without characters that cannot be seen,
     /// change the direction of text, or cover other characters.
-    static func isPresentable(name: String) -> Bool {
+    package static func isPresentable(name: String) -> Bool {
         let scalars = name.unicodeScalars
         return (1...nameCharactersMax).contains(scalars.count)
             && name.allSatisfy { $0.unicodeScalars.count <= scalarsPerCharacterMax }

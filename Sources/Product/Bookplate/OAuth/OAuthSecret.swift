@@ -1,19 +1,19 @@
 import Identity
 
 /// A random secret of OAuth. The server stores only its hash.
-struct OAuthSecret: Equatable, Unprintable {
+package struct OAuthSecret: Equatable, Unprintable {
     /// The raw value is the prefix of the text. Refresh tokens have a format of their own, see `RefreshTicket`.
-    enum Kind: String, CaseIterable {
+    package enum Kind: String, CaseIterable {
         case accessToken = "bpa_"
         case authorizationCode = "bpc_"
         case deviceCode = "bpd_"
         case clientSecret = "bps_"
     }
 
-    let text: String
+    package let text: String
 
     /// Creates a random secret.
-    init(_ kind: Kind) {
+    package init(_ kind: Kind) {
         var secret: [UInt8] = []
         while secret.count < TokenFormat.secretCount {
             secret += TokenFormat.characters(randomBytes(TokenFormat.secretCount))
@@ -28,7 +28,7 @@ struct OAuthSecret: Equatable, Unprintable {
         self.text = String(text)
     }
 
-    var hash: [UInt8] { sha256(text.utf8) }
+    package var hash: [UInt8] { sha256(text.utf8) }
 
     var lastCharacters: Substring { text.suffix(PersonalToken.lastCharactersCount) }
 }

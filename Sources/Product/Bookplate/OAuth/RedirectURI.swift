@@ -3,7 +3,7 @@
 /// It is an `https` URL, an `http` URL of the reader's own machine, or a URI with a private scheme that contains a period.
 ///
 /// Spec: RFC 8252, section 7
-struct RedirectURI: Equatable {
+package struct RedirectURI: Equatable {
     private static let bytesMax = 500
     private static let loopbackHosts = ["127.0.0.1", "[::1]", "localhost"]
 
@@ -15,7 +15,7 @@ struct RedirectURI: Equatable {
     private let loopback: [String]?
 
     /// Returns nil for a text that may not be a redirect URI.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count <= Self.bytesMax,
             // Printable ASCII without spaces, fragments, and characters that a URI cannot contain.
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !#"#"<>\^`{|}"#.utf8.contains($0) }),

@@ -148,7 +148,7 @@ struct DeliverWebhook: JobHandler {
 }
 
 /// The address of a webhook, and its encrypted secrets.
-struct WebhookTarget: Sendable {
+package struct WebhookTarget: Sendable {
     let url: String
     let sealedSecret: [UInt8]
     /// The secret before a rotation that has not ended.
@@ -157,7 +157,7 @@ struct WebhookTarget: Sendable {
     /// Returns the secrets, the current one first; nil if it cannot be decrypted.
     ///
     /// A previous secret that cannot be decrypted is left out: after a loss of the key file, a new secret repairs the webhook.
-    func secrets(of webhook: UUID, _ keys: SessionKeys) -> [WebhookSecret]? {
+    package func secrets(of webhook: UUID, _ keys: SessionKeys) -> [WebhookSecret]? {
         guard let current = WebhookSecret(sealed: sealedSecret, of: webhook, keys) else {
             return nil
         }
@@ -181,7 +181,7 @@ struct WebhookTarget: Sendable {
 }
 
 extension WebhookTarget: RowDecodable {
-    init?(_ row: inout RowReader) {
+    package init?(_ row: inout RowReader) {
         guard let url = row.text(), let sealedSecret = row.bytes() else { return nil }
         self.init(url: url, sealedSecret: sealedSecret, sealedPreviousSecret: row.bytes())
     }

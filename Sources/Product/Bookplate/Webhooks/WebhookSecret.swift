@@ -36,7 +36,7 @@ package struct WebhookSecret: Sendable, Equatable, Unprintable {
     }
 
     /// Encrypts the secret for storage.
-    func sealed(for webhook: UUID, _ keys: SessionKeys) -> [UInt8] {
+    package func sealed(for webhook: UUID, _ keys: SessionKeys) -> [UInt8] {
         keys.seal(key, context: Self.context(webhook))
     }
 

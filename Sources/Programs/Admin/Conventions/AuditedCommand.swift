@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Config
 import Glibc
+import Operations
 import Postgres
 
 /// A command that is recorded in the audit log: it changes something, or reads all data of a reader.

@@ -1,5 +1,6 @@
 import Bookplate
 import Config
+import Operations
 import Postgres
 
 /// Connects to the configured database as the owner of the tables. The audit log names the operator in the events of this

@@ -1,6 +1,7 @@
 import Basics
 import Bookplate
 import Config
+import Operations
 import Postgres
 
 /// An error that ends a command, with a message for the operator.

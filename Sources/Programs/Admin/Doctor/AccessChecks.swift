@@ -1,5 +1,6 @@
 import Bookplate
 import EmbeddedMigrations
+import Operations
 import Postgres
 
 /// Compares privileges, policies, and row-level security with those that this release defines.

@@ -2,6 +2,7 @@ import BookSources
 import Bookplate
 import Config
 import Glibc
+import Operations
 import Postgres
 
 /// Reports today's budgets of the enabled external sources.

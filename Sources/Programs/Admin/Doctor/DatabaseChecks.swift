@@ -1,5 +1,6 @@
 import Bookplate
 import Config
+import Operations
 import Postgres
 
 /// Checks the database: as the server's role, as the owner, and the replica.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// The events of the audit log, and its hash chain.
 @Suite struct AuditTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// The canonical genres and their aliases.
 @Suite struct GenreTests {

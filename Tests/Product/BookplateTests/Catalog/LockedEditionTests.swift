@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// Requests that save editions which other transactions have locked, such as an import of the catalog.
 @Suite struct LockedEditionTests {

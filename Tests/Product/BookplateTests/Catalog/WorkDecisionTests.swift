@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// The operator's corrections: `bookplate-admin catalog merge-works`, `split-works`, and `undo-works`.
 @Suite struct WorkDecisionTests {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// The covers of deleted books: their files stay while the books can be restored.
 @Suite struct DeletedCoverTests {

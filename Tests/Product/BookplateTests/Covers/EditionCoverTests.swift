@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// Covers of catalog editions from external sources, as the feed's cards show them.
 @Suite struct EditionCoverTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// The prepared decks: the cold-start deck and the readers' own decks.
 @Suite struct FeedDeckTests {

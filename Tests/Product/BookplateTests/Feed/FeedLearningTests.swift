@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// The effect of readers' signals on the feed, through the background jobs.
 @Suite struct FeedLearningTests {

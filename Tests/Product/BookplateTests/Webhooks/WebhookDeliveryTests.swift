@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// The events that are sent, and their order.
 @Suite struct WebhookDeliveryTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// Receivers that fail, and servers that stop.
 @Suite struct WebhookFailureTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// Signatures, types of events, and addresses.
 @Suite struct WebhookMessageTests {

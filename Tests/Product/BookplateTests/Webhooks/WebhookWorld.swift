@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 
 @testable import Bookplate
+@testable import Operations
 
 /// A receiver of webhooks, which verifies the signature of each message.
 final class WebhookReceiver: Sendable {

@@ -9,7 +9,7 @@ package enum AccessScope: String, CaseIterable, Sendable {
     case account = "ACCOUNT"
 
     /// The name of the scope in OAuth.
-    var oauthName: String {
+    package var oauthName: String {
         switch self {
         case .libraryRead: "library:read"
         case .libraryWrite: "library:write"
@@ -20,7 +20,7 @@ package enum AccessScope: String, CaseIterable, Sendable {
     }
 
     /// - Parameter name: The name of a scope in OAuth.
-    init?(oauthName name: some StringProtocol) {
+    package init?(oauthName name: some StringProtocol) {
         guard let scope = Self.allCases.first(where: { $0.oauthName == name }) else { return nil }
         self = scope
     }

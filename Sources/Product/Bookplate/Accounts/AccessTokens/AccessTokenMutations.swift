@@ -5,7 +5,7 @@ import Identity
 import Postgres
 
 /// A personal access token, as its owner sees it.
-enum PersonalAccessToken {
+package enum PersonalAccessToken {
     static let nameCharactersMax = 100
     /// The maximum number of tokens of a reader.
     static let ofUserMax = 100
@@ -184,21 +184,20 @@ enum PersonalAccessToken {
             """)
     }
 
-    /// Creates a token for a user, in the transaction of an operator, and returns its secret.
-    static func issue(
+    /// Creates a token for a user, in the transaction of an operator.
+    ///
+    /// - Returns: The secret, or the reason why there is none.
+    package static func issue(
         name: String, scopes: [AccessScope], for user: UUID, keys: SessionKeys,
         _ connection: AdminConnection
-    ) throws(AdministrationError) -> String {
+    ) throws(PostgresError) -> Result<String, BookplateError> {
         let creation = Creation(name: name, scopes: scopes)
         let seed = randomBytes(seedBytes)
         let token = PersonalToken.derive(creation.id, of: user, seed: seed, keys: keys)
-        let outcomes: [Outcome] = try mappingError(AdministrationError.init) {
-            () throws(PostgresError) in
-            try connection.query(
-                Outcome.create.statement.text, creation.parameters(token, seed, of: user)
-            ).decode()
-        }
-        if let error = outcomes.first?.error { throw .refused(error.message) }
-        return token.text
+        let outcomes: [Outcome] = try connection.query(
+            Outcome.create.statement.text, creation.parameters(token, seed, of: user)
+        ).decode()
+        if let error = outcomes.first?.error { return .failure(error) }
+        return .success(token.text)
     }
 }

@@ -91,13 +91,13 @@ struct MoveCovers: JobHandler {
             let target = ObjectKey(.bookCovers, folder: "\(cover.account)", name: "\(cover.book)")
         else { return nil }
         var variants: [ObjectVariant: [UInt8]] = [:]
-        for variant in CoverRecord.variants {
+        for variant in Covers.variants {
             guard let path = ObjectPath(source, version: cover.version, variant),
                 let bytes = try await covers.store.read(path)
             else { return nil }
             variants[variant] = bytes
         }
-        let hashes = CoverRecord.variants.compactMap { variants[$0].map { sha256($0) } }
+        let hashes = Covers.variants.compactMap { variants[$0].map { sha256($0) } }
         return try await covers.store.write(
             target, version: Covers.newVersion(of: hashes), variants)
     }

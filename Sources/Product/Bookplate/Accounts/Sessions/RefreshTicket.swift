@@ -7,9 +7,9 @@ import Postgres
 ///
 /// The IDs allow the server to set the user for row-level security before it reads the session. The server stores
 /// only a hash of the secret.
-struct RefreshTicket: Equatable, Unprintable {
+package struct RefreshTicket: Equatable, Unprintable {
     /// The raw value is the prefix of the text.
-    enum Kind: String {
+    package enum Kind: String {
         case session = "bpr_"
         case grant = "bpf_"
     }
@@ -20,11 +20,11 @@ struct RefreshTicket: Equatable, Unprintable {
     let tenantID: UUID
     let userID: UUID
     /// The ID of the session or the grant.
-    let sessionID: UUID
+    package let sessionID: UUID
     private let secret: [UInt8]
 
     /// Creates the first ticket of a session or a grant.
-    init(
+    package init(
         _ kind: Kind = .session, tenantID: UUID, userID: UUID, sessionID: UUID, secret: [UInt8]
     ) {
         self.kind = kind
@@ -34,7 +34,7 @@ struct RefreshTicket: Equatable, Unprintable {
         self.secret = secret
     }
 
-    static func newSecret() -> [UInt8] { randomBytes(secretBytes) }
+    package static func newSecret() -> [UInt8] { randomBytes(secretBytes) }
 
     static func hash(_ secret: [UInt8]) -> [UInt8] { sha256(secret) }
 
@@ -56,13 +56,13 @@ struct RefreshTicket: Equatable, Unprintable {
             secret: Array(bytes[48...]))
     }
 
-    var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         for id in [tenantID, userID, sessionID] { bytes += id.bytes }
         return kind.rawValue + Base64URL.encode(bytes + secret)
     }
 
-    var hash: [UInt8] { Self.hash(secret) }
+    package var hash: [UInt8] { Self.hash(secret) }
 
     /// Returns the ticket that replaces this one.
     ///

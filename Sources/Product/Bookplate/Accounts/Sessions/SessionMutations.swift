@@ -4,12 +4,12 @@ import JobQueue
 import Postgres
 
 /// Refresh and sign-out, with the fields of the type `Session`. Sign-in is in `SignIn.swift`.
-enum Sessions {
+package enum Sessions {
     static let accessTokenSeconds: Int64 = 15 * 60
     static let refreshTokenDays = 90
     /// The time for which a used token returns the same result again, in case the first response was lost.
     static let graceSeconds = 60
-    static let displayNameCharactersMax = 100
+    package static let displayNameCharactersMax = 100
 
     static let fields: [String: FieldResolver] = [
         "accessToken": .property, "accessTokenExpiresAt": .property, "refreshToken": .property,

@@ -26,7 +26,7 @@ package struct IdentityProvider: Sendable, Equatable {
     }
 
     /// The SQL expressions of the providers of a tenant `t`, for `list`.
-    static let columns = [
+    package static let columns = [
         "p.name", "p.issuer", "coalesce(p.jwks_url, '')", #"array_to_string(p.audiences, E'\n')"#,
     ].map { column in
         """
@@ -40,7 +40,7 @@ package struct IdentityProvider: Sendable, Equatable {
     }.joined(separator: ",\n        ")
 
     /// Reads the values of `columns`.
-    static func list(_ row: inout RowReader) -> [IdentityProvider]? {
+    package static func list(_ row: inout RowReader) -> [IdentityProvider]? {
         guard let names = row.texts(), let issuers = row.texts(), let urls = row.texts(),
             let audiences = row.texts(), names.count == issuers.count, urls.count == names.count,
             audiences.count == names.count

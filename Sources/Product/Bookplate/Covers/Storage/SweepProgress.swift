@@ -20,15 +20,15 @@ package enum SweepProgress: Sendable {
     }
 
     /// The position of a page of the store.
-    struct Position {
-        let bucket: Bucket
+    package struct Position {
+        package let bucket: Bucket
         /// The page's position in the bucket, such as the name of a folder.
-        let page: String
+        package let page: String
 
-        var text: String { "\(bucket.rawValue)/\(page)" }
+        package var text: String { "\(bucket.rawValue)/\(page)" }
 
         /// Whether a sweep has completed the other bucket when it reaches this position.
-        func isAfter(_ other: Bucket) -> Bool {
+        package func isAfter(_ other: Bucket) -> Bool {
             let buckets = Bucket.allCases
             guard let index = buckets.firstIndex(of: bucket),
                 let otherIndex = buckets.firstIndex(of: other)
@@ -36,12 +36,12 @@ package enum SweepProgress: Sendable {
             return otherIndex < index
         }
 
-        init(bucket: Bucket, page: String) {
+        package init(bucket: Bucket, page: String) {
             self.bucket = bucket
             self.page = page
         }
 
-        init?(_ text: String) {
+        package init?(_ text: String) {
             let parts = text.split(separator: "/", maxSplits: 1)
             guard parts.count == 2, let bucket = Bucket(rawValue: String(parts[0])) else {
                 return nil

@@ -5,7 +5,7 @@ import Postgres
 ///
 /// The statement does not fail if the book cannot be created. Therefore `createBooks` can create 50 books in one
 /// transaction, and each of them succeeds or fails on its own.
-struct BookCreation {
+package struct BookCreation {
     let id: UUID
     private let isIDChosen: Bool
     private let title: String?
@@ -26,7 +26,7 @@ struct BookCreation {
     let fetchesCover: Bool
 
     static let titleCharactersMax = 500
-    static let labelCharactersMax = 100
+    package static let labelCharactersMax = 100
     static let shelvesMax = 100
 
     /// - Throws: `.badUserInput` with the name of the field, or `.notFound` if the id of a card or shelf is not a UUID.

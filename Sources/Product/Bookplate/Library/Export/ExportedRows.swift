@@ -133,7 +133,7 @@ struct ExportedCover: ExportedItem {
 extension Value {
     static func id(_ id: UUID?) -> Value { id.map { .string($0.description) } ?? .null }
 
-    static func text(_ text: String?) -> Value { text.map { .string($0) } ?? .null }
+    package static func text(_ text: String?) -> Value { text.map { .string($0) } ?? .null }
 
     static func int(_ number: Int32?) -> Value {
         number.map { .int(Int($0)) } ?? .null

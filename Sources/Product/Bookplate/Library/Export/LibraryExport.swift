@@ -1,4 +1,5 @@
 import GraphQL
+import ObjectStorage
 import Postgres
 import Zip
 
@@ -239,5 +240,19 @@ package final class LibraryExport {
         var writer = ResponseWriter()
         writer.write(value)
         return writer.bytes
+    }
+}
+
+extension LibraryExport {
+    /// Returns the full-size image of a version of a cover; nil if it no longer exists or is unreadable.
+    ///
+    /// - Throws: An `ObjectError` if the store itself cannot be read.
+    package static func coverBytes(
+        of book: UUID, version: String, user: UUID, in store: any ObjectStore
+    ) async throws(ObjectError) -> [UInt8]? {
+        guard let key = ObjectKey(.bookCovers, folder: "\(user)", name: "\(book)"),
+            let path = ObjectPath(key, version: version, .full)
+        else { return nil }
+        return try await store.readUnlessDamaged(path)
     }
 }

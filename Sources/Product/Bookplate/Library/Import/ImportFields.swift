@@ -4,13 +4,13 @@ import Identity
 import Postgres
 
 /// A problem of a record, with the field that was left out because of it.
-struct ImportProblem: Error, Equatable {
+package struct ImportProblem: Error, Equatable {
     /// The name of the column or of the JSON member; nil if the record was not imported at all.
-    let field: String?
+    package let field: String?
     /// Sentences that say what is wrong and what was done.
-    let message: String
+    package let message: String
 
-    init(field: String? = nil, _ message: String) {
+    package init(field: String? = nil, _ message: String) {
         self.field = field
         self.message = message
     }

@@ -54,12 +54,12 @@ struct ImportRecord: Equatable {
 }
 
 /// A book to import.
-struct ImportedBook: Equatable {
-    var id: UUID
+package struct ImportedBook: Equatable {
+    package var id: UUID
     var cardID: UUID?
-    var title: String
-    var authors = BookAuthors.none
-    var isbn: ISBN?
+    package var title: String
+    package var authors = BookAuthors.none
+    package var isbn: ISBN?
     /// The id of the edition at Goodreads.
     var goodreadsID: String?
     var publisher: String?
@@ -72,10 +72,10 @@ struct ImportedBook: Equatable {
     var status = ReadingStatus.wantToRead
     var currentPage: Int32?
     var addedAt: Instant?
-    var startedAt: Instant?
-    var finishedAt: Instant?
+    package var startedAt: Instant?
+    package var finishedAt: Instant?
     var updatedAt: Instant?
-    var shelves: [String] = []
+    package var shelves: [String] = []
     var review: ImportedReview?
     /// How the edition is bound, or in which format it is, in the words of the source.
     var binding: String?
@@ -85,7 +85,7 @@ struct ImportedBook: Equatable {
     var moods: [String] = []
     var series: ImportedSeries?
     /// The readings, the oldest first.
-    var reads: [ImportedRead] = []
+    package var reads: [ImportedRead] = []
     /// How often the book has been read to its end, including readings that are not in `reads`.
     var readCount = 0
 
@@ -93,7 +93,7 @@ struct ImportedBook: Equatable {
     static let notesCharactersMax = 100_000
     static let moodsMax = 20
 
-    var json: Value {
+    package var json: Value {
         var members: [Value.Member] = []
         func add(_ name: String, _ value: Value?) {
             if let value { members.append(.init(name, value)) }
@@ -155,7 +155,7 @@ struct ImportedShelf: Equatable {
     var name: String
     var createdAt: Instant?
 
-    var json: Value {
+    package var json: Value {
         var members: [Value.Member] = [.init("name", .string(name))]
         if let id { members.append(.init("id", .string(id.description))) }
         if let createdAt { members.append(.init("createdAt", .string(createdAt.preciseText))) }
@@ -256,7 +256,7 @@ struct ImportedSwipe: Equatable {
 extension UUID {
     /// Returns the id of an object that has another id in its source. It is the same each time, so that a second import
     /// finds the object.
-    static func derived(from parts: String...) -> UUID {
+    package static func derived(from parts: String...) -> UUID {
         let hash = sha256(Array(parts.joined(separator: "\u{1F}").utf8))
         let number = { (start: Int) in
             hash[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

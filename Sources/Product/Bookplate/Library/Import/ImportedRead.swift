@@ -3,8 +3,8 @@ import GraphQL
 import Postgres
 
 /// One reading of a book to import.
-struct ImportedRead: Equatable, Sendable {
-    enum Format: String, Sendable {
+package struct ImportedRead: Equatable, Sendable {
+    package enum Format: String, Sendable {
         case print = "PRINT"
         case ebook = "EBOOK"
         case audio = "AUDIO"
@@ -29,10 +29,10 @@ struct ImportedRead: Equatable, Sendable {
         }
     }
 
-    var id: UUID?
-    var startedOn: PartialDate?
-    var finishedOn: PartialDate?
-    var outcome: ReadOutcome
+    package var id: UUID?
+    package var startedOn: PartialDate?
+    package var finishedOn: PartialDate?
+    package var outcome: ReadOutcome
     var format: Format?
     /// The length of an audiobook.
     var lengthSeconds: Int32?

@@ -6,7 +6,7 @@ import Postgres
 ///
 /// Readers often know only the year of a read. Two dates are compared as far as both are known, so 2019-05 is neither before
 /// nor after 2019.
-struct PartialDate: Hashable, Sendable {
+package struct PartialDate: Hashable, Sendable {
     let year: Int
     let month: Int?
     let day: Int?
@@ -46,14 +46,14 @@ struct PartialDate: Hashable, Sendable {
     }
 
     /// The form of RFC 3339, or the beginning of it: `2019`, `2019-05`, `2019-05-01`.
-    var text: String {
+    package var text: String {
         ([String(repeating: "0", count: 4 - String(year).count) + String(year)]
             + [month, day].compactMap { $0 }.map { $0 < 10 ? "0\($0)" : String($0) })
             .joined(separator: "-")
     }
 
     /// Midnight UTC of the first day.
-    var start: Instant? {
+    package var start: Instant? {
         PartialDate(year: year, month: month ?? 1, day: day ?? 1)
             .flatMap { Instant("\($0.text)T00:00:00Z") }
     }

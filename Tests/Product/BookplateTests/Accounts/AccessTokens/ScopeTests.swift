@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// GraphQL requests with personal access tokens.
 @Suite struct ScopeTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 @Suite struct AppleNotificationTests {
     static let app = Shared { try await TestApp.start(catalog: []) }

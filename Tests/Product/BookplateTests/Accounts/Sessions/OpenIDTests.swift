@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// Sign-in with a real OpenID Connect provider: discovery, key rotation, and tokens that were issued for something else.
 @Suite(.serialized) struct OpenIDTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// A tenant's own OpenID providers, in addition to the configured issuer.
 @Suite struct ProviderTests {

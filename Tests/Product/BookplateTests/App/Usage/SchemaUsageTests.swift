@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// The counts of the elements of the schema that apps use.
 @Suite struct SchemaUsageTests {

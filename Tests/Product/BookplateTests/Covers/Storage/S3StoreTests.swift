@@ -3,6 +3,7 @@ import Config
 import HTTPFetch
 import LoopbackHTTP
 import ObjectStorage
+import Operations
 import Postgres
 import Synchronization
 import TestSupport

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// Copies between stores, and stores with errors.
 @Suite struct StorageCopyTests {

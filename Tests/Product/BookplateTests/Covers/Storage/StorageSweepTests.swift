@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// Sweeps of the object store: what they remove, and what they must keep.
 @Suite struct StorageSweepTests {

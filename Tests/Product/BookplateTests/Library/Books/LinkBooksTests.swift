@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 @testable import JobQueue
 
 /// The links of books to records of the catalog: at creation, after changes, and when the catalog grows.

@@ -9,6 +9,7 @@ import Testing
 import Zip
 
 @testable import Bookplate
+@testable import Operations
 
 /// Exporting a library to an archive, and importing the archive.
 @Suite struct ExportTests {

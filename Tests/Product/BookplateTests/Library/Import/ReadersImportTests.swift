@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Operations
 
 /// Loading existing readers with `bookplate-admin readers import`.
 @Suite struct ReadersImportTests {

@@ -4,7 +4,7 @@ import Identity
 import Postgres
 
 /// The file `library.json` of Bookplate's own export, which has all data of a library except its covers.
-struct BookplateFile {
+package struct BookplateFile {
     static let name = "bookplate library"
 
     private let items: JSONItems
@@ -129,7 +129,7 @@ struct BookplateFile {
                 createdAt: members.instant("createdAt"), updatedAt: members.instant("updatedAt")))
     }
 
-    static func book(_ members: BookplateMembers) throws(ImportProblem) -> ImportedBook {
+    package static func book(_ members: BookplateMembers) throws(ImportProblem) -> ImportedBook {
         guard let title = members.text("title", max: BookCreation.titleCharactersMax) else {
             throw ImportProblem("The title is missing or too long. The book was left out.")
         }
@@ -184,7 +184,7 @@ extension ImportedBook {
     /// The reads that follow from the status and the dates of the book. A file without a list of reads means these.
     ///
     /// A finishing date of a book that is READING belongs to an earlier read.
-    var derivedReads: [ImportedRead] {
+    package var derivedReads: [ImportedRead] {
         let started = Self.date(startedAt)
         let finished = Self.date(finishedAt)
         func read(

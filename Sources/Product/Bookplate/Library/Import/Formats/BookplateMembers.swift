@@ -3,13 +3,13 @@ import BookSources
 import GraphQL
 
 /// The members of a JSON object in `library.json`. A member that cannot be used is left out and reported in `problems`.
-final class BookplateMembers {
+package final class BookplateMembers {
     private let value: Value
-    private(set) var problems: [ImportProblem] = []
+    package private(set) var problems: [ImportProblem] = []
 
-    init(_ value: Value) { self.value = value }
+    package init(_ value: Value) { self.value = value }
 
-    func report(_ field: String, _ message: String, effect: String = "It was left out.") {
+    package func report(_ field: String, _ message: String, effect: String = "It was left out.") {
         if problems.count < ImportFields.problemsMax {
             problems.append(.init(field: field, "\(message) \(effect)"))
         }
@@ -20,7 +20,7 @@ final class BookplateMembers {
         value[name].flatMap { $0.isNull ? nil : $0 }
     }
 
-    func text(_ name: String, max: Int) -> String? {
+    package func text(_ name: String, max: Int) -> String? {
         member(name).flatMap { text($0, name, max: max) }
     }
 
@@ -37,7 +37,7 @@ final class BookplateMembers {
         }
     }
 
-    func texts(_ name: String, max: Int) -> [String] {
+    package func texts(_ name: String, max: Int) -> [String] {
         (member(name)?.list ?? []).compactMap { text($0, name, max: max) }
     }
 
@@ -69,7 +69,7 @@ final class BookplateMembers {
         return number
     }
 
-    func instant(_ name: String) -> Instant? {
+    package func instant(_ name: String) -> Instant? {
         guard let value = member(name) else { return nil }
         guard let instant = value.string.flatMap({ Instant($0) }) else {
             report(name, "\(name) is not a date and time like 2026-01-31T12:00:00Z.")
