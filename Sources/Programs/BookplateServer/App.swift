@@ -187,7 +187,7 @@ enum App {
             WebhookService(
                 dispatcher: WebhookDispatcher(database: jobs.pool, services: services)),
             ConfigurationWatcher(services, database: database.firstPool, logger: logger),
-            RateSharingService(sharing: RateSharing(services, database: database.firstPool)),
+            RateSharingService(sharing: RateSharing(services.environment, database: database.firstPool)),
         ]
         if let broker = configuration.sources.broker {
             background.append(

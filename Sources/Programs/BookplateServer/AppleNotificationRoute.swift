@@ -8,7 +8,7 @@ import Postgres
 func appleNotificationRoute(_ services: Services, database: ConnectionPool) -> Route {
     Route(.POST, "/apple/notifications", bodyBytesMax: AppleNotification.bodyBytesMax) { request in
         if let client = request.client,
-            let seconds = services.secondsToWait(from: RateKey(client))
+            let seconds = services.environment.secondsToWait(from: RateKey(client))
         {
             return HTTPResponse(.tooManyRequests, headers: [("Retry-After", "\(seconds)")])
         }

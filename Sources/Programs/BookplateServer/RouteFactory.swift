@@ -78,7 +78,7 @@ struct RouteFactory: Sendable {
             responseBytesMax: limits.responseBytesMax, unread: unread, metrics: metrics,
             shutdown: shutdown
         ) {
-            await Bookplate.readiness(of: pool, after: services.timeouts).map { .notReady($0) }
+            await Bookplate.readiness(of: pool, after: services.environment.timeouts).map { .notReady($0) }
                 ?? .ready
         }
         let mcp = MCPEndpoint(

@@ -30,8 +30,8 @@ struct UsageService: Service {
 
     private func store() async {
         do throws(PostgresError) {
-            try await services.usage.store(in: database)
-            try await services.tokenUses.store(in: database)
+            try await services.environment.usage.store(in: database)
+            try await services.environment.tokenUses.store(in: database)
             try await services.accounts.auditEvents.store(in: database)
         } catch {
             logger.warning(

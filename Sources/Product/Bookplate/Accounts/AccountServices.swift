@@ -8,7 +8,6 @@ package final class AccountServices: Sendable {
     package let keyring: SessionKeyring
     package let tenants = Tenants()
     let identities: Identities
-    let knownTokens = KnownTokens()
     package let auditEvents = AuditEvents()
     /// The client of Apple's token endpoints; nil if the operator has configured no key for them.
     let apple: AppleClient?

@@ -52,37 +52,37 @@ struct OperationTelemetry {
     private let tracer: Tracer?
     private var errors: [String: Counter] = [:]
 
-    init(_ services: Services) {
-        logger = services.logger
-        slowOperation = services.slowOperation
-        metrics = services.metrics
-        tracer = services.tracer
+    init(_ environment: RequestEnvironment) {
+        logger = environment.logger
+        slowOperation = environment.slowOperation
+        metrics = environment.metrics
+        tracer = environment.tracer
         durations = Dictionary(
             uniqueKeysWithValues: OperationKind.allCases.map { kind in
                 (
                     kind,
-                    services.metrics.histogram(
+                    environment.metrics.histogram(
                         "bookplate_operation_duration_seconds",
                         "Duration of GraphQL operations, from parsing to the complete response.",
                         ["kind": kind.rawValue])
                 )
             })
         func document(_ result: String) -> Counter {
-            services.metrics.counter(
+            environment.metrics.counter(
                 "bookplate_documents_total",
                 "Requested documents: cached, or parsed, validated, and planned.",
                 ["result": result])
         }
         hits = document("known")
         misses = document("new")
-        refused = services.metrics.counter(
+        refused = environment.metrics.counter(
             "bookplate_requests_refused_total",
             "GraphQL requests rejected before execution: syntax, validation, limits, variables.")
         abandoned = Dictionary(
             uniqueKeysWithValues: (OperationKind.allCases + [nil]).map { kind in
                 (
                     kind,
-                    services.metrics.counter(
+                    environment.metrics.counter(
                         "bookplate_operations_abandoned_total",
                         "GraphQL operations whose client disconnected or cancelled them before the response was complete.",
                         ["kind": kind?.rawValue ?? "unknown"])

@@ -11,7 +11,9 @@ import Postgres
 ///
 /// Belongs to one event loop.
 package final class RequestContext: RowContext {
-    let services: Services
+    let environment: RequestEnvironment
+    /// The services of the product, which only its own code uses.
+    let product: any AnyObject & Sendable
     let requestID: String
     /// The key of the client's address for rate limits; nil if it is unknown.
     let address: RateKey?
@@ -19,7 +21,7 @@ package final class RequestContext: RowContext {
     var viewer: Viewer? {
         didSet {
             charges.become(viewer)
-            if let viewer { services.replica?.changed(viewer.userID) }
+            if let viewer { environment.replica?.changed(viewer.userID) }
         }
     }
     /// The files of a multipart request.
@@ -52,11 +54,13 @@ package final class RequestContext: RowContext {
     private var pipeline: Pipeline
 
     /// - Parameters:
+    ///   - product: The services of the product.
     ///   - mayReadReplica: Whether reads may use the replica, as for queries.
     ///   - rowBytesMax: The maximum memory of the rows that its levels load; nil for no limit.
     ///   - charges: The charges of the request so far; nil for a request that was not charged.
     init(
-        viewer: Viewer?, database: ConnectionPool, services: Services, requestID: String,
+        viewer: Viewer?, database: ConnectionPool, environment: RequestEnvironment,
+        product: any AnyObject & Sendable, requestID: String,
         address: RateKey? = nil, charges: RequestCharges? = nil, isExplained: Bool = false,
         mayReadReplica: Bool = false,
         rowBytesMax: Int? = nil, hasTimedOut: @escaping @Sendable () -> Bool = { false }
@@ -65,11 +69,12 @@ package final class RequestContext: RowContext {
         self.rowBytesMax = rowBytesMax
         rowBytesLeft = rowBytesMax
         self.viewer = viewer
-        self.services = services
+        self.environment = environment
+        self.product = product
         self.database = database
         self.requestID = requestID
         self.address = address
-        let charges = charges ?? RequestCharges(services, viewer, address)
+        let charges = charges ?? RequestCharges(environment, viewer, address)
         self.charges = charges
         statistics = Statistics { charges.spend(databaseNanoseconds: $0, isWrite: $1) }
         explanation = isExplained ? Explanation() : nil
@@ -81,7 +86,8 @@ package final class RequestContext: RowContext {
     /// Returns a context for the next event of a subscription. It checks the session again.
     func makeEventContext() -> RequestContext {
         RequestContext(
-            viewer: viewer, database: database, services: services, requestID: requestID,
+            viewer: viewer, database: database, environment: environment, product: product,
+            requestID: requestID,
             charges: charges, rowBytesMax: rowBytesMax, hasTimedOut: hasTimedOut)
     }
 
@@ -105,8 +111,8 @@ package final class RequestContext: RowContext {
         var result: Result<[Rows], BookplateError>?
         /// The caller that the statements are for.
         var viewer: Viewer?
-        /// The ISBNs that the level looks up.
-        lazy var lookups = ISBNLookups()
+        /// The objects that its loads share, by their types.
+        var shared: [ObjectIdentifier: AnyObject] = [:]
     }
 
     /// The result of one statement, available after the flush.
@@ -134,8 +140,15 @@ package final class RequestContext: RowContext {
         return PendingRows(level: level, index: pipeline.count - 1)
     }
 
-    /// The lookups of ISBNs of the current level.
-    var lookups: ISBNLookups { level.lookups }
+    /// Returns the object of a type that the loads of the current level share, for example to look up their ISBNs together.
+    ///
+    /// - Parameter make: Creates the object for the first load of the level.
+    func shared<Object: AnyObject>(_ make: () -> Object) -> Object {
+        if let object = level.shared[ObjectIdentifier(Object.self)] as? Object { return object }
+        let object = make()
+        level.shared[ObjectIdentifier(Object.self)] = object
+        return object
+    }
 
     package func flush() async {
         var pipeline = pipeline
@@ -345,7 +358,7 @@ package final class RequestContext: RowContext {
             // The client does not receive this error: the whole response is replaced by the error of one that is too large.
             throw .internalError
         } catch {
-            throw services.bookplateError(
+            throw environment.bookplateError(
                 error, requestID, isReadOnly: pipeline.isReadOnly, hasWritten: hasWritten)
         }
     }
@@ -353,7 +366,7 @@ package final class RequestContext: RowContext {
     private func runOnPrimary(_ pipeline: Pipeline) async throws(PostgresError) -> [Rows] {
         readPool = database
         // Also after an error: the transaction may have been committed although the result was lost.
-        defer { if let viewer { services.replica?.changed(viewer.userID) } }
+        defer { if let viewer { environment.replica?.changed(viewer.userID) } }
         do throws(PostgresError) {
             let rows = try await database.run(pipeline)
             hasWritten = true
@@ -370,7 +383,7 @@ package final class RequestContext: RowContext {
     private func replicaRows(_ pipeline: Pipeline) async throws(PostgresError) -> [Rows]? {
         if readPool == nil {
             readPool =
-                viewer.flatMap { services.replica?.pool(for: $0, beside: database) } ?? database
+                viewer.flatMap { environment.replica?.pool(for: $0, beside: database) } ?? database
         }
         guard let replica = readPool, replica !== database else { return nil }
         var pipeline = pipeline
@@ -399,7 +412,7 @@ package final class RequestContext: RowContext {
     package var cancellationError: FieldError { fieldError(.cancelled) }
 
     package func error(for defect: LoaderDefect) -> FieldError {
-        services.logger.error(
+        environment.logger.error(
             "a loader returned invalid values for a field",
             metadata: ["request_id": "\(requestID)", "reason": "\(defect)"])
         return fieldError(.internalError)

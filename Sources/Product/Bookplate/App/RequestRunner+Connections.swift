@@ -9,10 +9,9 @@ extension RequestRunner {
         onSessionEnd: @escaping @Sendable () -> Void
     ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
         let (viewer, tokenLifetime) = try await connectionCaller(bearerToken, kind)
-        let context = RequestContext(
-            viewer: viewer, database: database, services: services, requestID: "")
+        let context = makeContext(viewer, "")
         // Watch the session before checking it, so that no end of the session is missed in between.
-        let watch = services.hub.watch(
+        let watch = environment.hub.watch(
             session: viewer.sessionID, of: viewer.userID, onEnd: onSessionEnd)
         do throws(BookplateError) {
             try await context.read { _, _ in }
@@ -58,6 +57,6 @@ extension RequestRunner {
 
     /// Charges the authentication of a WebSocket to the user if the token is valid, and to the address otherwise.
     private func charge(_ viewer: Viewer?, _ address: RateKey?) throws(BookplateError) {
-        try RequestCharges(services, viewer, address).admit(1)
+        try RequestCharges(environment, viewer, address).admit(1)
     }
 }

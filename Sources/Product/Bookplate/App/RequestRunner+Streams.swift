@@ -11,8 +11,8 @@ extension RequestRunner {
         _ charges: RequestCharges
     ) async throws(DocumentTexts.Refusal) -> ResponseStream {
         let context = RequestContext(
-            viewer: viewer, database: database, services: services, requestID: request.requestID,
-            charges: charges, rowBytesMax: limits.rowBytesMax, hasTimedOut: request.hasTimedOut)
+            viewer: viewer, database: database, environment: environment, product: product,
+            requestID: request.requestID, charges: charges, rowBytesMax: limits.rowBytesMax, hasTimedOut: request.hasTimedOut)
         countUsage(planned, request, viewer)
         do throws(RequestErrors) {
             return counted(

@@ -8,7 +8,8 @@ package final class RequestRunner: GraphQLService {
     private let documents: DocumentCache
     private let texts: DocumentTexts
     let database: ConnectionPool
-    let services: Services
+    let environment: RequestEnvironment
+    let product: any AnyObject & Sendable
     let limits: RequestLimits
     var tokens: TokenVerifier
     var telemetry: OperationTelemetry
@@ -18,23 +19,28 @@ package final class RequestRunner: GraphQLService {
     /// Whether requests may have the parameter `onError`. It is ignored otherwise.
     private let acceptsOnError: Bool
 
+    /// - Parameters:
+    ///   - product: The services of the product, for its resolvers.
+    ///   - isDevelopment: Whether responses report their database work, and on request explain their execution.
+    ///   - acceptsOnError: Whether requests may have the parameter `onError`.
     package init(
-        _ schema: BookplateSchema, database: ConnectionPool, services: Services,
-        limits: RequestLimits = .bookplate,
-        documents policy: DocumentPolicy = DocumentPolicy(),
-        isDevelopment: Bool = false, acceptsOnError: Bool = false
+        _ schema: Schema, _ resolvers: any ResolverSource, database: ConnectionPool,
+        environment: RequestEnvironment, product: any AnyObject & Sendable,
+        limits: RequestLimits, documents policy: DocumentPolicy, isDevelopment: Bool,
+        acceptsOnError: Bool
     ) {
         self.isDevelopment = isDevelopment
         self.acceptsOnError = acceptsOnError
         texts = DocumentTexts(policy, database)
         documents = DocumentCache(
-            schema: schema.schema, resolvers: schema.resolvers, limits: limits, errorCodes: .apollo)
+            schema: schema, resolvers: resolvers, limits: limits, errorCodes: .apollo)
         self.database = database
-        self.services = services
+        self.environment = environment
+        self.product = product
         self.limits = limits
-        tokens = TokenVerifier(services)
-        telemetry = OperationTelemetry(services)
-        usage = services.usage.makeCounts()
+        tokens = TokenVerifier(environment)
+        telemetry = OperationTelemetry(environment)
+        usage = environment.usage.makeCounts()
     }
 
     package func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
@@ -49,7 +55,7 @@ package final class RequestRunner: GraphQLService {
             }
         }
         let viewer = token?.viewer ?? self.viewer(of: request.bearerToken, request.requestID)
-        let charges = RequestCharges(services, viewer, address)
+        let charges = RequestCharges(environment, viewer, address)
         var response: GraphQLResponse
         do throws(DocumentTexts.Refusal) {
             let planned = try await plan(request, token, charges)
@@ -80,7 +86,7 @@ package final class RequestRunner: GraphQLService {
 
     package func accepts(bearerToken: String, requestID: String) -> Bool {
         if TokenCredential.isToken(bearerToken) {
-            return services.mayUpload(TokenCredential(bearer: bearerToken))
+            return environment.mayUpload(TokenCredential(bearer: bearerToken))
         }
         return user(of: bearerToken, requestID: requestID) != nil
     }
@@ -89,9 +95,7 @@ package final class RequestRunner: GraphQLService {
     func personalToken(
         _ text: String, _ address: RateKey?, _ requestID: String
     ) async throws(BookplateError) -> KnownToken {
-        let context = RequestContext(
-            viewer: nil, database: database, services: services, requestID: requestID,
-            address: address)
+        let context = makeContext(nil, requestID, address)
         return try await context.token(TokenCredential(bearer: text))
     }
 
@@ -167,7 +171,7 @@ package final class RequestRunner: GraphQLService {
             throw .request(error.requestErrors(requestID: request.requestID))
         }
         if text.isTrusted == false {
-            services.logger.notice(
+            environment.logger.notice(
                 "executed a document that is not trusted",
                 metadata: [
                     "request_id": "\(request.requestID)",
@@ -252,8 +256,8 @@ package final class RequestRunner: GraphQLService {
         _ charges: RequestCharges
     ) -> RequestContext {
         let context = RequestContext(
-            viewer: viewer, database: database, services: services, requestID: request.requestID,
-            address: request.client.map { RateKey($0) }, charges: charges,
+            viewer: viewer, database: database, environment: environment, product: product,
+            requestID: request.requestID, address: request.client.map { RateKey($0) }, charges: charges,
             isExplained: isDevelopment && request.extensions?["explain"]?.boolean == true,
             mayReadReplica: planned.plan.kind == .query, rowBytesMax: limits.rowBytesMax,
             hasTimedOut: request.hasTimedOut)
@@ -266,8 +270,17 @@ package final class RequestRunner: GraphQLService {
         bearerToken: String?, requestID: String, isExplained: Bool = false
     ) -> RequestContext {
         RequestContext(
-            viewer: viewer(of: bearerToken, requestID), database: database, services: services,
-            requestID: requestID, isExplained: isExplained)
+            viewer: viewer(of: bearerToken, requestID), database: database,
+            environment: environment, product: product, requestID: requestID,
+            isExplained: isExplained)
+    }
+
+    func makeContext(
+        _ viewer: Viewer?, _ requestID: String, _ address: RateKey? = nil
+    ) -> RequestContext {
+        RequestContext(
+            viewer: viewer, database: database, environment: environment, product: product,
+            requestID: requestID, address: address)
     }
 
     /// Returns the user of an access token; nil if the token is invalid.
@@ -290,10 +303,10 @@ package final class RequestRunner: GraphQLService {
             return refused(errors.errors)
         case .database(let error):
             let context = RequestContext(
-                viewer: nil, database: database, services: services, requestID: request.requestID,
-                hasTimedOut: request.hasTimedOut)
+                viewer: nil, database: database, environment: environment, product: product,
+                requestID: request.requestID, hasTimedOut: request.hasTimedOut)
             let known = context.fieldError(
-                services.bookplateError(error, request.requestID, isReadOnly: true))
+                environment.bookplateError(error, request.requestID, isReadOnly: true))
             return refused([GraphQLError(known.message, extensions: known.extensions)])
         }
     }

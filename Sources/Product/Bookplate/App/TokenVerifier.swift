@@ -2,12 +2,12 @@ import Identity
 
 /// Verifies the access tokens of the requests of one event loop.
 struct TokenVerifier {
-    private let services: Services
+    private let environment: RequestEnvironment
     private var tokens = VerifiedTokens()
     /// The version of the keys that verified `tokens`.
     private var keysVersion = 0
 
-    init(_ services: Services) { self.services = services }
+    init(_ environment: RequestEnvironment) { self.environment = environment }
 
     /// Verifies an access token, or finds it in the cache. The reason for a refusal is logged.
     ///
@@ -15,8 +15,8 @@ struct TokenVerifier {
     mutating func verify(
         _ token: String, _ requestID: String
     ) -> Result<AccessClaims, TokenError> {
-        if keysVersion != services.accounts.keyring.version {
-            keysVersion = services.accounts.keyring.version
+        if keysVersion != environment.keyring.version {
+            keysVersion = environment.keyring.version
             // Tokens signed by a removed key are no longer valid.
             tokens = VerifiedTokens()
         }
@@ -28,7 +28,7 @@ struct TokenVerifier {
             tokens.insert(claims, for: bytes)
             return .success(claims)
         } catch {
-            services.logger.info(
+            environment.logger.info(
                 "refused an access token",
                 metadata: ["request_id": "\(requestID)", "reason": "\(error.reason)"])
             return .failure(error)
@@ -37,13 +37,13 @@ struct TokenVerifier {
 
     private func verified(_ token: String, now: UnixSeconds) throws(TokenError) -> AccessClaims {
         do throws(TokenError) {
-            return try AccessToken.verify(token, keys: services.accounts.sessionKeys, now: now)
+            return try AccessToken.verify(token, keys: environment.keyring.keys, now: now)
         } catch .unknownKey(let id) {
             // Another server may have loaded a new key before this one.
-            guard services.accounts.keyring.refreshForUnknownKey() else {
+            guard environment.keyring.refreshForUnknownKey() else {
                 throw .unknownKey(id: id)
             }
-            return try AccessToken.verify(token, keys: services.accounts.sessionKeys, now: now)
+            return try AccessToken.verify(token, keys: environment.keyring.keys, now: now)
         }
     }
 }

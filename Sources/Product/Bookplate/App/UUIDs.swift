@@ -16,4 +16,13 @@ extension UUID {
             high: high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000,
             low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
     }
+
+    /// The 16 bytes, most significant first.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        for word in [high, low] {
+            withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
 }

@@ -35,7 +35,7 @@ struct ISBNLookup: FieldLoader {
             let entry = ISBNLookups.Entry(
                 isbn: isbn, statement: byISBN, parameters: parameters,
                 catalogRows: request.query(byISBN, parameters))
-            let lookups = request.lookups
+            let lookups = request.shared { ISBNLookups() }
             lookups.entries.append(entry)
             return .afterFlushThen { parents in
                 // If the statement has failed, the load reports that.

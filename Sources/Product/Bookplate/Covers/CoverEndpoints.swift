@@ -99,7 +99,7 @@ package final class CoverEndpoints {
             pipeline.owner = Self.imageReaders
             return try await database.run(pipeline)[0].decode(Row.self).first
         } catch {
-            throw services.bookplateError(error, requestID, isReadOnly: true)
+            throw services.environment.bookplateError(error, requestID, isReadOnly: true)
         }
     }
 

@@ -113,7 +113,7 @@ package final class OAuthEndpoint {
     /// Charges a request to its address.
     func charge(_ request: OAuthRequest, units: Int = 1) throws(OAuthError) {
         guard let address = request.address,
-            let seconds = services.secondsToWait(from: address, units: units)
+            let seconds = services.environment.secondsToWait(from: address, units: units)
         else { return }
         throw OAuthError(.rateLimited(retryAfterSeconds: seconds))
     }

@@ -32,7 +32,7 @@ import Testing
         ]
         #expect(names.contains("books_title_check"))
         for name in names where !uneditedChecks.contains(name) {
-            let error = BookplateError.constraint(name)
+            let error = violableConstraints[name]
             #expect(error?.field != nil, "\(name)")
             #expect(error?.message.hasSuffix(".") == true, "\(name)")
         }
@@ -96,7 +96,7 @@ import Testing
         ]
         #expect(Set(names).isSuperset(of: unreachable), "a name in `unreachable` does not exist")
         for name in names where !unreachable.contains(name) && !name.hasSuffix("s_user_id_fkey") {
-            let error = try #require(BookplateError.constraint(name), "\(name)")
+            let error = try #require(violableConstraints[name], "\(name)")
             #expect(error.message.hasSuffix("."), "\(name)")
             if error.code == "CONFLICT" { #expect(error.field != nil, "\(name)") }
         }

@@ -90,7 +90,7 @@ import Testing
     func lostConnectionsTellWhetherTheChangeMayHaveBeenMade(
         error: PostgresError, isReadOnly: Bool, hasWritten: Bool, outcome: BookplateError.Outcome
     ) async throws {
-        let reported = try await Self.app().services.bookplateError(
+        let reported = try await Self.app().services.environment.bookplateError(
             error, "r", isReadOnly: isReadOnly, hasWritten: hasWritten)
         #expect(reported == .serviceUnavailable(retryAfterSeconds: 1, outcome: outcome))
     }

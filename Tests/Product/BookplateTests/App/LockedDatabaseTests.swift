@@ -52,7 +52,7 @@ import Testing
             }
         let connection = try AdminConnection(try app.database.url())
         try connection.execute("BEGIN; \(statement)")
-        #expect(await readiness(of: app.pool, after: app.services.timeouts) == nil)
+        #expect(await readiness(of: app.pool, after: app.services.environment.timeouts) == nil)
         let response = try await reader.execute(request)
         #expect(
             response.errors.first?["extensions"]
@@ -60,12 +60,12 @@ import Testing
             "\(response.json)")
         #expect(response.refusal == .unavailable(retryAfterSeconds: 1))
         // A locked row concerns one reader, and a locked table almost all of them.
-        let reason = await readiness(of: app.pool, after: app.services.timeouts)
+        let reason = await readiness(of: app.pool, after: app.services.environment.timeouts)
         #expect(
             reason?.contains("requests get no answer of the database")
                 == (lock == .table ? true : nil), "\(reason ?? "ready")")
         try connection.execute("COMMIT")
-        #expect(await readiness(of: app.pool, after: app.services.timeouts) == nil)
+        #expect(await readiness(of: app.pool, after: app.services.environment.timeouts) == nil)
         #expect(try await reader.execute(request).errors.isEmpty)
     }
 }

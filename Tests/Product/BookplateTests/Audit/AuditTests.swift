@@ -36,7 +36,7 @@ import Testing
         let token = try await ScopedReader(reader, ["LIBRARY_READ"])
         for _ in 1...2 {
             #expect(try await token.execute("{ me { id } }").errors.isEmpty)
-            try await app.services.tokenUses.store(in: app.pool)
+            try await app.services.environment.tokenUses.store(in: app.pool)
         }
         try await token.revoke()
         _ = try await reader.requireValue(
@@ -93,7 +93,7 @@ import Testing
         let token = try await ScopedReader(try await app.makeReader(), ["LIBRARY_READ"])
         for days in [1, 1, 0] {
             _ = try await token.execute("{ me { id } }")
-            try await app.services.tokenUses.store(in: app.pool)
+            try await app.services.environment.tokenUses.store(in: app.pool)
             try await app.database.execute(
                 "UPDATE access_tokens SET last_used_at = now() - interval '\(days) days'")
         }

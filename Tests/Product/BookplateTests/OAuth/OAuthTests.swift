@@ -50,7 +50,7 @@ import Testing
         #expect(before["me", "authorizedApps", 0, "lastUsedAt"] == .null)
         for _ in 1...2 {
             #expect(try await connected.execute("{ me { id } }").errors.isEmpty)
-            try await app.services.tokenUses.store(in: app.pool)
+            try await app.services.environment.tokenUses.store(in: app.pool)
         }
         let after = try await connected.reader.execute(list)
         #expect(after["me", "authorizedApps", 0, "name"] == "Display")

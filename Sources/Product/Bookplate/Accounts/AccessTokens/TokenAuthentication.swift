@@ -12,7 +12,7 @@ extension RequestContext {
         _ credential: TokenCredential?, for scope: AccessScope
     ) async throws(BookplateError) {
         guard let credential else {
-            if let address, let seconds = services.secondsToWait(from: address) {
+            if let address, let seconds = environment.secondsToWait(from: address) {
                 throw .rateLimited(retryAfterSeconds: seconds)
             }
             throw .unauthenticated
@@ -32,11 +32,11 @@ extension RequestContext {
     ///
     /// - Throws: `.unauthenticated` for every token that does not exist or has expired, and `.rateLimited`.
     func token(_ credential: TokenCredential) async throws(BookplateError) -> KnownToken {
-        let known = services.accounts.knownTokens
+        let known = environment.knownTokens
         if let hash = credential.hash, let token = known.token(hash) {
             return try used(token)
         }
-        try services.rates.takeSignIn(from: address)
+        try environment.rates.takeSignIn(from: address)
         guard let hash = credential.hash else {
             throw refusedToken("it does not have the form of a token")
         }
@@ -44,19 +44,19 @@ extension RequestContext {
         do throws(BookplateError) {
             found = try await find(hash)
         } catch {
-            services.rates.putBackSignIn(from: address)
+            environment.rates.putBackSignIn(from: address)
             throw error
         }
         found?.isOfApp = credential.isOfApp
         guard let found else { throw refusedToken("there is no such token") }
-        services.rates.putBackSignIn(from: address)
+        environment.rates.putBackSignIn(from: address)
         known.insert(found, hash)
         return try used(found)
     }
 
     private func used(_ token: KnownToken) throws(BookplateError) -> KnownToken {
         guard !token.isExpired else { throw refusedToken("it has expired") }
-        services.tokenUses.add(token.viewer)
+        environment.tokenUses.add(token.viewer)
         return token
     }
 
@@ -67,7 +67,7 @@ extension RequestContext {
         var parameters = Parameters()
         parameters.append(bytea: hash)
         let key = pipeline.append(KnownToken.find, parameters)
-        if let replica = services.replica?.pool(for: nil, beside: database) {
+        if let replica = environment.replica?.pool(for: nil, beside: database) {
             var pipeline = pipeline
             pipeline.timeout = Replica.timeout
             if let rows = try? await replica.run(pipeline),
@@ -79,15 +79,15 @@ extension RequestContext {
         do throws(PostgresError) {
             return PipelineResults(try await database.run(pipeline))[key].first
         } catch {
-            throw services.bookplateError(error, requestID, isReadOnly: true)
+            throw environment.bookplateError(error, requestID, isReadOnly: true)
         }
     }
 
     private func refusedToken(_ reason: String) -> BookplateError {
-        services.logger.info(
+        environment.logger.info(
             "refused a personal access token",
             metadata: ["request_id": "\(requestID)", "reason": "\(reason)"])
-        services.accounts.auditEvents.add(.tokenRefused, reason: reason)
+        environment.auditEvents.add(.tokenRefused, reason: reason)
         return .unauthenticated
     }
 }
@@ -112,14 +112,14 @@ extension KnownToken: RowDecodable {
         """)
 }
 
-extension Services {
+extension RequestEnvironment {
     /// Whether the body of an upload is read before its token is looked up.
     ///
     /// Everyone can invent a token with a correct checksum. Uploads with tokens that this process has not seen yet are
     /// therefore limited together, like the sign-ins from one address.
     func mayUpload(_ credential: TokenCredential) -> Bool {
         guard let hash = credential.hash else { return false }
-        if let known = accounts.knownTokens.token(hash) { return !known.isExpired }
+        if let known = knownTokens.token(hash) { return !known.isExpired }
         do throws(BookplateError) {
             try rates.takeSignIn(from: .unknownTokens)
             return true

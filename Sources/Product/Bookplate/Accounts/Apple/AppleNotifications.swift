@@ -104,7 +104,7 @@ package enum AppleNotifications {
             if error.sqlState == .notificationProcessed {
                 return (try? await request.anonymous { _ in }) == nil ? .unavailable : .accepted
             }
-            _ = services.bookplateError(error, request.requestID)
+            _ = services.environment.bookplateError(error, request.requestID)
             return .unavailable
         }
     }

@@ -93,14 +93,3 @@ package struct RefreshTicket: Equatable, Unprintable {
     /// One refresh every 15 minutes for 90 days makes 8,640 generations.
     private static let generationsMax = 10_000
 }
-
-extension UUID {
-    /// The 16 bytes, most significant first.
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        for word in [high, low] {
-            withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
-        }
-        return bytes
-    }
-}

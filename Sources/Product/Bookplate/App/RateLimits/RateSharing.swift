@@ -14,8 +14,8 @@ package struct RateSharing: Sendable {
     private let rates: RateLimits
     private let database: ConnectionPool
 
-    package init(_ services: Services, database: ConnectionPool) {
-        self.init(services.rates, database: database)
+    package init(_ environment: RequestEnvironment, database: ConnectionPool) {
+        self.init(environment.rates, database: database)
     }
 
     init(_ rates: RateLimits, database: ConnectionPool) {

@@ -18,18 +18,19 @@ final class RequestCharges: Sendable {
     }
 
     private let rates: RateLimits
-    private let tenants: Tenants
+    private let environment: RequestEnvironment
     private let address: RateKey?
     private let stopsAtDebt: Bool
     private let state: Mutex<State>
 
     /// - Parameter stopsAtDebt: Whether `checkDebt` has an effect.
     init(
-        _ services: Services, _ viewer: Viewer?, _ address: RateKey?, stopsAtDebt: Bool = true
+        _ environment: RequestEnvironment, _ viewer: Viewer?, _ address: RateKey?,
+        stopsAtDebt: Bool = true
     ) {
         self.stopsAtDebt = stopsAtDebt
-        rates = services.rates
-        tenants = services.accounts.tenants
+        rates = environment.rates
+        self.environment = environment
         self.address = address
         state = Mutex(State(viewer: viewer))
     }
@@ -122,16 +123,6 @@ final class RequestCharges: Sendable {
     }
 
     private func tenantMax(_ viewer: Viewer?) -> Int? {
-        viewer.flatMap { tenants.requestsPerMinuteMax(of: $0.tenantID) }
-    }
-}
-
-extension Services {
-    /// Charges a request that is not a GraphQL request to an address.
-    ///
-    /// - Returns: The number of seconds after which the request can be repeated; nil if it is allowed.
-    package func secondsToWait(from address: RateKey, units: Int = 1) -> Int? {
-        let state = rates.take(units, viewer: nil, address: address, tenantMax: nil)
-        return state.flatMap { $0.isAllowed ? nil : $0.waitSeconds }
+        viewer.flatMap { environment.tenantMax($0.tenantID) }
     }
 }

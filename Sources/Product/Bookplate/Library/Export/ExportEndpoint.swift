@@ -40,7 +40,7 @@ package final class ExportEndpoint {
         }
         let user = link.viewer.userID
         // A large library is exported as a whole, or it could never be exported.
-        let charges = RequestCharges(services, link.viewer, nil, stopsAtDebt: false)
+        let charges = RequestCharges(services.environment, link.viewer, nil, stopsAtDebt: false)
         try charges.charge(1)
         let archive: ExportArchive
         do throws(ZipError) {

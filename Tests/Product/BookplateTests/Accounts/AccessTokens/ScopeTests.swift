@@ -186,7 +186,7 @@ import Testing
             try await token.execute("{ me { id } }").errors.isEmpty
         }
         await #expect(throws: PostgresError.self) {
-            try await app.services.tokenUses.store(in: app.pool)
+            try await app.services.environment.tokenUses.store(in: app.pool)
         }
         try await app.database.withConnection(as: nil) { connection in
             try connection.execute("SET default_transaction_read_only = off")
@@ -199,7 +199,7 @@ import Testing
         }
         // The use was kept.
         try await waitUntil("the use is stored") {
-            try? await app.services.tokenUses.store(in: app.pool)
+            try? await app.services.environment.tokenUses.store(in: app.pool)
             return try await app.database.withConnection {
                 try $0.texts("SELECT last_used_at::text FROM access_tokens") != [""]
             }

@@ -124,7 +124,7 @@ import Testing
         #expect(try await tokens(kobo.reader).first?["lastUsedAt"] == .null)
         func use() async throws {
             _ = await kobo.authorize()
-            try await app.services.tokenUses.store(in: app.pool)
+            try await app.services.environment.tokenUses.store(in: app.pool)
         }
         try await use()
         let first = try await tokens(kobo.reader)

@@ -14,7 +14,7 @@ import Testing
 
     /// Stores the counts of an app, and returns all: `alpha ios 1.2: Query.me 2`.
     private func stored(_ app: TestApp) async throws -> [String] {
-        try await app.services.usage.store(in: app.pool)
+        try await app.services.environment.usage.store(in: app.pool)
         return try await records(app, days: 1).map {
             "\($0.tenant ?? "-") \($0.app) \($0.version): \($0.coordinate) \($0.uses)"
         }
@@ -77,7 +77,7 @@ import Testing
             "REVOKE EXECUTE ON FUNCTION record_schema_usage FROM bookplate_app")
         _ = try await app.execute("{ me { id } }", token: reader.token, app: Self.ios)
         await #expect(throws: PostgresError.self) {
-            try await app.services.usage.store(in: app.pool)
+            try await app.services.environment.usage.store(in: app.pool)
         }
         _ = try await app.execute("{ me { id } }", token: reader.token, app: Self.ios)
         try await app.database.execute(
@@ -96,10 +96,10 @@ import Testing
                     "{ me { id } }", token: alpha.token,
                     app: ClientApp(name: "app", version: "\(number)"))
             }
-            try await app.services.usage.store(in: app.pool)
+            try await app.services.environment.usage.store(in: app.pool)
         }
         _ = try await app.execute("{ me { id } }", token: beta.token, app: Self.ios)
-        try await app.services.usage.store(in: app.pool)
+        try await app.services.environment.usage.store(in: app.pool)
         let found = try await records(app, days: 1).filter { $0.coordinate == "User.id" }
         let apps = found.filter { $0.tenant == "alpha" && $0.app == "app" }
         #expect(apps.count > limit / 2 && apps.count <= limit)
