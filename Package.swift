@@ -140,7 +140,7 @@ floor(
             name: "JobQueueTests",
             dependencies: [
                 "GraphQL",
-                "Bookplate", "EventLoops", "JobQueue", "Postgres", "TestSupport",
+                "Bookplate", "EventLoops", "JobQueue", "Postgres", "Requests", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
@@ -243,29 +243,37 @@ floor(
     [
         .target(name: "Ranking"),
         .target(name: "BookSources", dependencies: ["Basics", "HTTPFetch"]),
+        // What a request is: its context, runner, caller, errors, rates, documents, and usage.
+        .target(
+            name: "Requests",
+            dependencies: [
+                "Basics", "GraphQL", "GraphQLPostgres", "GraphQLServing", "Identity", "JobQueue",
+                "Postgres", "Telemetry",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            plugins: ["SchemaVersion"]),
         .target(
             name: "Bookplate",
             dependencies: [
                 "GraphQLServing",
                 "Basics", "BookSources", "EventLoops", "GraphQL", "GraphQLPostgres",
                 "HTTPFetch", "Identity", "ImageProcessing", "JobQueue", "ObjectStorage", "Postgres",
-                "Ranking",
+                "Ranking", "Requests",
                 "Telemetry", "Zip",
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
             ],
             // A link to the file at the top: the schema that is read is the schema that is served.
             resources: [
                 .embedInCode("App/schema.graphql"), .embedInCode("Library/Books/isbn-ranges.txt"),
                 .embedInCode("OAuth/Page/oauth.css"), .embedInCode("OAuth/Page/oauth.js"),
-            ],
-            plugins: ["SchemaVersion"]),
+            ]),
         // What only bookplate-admin does.
         .target(
             name: "Operations",
             dependencies: [
                 "Basics", "BookSources", "Bookplate", "GraphQL", "Gzip", "HTTPFetch", "Identity",
-                "ImageProcessing", "ObjectStorage", "Postgres", "Telemetry", "Zip",
+                "ImageProcessing", "ObjectStorage", "Postgres", "Requests", "Telemetry", "Zip",
             ]),
         .target(
             name: "Server",
@@ -308,7 +316,7 @@ floor(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 "Basics", "BookSources", "Bookplate", "Config", "GraphQL", "Identity",
                 "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
-                "Operations", "S3Storage", "TestSupport", "Zip",
+                "Operations", "Requests", "S3Storage", "TestSupport", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Library/Import/Fixtures"]),
@@ -336,7 +344,7 @@ floor(
                 .product(name: "NIOCore", package: "swift-nio"),
                 "BookSources", "Bookplate", "Config", "EventLoops", "ImageProcessing", "JobQueue",
                 "MQTT",
-                "ObjectStorage", "S3Storage", "Server", "Telemetry", "Version",
+                "ObjectStorage", "Requests", "S3Storage", "Server", "Telemetry", "Version",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -347,7 +355,7 @@ floor(
                 "Basics", "GraphQL", "Identity", "Postgres",
                 "BookSources", "Bookplate", "Config", "EmbeddedMigrations", "HTTPFetch",
                 "ImageProcessing", "JobQueue",
-                "MQTT", "ObjectStorage", "Operations", "S3Storage", "Version",
+                "MQTT", "ObjectStorage", "Operations", "Requests", "S3Storage", "Version",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -390,7 +398,7 @@ floor(
                 "Basics", "BookSources", "Bookplate", "EventLoops", "GraphQL", "HTTPFetch",
                 "Identity", "Config", "ImageProcessing", "JobQueue", "LoopbackHTTP",
                 "ObjectStorage", "Operations",
-                "Postgres",
+                "Postgres", "Requests",
                 "S3Storage",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -413,7 +421,7 @@ package.targets += [
 for target in package.targets
 where [
     "Basics", "GraphQL", "GraphQLExplorer", "GraphQLPostgres", "GraphQLServing", "GraphQLNIO",
-    "JobQueue", "Bookplate", "Operations",
+    "JobQueue", "Requests", "Bookplate", "Operations",
     "Server", "BookplateServer",
 ]
 .contains(target.name) {

@@ -70,7 +70,7 @@ import Version
     }
 
     /// The modules with SQL for the tables of the product.
-    private static let product: Set = ["Bookplate", "Operations"]
+    private static let product: Set = ["Requests", "Bookplate", "Operations"]
 
     /// SQL for a table is in the module that owns the table.
     @Test(arguments: modules) func onlyTheProductHasSQLForItsTables(_ module: String) throws {

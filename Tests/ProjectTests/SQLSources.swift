@@ -84,7 +84,7 @@ enum SQLSources {
     static func statements() throws -> [Statement] { try readStatements.get() }
     private static let readStatements = Result { () throws -> [Statement] in
         let folders = [
-            "Sources/Product/Bookplate", "Sources/Product/Operations",
+            "Sources/Product/Requests", "Sources/Product/Bookplate", "Sources/Product/Operations",
             "Sources/Libraries/JobQueue", "Sources/Engine/GraphQLPostgres",
         ]
         let keywords = [

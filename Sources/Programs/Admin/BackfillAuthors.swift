@@ -1,6 +1,5 @@
 import ArgumentParser
 import BookSources
-import Bookplate
 import Config
 import GraphQL
 import Operations

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Bookplate
 import Config
 import GraphQL
 import ImageProcessing

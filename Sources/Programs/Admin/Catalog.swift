@@ -1,6 +1,5 @@
 import ArgumentParser
 import Basics
-import Bookplate
 import GraphQL
 import Operations
 import Postgres

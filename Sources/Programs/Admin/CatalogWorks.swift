@@ -1,5 +1,4 @@
 import ArgumentParser
-import Bookplate
 import GraphQL
 import Operations
 import Postgres

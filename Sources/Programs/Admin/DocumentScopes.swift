@@ -3,6 +3,7 @@ import Basics
 import Bookplate
 import GraphQL
 import Operations
+import Requests
 
 extension Documents {
     struct Scopes: ParsableCommand {

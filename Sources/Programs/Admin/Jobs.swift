@@ -1,8 +1,8 @@
 import ArgumentParser
-import Bookplate
 import GraphQL
 import JobQueue
 import Postgres
+import Requests
 
 /// `bookplate-admin jobs`: manages background jobs.
 struct Jobs: ParsableCommand {

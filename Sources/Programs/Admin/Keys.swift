@@ -1,10 +1,10 @@
 import ArgumentParser
-import Bookplate
 import Config
 import Glibc
 import GraphQL
 import Identity
 import Operations
+import Requests
 
 /// `bookplate-admin keys`: manages the keys that sign access tokens.
 struct Keys: ParsableCommand {

@@ -1,10 +1,10 @@
 import ArgumentParser
-import Bookplate
 import Config
 import GraphQL
 import Identity
 import Operations
 import Postgres
+import Requests
 
 /// `bookplate-admin token`: manages personal access tokens, and issues access tokens for development.
 struct Token: ParsableCommand {

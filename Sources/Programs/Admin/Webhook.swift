@@ -6,6 +6,7 @@ import HTTPFetch
 import Identity
 import Operations
 import Postgres
+import Requests
 
 /// `bookplate-admin webhook`: manages the addresses that receive the events of a tenant.
 struct Webhook: AsyncParsableCommand {

@@ -12,6 +12,7 @@ import Logging
 import NIOCore
 import ObjectStorage
 import Postgres
+import Requests
 import S3Storage
 import Server
 import ServiceLifecycle
@@ -187,7 +188,8 @@ enum App {
             WebhookService(
                 dispatcher: WebhookDispatcher(database: jobs.pool, services: services)),
             ConfigurationWatcher(services, database: database.firstPool, logger: logger),
-            RateSharingService(sharing: RateSharing(services.environment, database: database.firstPool)),
+            RateSharingService(
+                sharing: RateSharing(services.environment, database: database.firstPool)),
         ]
         if let broker = configuration.sources.broker {
             background.append(

@@ -3,6 +3,7 @@ import GraphQLNIO
 import Identity
 import NIOCore
 import Postgres
+import Requests
 
 /// The route `POST /apple/notifications`, to which Apple sends signed notifications about its accounts.
 func appleNotificationRoute(_ services: Services, database: ConnectionPool) -> Route {

@@ -1,7 +1,7 @@
-import Bookplate
 import Glibc
 import Logging
 import Postgres
+import Requests
 
 /// Throws an error if the database role is not subject to row-level security: a superuser, a role with BYPASSRLS, or an
 /// owner.

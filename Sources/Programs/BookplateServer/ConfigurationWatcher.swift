@@ -3,6 +3,7 @@ import Config
 import Identity
 import Logging
 import Postgres
+import Requests
 import ServiceLifecycle
 
 /// Reloads what operators change while the server runs: the file with the session keys, and the tenants.

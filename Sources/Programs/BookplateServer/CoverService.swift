@@ -5,6 +5,7 @@ import GraphQLServing
 import NIOCore
 import NIOHTTP1
 import ObjectStorage
+import Requests
 import Server
 
 /// Connects the routes of image URLs to covers and their storage, on one event loop.

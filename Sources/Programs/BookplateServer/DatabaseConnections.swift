@@ -1,10 +1,10 @@
-import Bookplate
 import Config
 import EventLoops
 import Logging
 import NIOCore
 import NIOPosix
 import Postgres
+import Requests
 import Telemetry
 
 /// The connections to the database: a pool per event loop, the replica, and the hub that receives notifications.

@@ -3,6 +3,7 @@ import GraphQLNIO
 import NIOCore
 import NIOHTTP1
 import Postgres
+import Requests
 
 /// The routes of e-readers: `/koreader/…` and `/opds/…`, for one event loop.
 struct EReaderRoutes {

@@ -1,6 +1,7 @@
 import Bookplate
 import GraphQLNIO
 import NIOHTTP1
+import Requests
 import Server
 
 /// The route `GET /exports/{token}.zip`, which returns the archive of a library. It needs no token in a header, so that

@@ -1,10 +1,10 @@
-import Bookplate
 import EventLoops
 import Glibc
 import JobQueue
 import Logging
 import NIOPosix
 import Postgres
+import Requests
 import ServiceLifecycle
 
 /// Runs background jobs on their own connections, event loop, and threads, separate from requests.

@@ -3,6 +3,7 @@ import GraphQLNIO
 import NIOCore
 import NIOHTTP1
 import Postgres
+import Requests
 
 /// The routes of OAuth, for one event loop: the pages under `/oauth/authorize`, `/oauth/requests`, and `/oauth/device`, and the
 /// endpoints that apps call. Scripts of other origins can call the endpoints of apps, but not the pages.

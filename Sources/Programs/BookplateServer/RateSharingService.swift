@@ -1,4 +1,4 @@
-import Bookplate
+import Requests
 import ServiceLifecycle
 
 /// Shares the rate limits of heavy callers with the other servers.

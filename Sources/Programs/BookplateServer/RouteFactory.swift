@@ -8,6 +8,7 @@ import ImageProcessing
 import NIOCore
 import ObjectStorage
 import Postgres
+import Requests
 import Server
 import Telemetry
 
@@ -78,7 +79,9 @@ struct RouteFactory: Sendable {
             responseBytesMax: limits.responseBytesMax, unread: unread, metrics: metrics,
             shutdown: shutdown
         ) {
-            await Bookplate.readiness(of: pool, after: services.environment.timeouts).map { .notReady($0) }
+            await Requests.readiness(of: pool, after: services.environment.timeouts).map {
+                .notReady($0)
+            }
                 ?? .ready
         }
         let mcp = MCPEndpoint(

@@ -1,6 +1,7 @@
 import Bookplate
 import Logging
 import Postgres
+import Requests
 import ServiceLifecycle
 
 /// Stores once per minute, and when the server stops, what requests have counted in memory: used elements of the schema, uses

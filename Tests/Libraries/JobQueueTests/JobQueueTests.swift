@@ -9,6 +9,7 @@ import Testing
 
 @testable import Bookplate
 @testable import JobQueue
+@testable import Requests
 
 /// Records the runs of this suite's handlers and calls a closure in each run.
 private final class Recorder: Sendable {

@@ -13,6 +13,7 @@ import NIOPosix
 import ObjectStorage
 import Postgres
 import Operations
+import Requests
 
 /// The whole product without HTTP, in process, with real sign-in and its own PostgreSQL database.
 ///

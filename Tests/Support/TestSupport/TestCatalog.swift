@@ -1,4 +1,3 @@
-import Bookplate
 import GraphQL
 import Operations
 

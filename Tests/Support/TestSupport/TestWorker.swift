@@ -3,8 +3,8 @@ import Logging
 import NIOPosix
 import Postgres
 
-@testable import Bookplate
 @testable import JobQueue
+import Requests
 
 /// A job worker on a test's database. Its lease is 600 ms, so a test can wait until it expires.
 package struct TestWorker: Sendable {

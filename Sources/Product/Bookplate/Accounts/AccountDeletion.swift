@@ -1,6 +1,7 @@
 import JobQueue
 import Postgres
 
+import Requests
 import struct FoundationEssentials.Data
 
 /// The deletion of an account. Its owner, a notification from Apple, and the operator all use it.

@@ -1,6 +1,7 @@
 import Identity
 import Logging
 import Postgres
+import Requests
 import Telemetry
 
 /// The parts of the server that sign users in and verify their tokens. One per process.

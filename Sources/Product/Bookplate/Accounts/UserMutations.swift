@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 extension User {
     package static let preferredGenresMax = 50

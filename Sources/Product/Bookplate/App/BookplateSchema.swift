@@ -1,6 +1,7 @@
 import GraphQLServing
 import GraphQL
 import GraphQLPostgres
+import Requests
 
 /// The schema `schema.graphql`, with a resolver for each of its fields.
 package struct BookplateSchema: Sendable {

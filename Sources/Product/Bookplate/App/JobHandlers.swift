@@ -1,4 +1,5 @@
 import JobQueue
+import Requests
 
 /// All kinds of background jobs.
 package enum JobHandlers {

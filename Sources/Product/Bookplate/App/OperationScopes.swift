@@ -1,4 +1,5 @@
 import GraphQL
+import Requests
 
 extension BookplateSchema {
     /// Returns the scopes of each operation of a document, whatever the values of its variables are.

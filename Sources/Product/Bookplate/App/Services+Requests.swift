@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 extension RequestContext {
     /// The services with which the runner, or the initializer below, has created this context.

@@ -1,5 +1,6 @@
 import BookSources
 import Logging
+import Requests
 import Telemetry
 
 /// The parts of the server that requests and jobs use. One per process.

@@ -2,6 +2,7 @@ import BookSources
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// A person in a role, as an author of a book or of a card.
 ///

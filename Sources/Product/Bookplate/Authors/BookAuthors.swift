@@ -1,6 +1,7 @@
 import BookSources
 import GraphQL
 import Postgres
+import Requests
 
 /// The authors of a book in the form of its columns `authors` and `author_roles`.
 package struct BookAuthors: Equatable {

@@ -3,6 +3,7 @@ import GraphQL
 import GraphQLPostgres
 import Identity
 import Postgres
+import Requests
 
 /// Resolves `Query.search`: books of the catalog by words or by an ISBN, the best match first.
 ///

@@ -1,5 +1,6 @@
 import BookSources
 import Postgres
+import Requests
 
 extension ExternalEditions {
     /// How long the sources are not searched again for the same words.

@@ -1,6 +1,7 @@
 import BookSources
 import JobQueue
 import Postgres
+import Requests
 
 /// Fetches editions that the catalog does not have from external sources.
 enum ExternalEditions {

@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// A canonical genre of the catalog.
 struct Genre: RowDecodable {

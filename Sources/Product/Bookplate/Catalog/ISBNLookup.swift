@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// Resolves `Query.lookupISBN`: the edition in the catalog, or one from an external source, which is added to the
 /// catalog.

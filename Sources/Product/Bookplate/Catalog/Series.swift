@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// A series of books. The id is computed from the name, so books that a reader made belong to the same series as those of the
 /// catalog.

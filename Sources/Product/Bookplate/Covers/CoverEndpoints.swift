@@ -3,6 +3,7 @@ import GraphQLServing
 import ImageProcessing
 import ObjectStorage
 import Postgres
+import Requests
 
 /// Handles HTTP requests for images outside GraphQL. An instance belongs to one event loop.
 package final class CoverEndpoints {

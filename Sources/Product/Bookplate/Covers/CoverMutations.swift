@@ -5,6 +5,7 @@ import GraphQLPostgres
 import HTTPFetch
 import ImageProcessing
 import Postgres
+import Requests
 
 extension Cover {
     static let set = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in

@@ -6,6 +6,7 @@ import JobQueue
 import Logging
 import ObjectStorage
 import Postgres
+import Requests
 
 /// Decodes, stores, and removes covers. A process has one instance.
 package final class Covers: Sendable {

@@ -1,5 +1,6 @@
 import HTTPFetch
 import ImageProcessing
+import Requests
 
 extension Covers {
     /// Downloads and decodes an image from a URL that a user provided.

@@ -2,6 +2,7 @@ import BookSources
 import ImageProcessing
 import JobQueue
 import Postgres
+import Requests
 
 /// Searches for a requested cover and makes it the book's cover.
 ///

@@ -2,6 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import JobQueue
 import Postgres
+import Requests
 
 extension Cover {
     /// The maximum number of books of one `fetchMissingCovers`.

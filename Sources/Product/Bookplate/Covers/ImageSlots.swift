@@ -1,4 +1,5 @@
 import Postgres
+import Requests
 import Synchronization
 
 /// Limits how many images are received from other servers at a time, in total and for each reader or address, because each is

@@ -2,6 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import ObjectStorage
 import Postgres
+import Requests
 
 /// Resolves `Image.url` from the columns of the image's parent and the server's public URL.
 struct ImageURL: RowLoader {

@@ -1,6 +1,7 @@
 import ImageProcessing
 import ObjectStorage
 import Postgres
+import Requests
 
 /// A cover whose files are in the store but which is not yet in the table `covers`.
 package struct StagedCover: Sendable {

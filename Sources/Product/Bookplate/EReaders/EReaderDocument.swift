@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// A file that KOReader has reported, and the book that it is linked to.
 enum EReaderDocument {

@@ -1,4 +1,5 @@
 import GraphQL
+import Requests
 
 /// A request of an e-reader: the parts of the HTTP request that the endpoints use.
 package struct EReaderRequest: Sendable {

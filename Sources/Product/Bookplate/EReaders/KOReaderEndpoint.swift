@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// The synchronization server of KOReader (kosync): each file has one position, and the last one sent wins.
 ///

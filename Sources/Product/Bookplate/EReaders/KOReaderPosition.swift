@@ -1,4 +1,5 @@
 import GraphQL
+import Requests
 
 /// A position in a document, as KOReader sends it.
 ///

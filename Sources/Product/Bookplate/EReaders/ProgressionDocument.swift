@@ -1,6 +1,7 @@
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// A position in a publication, as a document of OPDS Progression.
 ///

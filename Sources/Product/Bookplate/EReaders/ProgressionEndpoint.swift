@@ -1,6 +1,7 @@
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// The progression services of books, by OPDS Progression 1.0: the latest position wins.
 ///

@@ -2,6 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import JobQueue
 import Postgres
+import Requests
 
 /// The field `Query.feed`: books that the reader has not seen.
 ///

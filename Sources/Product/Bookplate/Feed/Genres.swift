@@ -1,4 +1,5 @@
 import Postgres
+import Requests
 import Synchronization
 
 /// A cache of the canonical genres, those with the most readers first. It is valid for one minute, because the numbers of

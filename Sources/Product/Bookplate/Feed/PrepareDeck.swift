@@ -1,5 +1,6 @@
 import JobQueue
 import Postgres
+import Requests
 
 /// Builds a reader's next deck before it is requested: the start of the next scroll, or the successor of a deck.
 struct PrepareDeck: JobHandler {

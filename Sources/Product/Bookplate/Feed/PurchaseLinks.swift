@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// The fields `FeedCard.purchaseLinks` and `Book.purchaseLinks`: links to shops, with the affiliate tags of the caller's tenant.
 struct PurchaseLinks: RowLoader {

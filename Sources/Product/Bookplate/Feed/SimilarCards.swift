@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// The field `FeedCard.similar`: books that the same readers like, then books of similar popularity in the same genre.
 ///

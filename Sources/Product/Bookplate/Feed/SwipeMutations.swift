@@ -1,6 +1,7 @@
 import GraphQL
 import JobQueue
 import Postgres
+import Requests
 
 /// The mutations that record and undo swipes.
 enum Swipe {

@@ -1,3 +1,5 @@
+import Requests
+
 /// The constraints of reviews that input can violate, with their errors.
 extension Review {
     static let constraints: [String: BookplateError] = [

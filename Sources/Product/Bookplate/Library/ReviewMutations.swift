@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 extension Review {
     static let textCharactersMax = 100_000

@@ -1,3 +1,5 @@
+import Requests
+
 /// The constraints of shelves that input can violate, with their errors.
 extension Shelf {
     static let constraints: [String: BookplateError] = [

@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 extension Shelf {
     package static let nameCharactersMax = 100

@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// Loads `Subscription.changes`: all changes after a cursor, and then each change as it happens.
 ///

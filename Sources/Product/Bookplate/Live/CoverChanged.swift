@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// Loads `Subscription.coverChanged`: cover changes of the caller's books, starting when the client subscribes.
 struct CoverChanged: SubscriptionLoader {

@@ -1,6 +1,7 @@
 import GraphQL
 import Logging
 import Postgres
+import Requests
 
 /// Publishes the events of the outbox to a broker: each at least once, and the events of one user in order.
 ///

@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// Loads `Subscription.importProgress`: the state of an import, at once and after each change, until the import has ended.
 ///

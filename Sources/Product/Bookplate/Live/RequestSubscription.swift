@@ -1,6 +1,7 @@
 import Basics
 import GraphQL
 import Postgres
+import Requests
 
 /// A subscription field that runs in a `RequestContext` and throws `BookplateError`.
 protocol RequestSubscription: RequestLoad, PreparedSubscription {

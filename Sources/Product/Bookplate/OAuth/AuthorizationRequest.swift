@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// A request of an app for access, which a reader allows or denies. The reader finds it by the code that the app's device
 /// or the page of the request shows.

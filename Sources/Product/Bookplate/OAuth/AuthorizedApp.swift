@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// An app of another developer to which the reader has given access.
 enum AuthorizedApp {

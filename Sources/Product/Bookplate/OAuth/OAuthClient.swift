@@ -1,6 +1,7 @@
 import Basics
 import Identity
 import Postgres
+import Requests
 
 /// An app of another developer.
 package struct OAuthClient: RowDecodable, Unprintable {

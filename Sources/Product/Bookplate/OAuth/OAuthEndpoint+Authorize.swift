@@ -1,6 +1,7 @@
 import Basics
 import Identity
 import Postgres
+import Requests
 
 /// The start of the authorization code grant and of the device grant.
 extension OAuthEndpoint {

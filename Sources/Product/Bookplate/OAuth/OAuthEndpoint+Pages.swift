@@ -1,6 +1,7 @@
 import Basics
 import Identity
 import Postgres
+import Requests
 
 /// The page of a request. It shows the requested scopes and the code, and sends the browser back to the app after the
 /// decision.

@@ -1,6 +1,7 @@
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// Dynamic client registration: apps register themselves, if the tenant allows it.
 ///

@@ -2,6 +2,7 @@ import Basics
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// The token endpoint and the revocation endpoint.
 extension OAuthEndpoint {

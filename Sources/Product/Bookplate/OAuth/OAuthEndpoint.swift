@@ -2,6 +2,7 @@ import Basics
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// The authorization server of each tenant that has switched OAuth on: authorization codes with PKCE, the device grant, refresh,
 /// revocation, and registration. Belongs to one event loop.

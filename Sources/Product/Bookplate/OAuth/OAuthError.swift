@@ -1,4 +1,5 @@
 import GraphQL
+import Requests
 
 /// An error of an endpoint of OAuth.
 ///

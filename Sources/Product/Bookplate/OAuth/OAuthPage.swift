@@ -1,4 +1,5 @@
 import Postgres
+import Requests
 
 /// The pages of OAuth as HTML, in a language that the browser prefers. They work without scripts.
 ///

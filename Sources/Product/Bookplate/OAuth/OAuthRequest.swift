@@ -1,5 +1,6 @@
 import Basics
 import GraphQL
+import Requests
 
 /// A request to an endpoint of OAuth: the parts of the HTTP request that the endpoints use.
 package struct OAuthRequest: Sendable {

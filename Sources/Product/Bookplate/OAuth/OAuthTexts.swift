@@ -1,3 +1,5 @@
+import Requests
+
 /// The texts of the pages of OAuth in one language. `{client}` is the app that asks, `{app}` the reader's own app, and `{host}` where the
 /// browser returns.
 struct OAuthTexts: Sendable {

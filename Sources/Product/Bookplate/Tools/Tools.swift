@@ -2,6 +2,7 @@ import Basics
 import GraphQL
 import GraphQLServing
 import Postgres
+import Requests
 
 /// Offers the trusted documents as tools to callers with a personal access token, or with the access token of an app.
 /// Belongs to one event loop.

@@ -1,6 +1,7 @@
 import JobQueue
 import Logging
 import Postgres
+import Requests
 
 /// Turns changes and cover events into deliveries, and enqueues the jobs that send them. Several servers can do this at the same
 /// time.

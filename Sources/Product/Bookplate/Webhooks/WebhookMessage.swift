@@ -1,6 +1,7 @@
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// An event as it is sent to a receiver. It contains ids, but no other data of the user.
 ///

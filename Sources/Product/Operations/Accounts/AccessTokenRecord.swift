@@ -1,6 +1,6 @@
 import Basics
-import Bookplate
 import Postgres
+import Requests
 
 /// A personal access token as the admin CLI shows it. It contains no secret.
 package struct AccessTokenRecord: RowDecodable, Equatable, Sendable {

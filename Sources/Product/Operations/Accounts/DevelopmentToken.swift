@@ -2,6 +2,7 @@ import Basics
 import Bookplate
 import Identity
 import Postgres
+import Requests
 
 /// A session for a development user.
 package struct DevelopmentToken: Sendable {

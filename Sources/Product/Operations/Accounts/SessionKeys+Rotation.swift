@@ -1,6 +1,6 @@
-import Bookplate
 import Glibc
 import Identity
+import Requests
 
 extension SessionKeys {
     /// Adds a new signing key to the keys in a file. Creates the file if it does not exist.

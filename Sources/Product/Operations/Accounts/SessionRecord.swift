@@ -1,6 +1,6 @@
 import Basics
-import Bookplate
 import Postgres
+import Requests
 
 /// A session of an account as the admin CLI shows it.
 package struct SessionRecord: RowDecodable, Equatable {

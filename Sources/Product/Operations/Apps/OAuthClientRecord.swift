@@ -1,6 +1,7 @@
 import Basics
 import Bookplate
 import Postgres
+import Requests
 
 /// An app of another developer as the admin CLI shows it.
 package struct OAuthClientRecord: Sendable, Equatable {

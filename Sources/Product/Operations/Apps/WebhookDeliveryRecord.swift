@@ -1,6 +1,6 @@
 import Basics
-import Bookplate
 import Postgres
+import Requests
 
 /// The delivery of an event to a webhook, as the admin CLI shows it.
 package struct WebhookDeliveryRecord: RowDecodable, Sendable {

@@ -1,6 +1,6 @@
 import Basics
-import Bookplate
 import Postgres
+import Requests
 
 /// A webhook as the admin CLI shows it.
 package struct WebhookRecord: Sendable {

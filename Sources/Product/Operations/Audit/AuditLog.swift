@@ -1,7 +1,7 @@
 import Basics
-import Bookplate
 import GraphQL
 import Postgres
+import Requests
 
 /// An event of the audit log as the admin CLI shows it.
 package struct AuditRecord: RowDecodable, Equatable, Sendable {

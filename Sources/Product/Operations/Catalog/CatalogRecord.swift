@@ -1,6 +1,7 @@
 import BookSources
 import Bookplate
 import GraphQL
+import Requests
 
 /// A book in a catalog file: a JSON object, or a row of a table (`CatalogTable`).
 struct CatalogRecord {

@@ -1,5 +1,5 @@
-import Bookplate
 import Postgres
+import Requests
 
 /// The operator's decisions about which editions are one work: `bookplate-admin catalog merge-works`, `split-works`, and
 /// `undo-works`.

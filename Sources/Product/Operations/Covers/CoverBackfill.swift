@@ -3,6 +3,7 @@ import BookSources
 import Bookplate
 import ImageProcessing
 import Postgres
+import Requests
 import Telemetry
 
 /// Searches for covers of all books that have none: `bookplate-admin backfill covers`.

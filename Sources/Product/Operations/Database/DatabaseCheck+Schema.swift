@@ -1,5 +1,5 @@
-import Bookplate
 import Postgres
+import Requests
 
 /// Checks of the tables.
 extension DatabaseCheck {

@@ -1,6 +1,6 @@
-import Bookplate
 import Glibc
 import Postgres
+import Requests
 
 /// Checks of the database server.
 extension DatabaseCheck {

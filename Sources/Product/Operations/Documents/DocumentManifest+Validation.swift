@@ -1,5 +1,6 @@
 import Bookplate
 import GraphQL
+import Requests
 
 extension DocumentManifest {
     /// Validates each document with the product's schema, in the same way as a server does before it executes one.

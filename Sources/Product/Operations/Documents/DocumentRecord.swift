@@ -1,5 +1,5 @@
-import Bookplate
 import Postgres
+import Requests
 
 /// A trusted document as the admin CLI shows it.
 package struct DocumentRecord: Sendable, Equatable {

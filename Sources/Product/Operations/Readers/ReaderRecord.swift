@@ -1,6 +1,7 @@
 import Basics
 import Bookplate
 import GraphQL
+import Requests
 
 /// A reader to load, with the account and the library.
 struct ReaderRecord {

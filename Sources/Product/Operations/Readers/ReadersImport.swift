@@ -2,6 +2,7 @@ import Basics
 import Bookplate
 import GraphQL
 import Postgres
+import Requests
 
 /// Loads existing readers into a tenant: `bookplate-admin readers import`.
 ///

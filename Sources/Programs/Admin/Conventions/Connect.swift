@@ -1,4 +1,3 @@
-import Bookplate
 import Config
 import Operations
 import Postgres

@@ -1,4 +1,3 @@
-import Bookplate
 import EmbeddedMigrations
 import Operations
 import Postgres

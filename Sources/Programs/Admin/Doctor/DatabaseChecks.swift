@@ -1,7 +1,7 @@
-import Bookplate
 import Config
 import Operations
 import Postgres
+import Requests
 
 /// Checks the database: as the server's role, as the owner, and the replica.
 struct DatabaseChecks {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Messages for violated constraints of the database.
 @Suite struct ConstraintTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 @Suite struct ErrorTests {
     static let app = Shared { try await TestApp.start(catalog: []) }

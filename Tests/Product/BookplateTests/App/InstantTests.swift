@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 @Suite struct InstantTests {
     @Test(

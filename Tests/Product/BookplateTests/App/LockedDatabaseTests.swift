@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Requests that wait in vain for a lock of the database.
 @Suite struct LockedDatabaseTests {

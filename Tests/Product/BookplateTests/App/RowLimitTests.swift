@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// The limit on the rows that one operation loads. The response is refused as if it were too large itself.
 @Suite struct RowLimitTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 @Suite struct SchemaTests {
     /// The printed schema is identical to the file.

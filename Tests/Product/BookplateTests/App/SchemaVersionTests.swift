@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// A server is not ready until the database has the schema that it was built for.
 @Suite struct SchemaVersionTests {

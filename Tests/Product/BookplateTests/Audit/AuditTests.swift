@@ -6,6 +6,7 @@ import Testing
 
 @testable import Bookplate
 @testable import Operations
+@testable import Requests
 
 /// The events of the audit log, and its hash chain.
 @Suite struct AuditTests {

@@ -2,6 +2,7 @@ import Postgres
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Images that readers download are held in memory, so only some may be downloaded at a time.
 @Suite struct ImageSlotsTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// `Book.image` and `FeedCard.image`.
 @Suite struct ImageTests {

@@ -2,6 +2,7 @@ import Bookplate
 import GraphQL
 import GraphQLServing
 import Identity
+import Requests
 import TestSupport
 
 /// An e-reader that uses a personal access token, without HTTP.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Positions from KOReader, and the progress of the books that its documents are linked to.
 @Suite struct KOReaderSyncTests {

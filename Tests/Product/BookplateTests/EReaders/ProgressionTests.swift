@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Positions by OPDS Progression.
 @Suite struct ProgressionTests {

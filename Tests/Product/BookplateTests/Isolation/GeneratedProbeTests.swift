@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Another user tries to access a user's objects through each ID argument and each field. The requests and the IDs are
 /// generated from the schema and the tables, so new ones are included automatically.

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Requests without a valid token can only sign in or use introspection. All other fields return the same error before the
 /// input is validated and before the database is used.

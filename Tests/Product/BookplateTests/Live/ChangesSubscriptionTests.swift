@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// `Subscription.changes`, executed without a transport.
 @Suite struct ChangesSubscriptionTests {

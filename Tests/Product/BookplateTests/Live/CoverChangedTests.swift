@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// `Subscription.coverChanged` and the events that it reads.
 @Suite struct CoverChangedTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// The event outbox and its publisher, with a stub broker.
 @Suite struct EventPublisherTests {

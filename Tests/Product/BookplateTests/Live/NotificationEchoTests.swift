@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// LISTEN that succeeds although no notification arrives.
 @Suite struct NotificationEchoTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// The parts of OAuth, and the access of apps in process. The flows over HTTP are in JourneyTests.
 @Suite struct OAuthTests {

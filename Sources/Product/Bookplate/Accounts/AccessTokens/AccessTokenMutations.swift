@@ -3,6 +3,7 @@ import GraphQL
 import GraphQLPostgres
 import Identity
 import Postgres
+import Requests
 
 /// A personal access token, as its owner sees it.
 package enum PersonalAccessToken {

@@ -1,6 +1,7 @@
 import Identity
 import JobQueue
 import Postgres
+import Requests
 
 /// A user's authorization of an app at Apple. Its refresh token is stored encrypted, to revoke the authorization when the
 /// account is deleted.

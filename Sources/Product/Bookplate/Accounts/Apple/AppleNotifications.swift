@@ -1,6 +1,7 @@
 import Identity
 import Logging
 import Postgres
+import Requests
 
 /// Receives Apple's notifications about changes of its users' accounts.
 ///

@@ -1,6 +1,7 @@
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// Sign-in without an identity.
 extension Sessions {

@@ -1,5 +1,6 @@
 import Identity
 import Logging
+import Requests
 import Synchronization
 
 /// The verified claims of an identity token, and the tenant that it was issued for.

@@ -1,6 +1,7 @@
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// The verified input of a sign-in, or of `linkIdentity`.
 struct IdentityInput: Sendable {

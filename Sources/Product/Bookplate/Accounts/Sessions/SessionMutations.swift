@@ -2,6 +2,7 @@ import GraphQL
 import Identity
 import JobQueue
 import Postgres
+import Requests
 
 /// Refresh and sign-out, with the fields of the type `Session`. Sign-in is in `SignIn.swift`.
 package enum Sessions {

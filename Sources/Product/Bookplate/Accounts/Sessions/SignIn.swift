@@ -1,6 +1,7 @@
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// Sign-in with an identity token.
 extension Sessions {

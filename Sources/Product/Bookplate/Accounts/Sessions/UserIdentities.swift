@@ -2,6 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import JobQueue
 import Postgres
+import Requests
 
 /// The field `User.identities`: the identities with which the caller can sign in. It needs no column of the user, because users
 /// see only themselves.

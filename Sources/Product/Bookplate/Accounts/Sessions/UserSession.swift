@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// The field `User.sessions`: where the caller is signed in. It needs no column of the user, because users see only
 /// themselves.

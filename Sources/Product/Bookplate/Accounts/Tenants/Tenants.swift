@@ -1,4 +1,5 @@
 import Postgres
+import Requests
 import Synchronization
 
 /// An app that shares the server.

@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// The paginated lists of books: those of a library and those of a shelf.
 extension Book {

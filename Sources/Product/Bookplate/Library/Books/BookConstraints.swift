@@ -1,3 +1,5 @@
+import Requests
+
 /// The constraints of books that input can violate, with their errors.
 extension Book {
     static let constraints: [String: BookplateError] = [

@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// A book to create: by hand, from an ISBN, or from a card of the catalog.
 ///

@@ -1,4 +1,5 @@
 import GraphQL
+import Requests
 
 /// The facts of an edition that a reader can enter: the fields that `CreateBookInput` and `UpdateBookInput` have in common with a
 /// card. A field that is absent, null, or blank is nil.

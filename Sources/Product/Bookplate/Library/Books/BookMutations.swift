@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 extension Book {
     static let noSuchBook = "There is no such book in the library."

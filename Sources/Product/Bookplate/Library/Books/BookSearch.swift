@@ -1,3 +1,5 @@
+import Requests
+
 /// A search for books in a library.
 struct BookSearch {
     /// The 13 digits of an ISBN, or the words as typed.

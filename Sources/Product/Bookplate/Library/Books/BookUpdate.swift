@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 import Synchronization
 
 /// The fields of a book to change. Fields that the input does not have are unchanged; null removes a value.

@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// Updates of several books in one transaction. Each succeeds or fails on its own.
 ///

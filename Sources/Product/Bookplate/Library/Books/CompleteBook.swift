@@ -1,6 +1,7 @@
 import BookSources
 import JobQueue
 import Postgres
+import Requests
 
 /// Looks up the metadata of a book that was created with a title and an ISBN that the catalog did not have.
 ///

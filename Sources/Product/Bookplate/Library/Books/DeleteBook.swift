@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 extension Book {
     /// Succeeds even if there is no such book, so that clients can retry the mutation.

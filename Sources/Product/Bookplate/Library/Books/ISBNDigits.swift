@@ -1,4 +1,5 @@
 import GraphQL
+import Requests
 
 /// 13 digits in a cell, for writing the forms of an ISBN directly into a response.
 struct ISBNDigits {

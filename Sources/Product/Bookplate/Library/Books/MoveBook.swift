@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 extension Book {
     static let move = PlainMutation(.one) { arguments, request throws(BookplateError) in

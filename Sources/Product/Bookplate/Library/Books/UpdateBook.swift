@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 extension Book {
     /// The maximum number of entries of one `updateBooks`, `moveBooks`, or `deleteBooks`.

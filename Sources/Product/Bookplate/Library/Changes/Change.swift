@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// An entry of a library's change log: one object was created, updated, or deleted.
 struct Change: Sendable, Equatable {

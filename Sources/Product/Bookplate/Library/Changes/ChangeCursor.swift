@@ -1,5 +1,6 @@
 import Basics
 import Identity
+import Requests
 
 /// A position in the change log of a library: after the change with this number. Its text is opaque to clients.
 ///

@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// Loads `Query.changes`: a page of the change log of the caller's library.
 struct Changes: FieldLoader {

@@ -3,6 +3,7 @@ import Glibc
 import Identity
 import ObjectStorage
 import Postgres
+import Requests
 import Synchronization
 import Zip
 

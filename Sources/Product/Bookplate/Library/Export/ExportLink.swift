@@ -2,6 +2,7 @@ import Basics
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// A link to the archive of a library. It contains the user and its expiry time, signed with the installation's keys.
 ///

@@ -1,6 +1,7 @@
 import BookSources
 import GraphQL
 import Postgres
+import Requests
 
 /// A row of a paginated query of an export. `$1` is the user, `$2` the id of the last row of the previous page or NULL,
 /// `$3` the size of a page, and `$4`, except for shelves, the id of the last row of the part or NULL.

@@ -1,4 +1,5 @@
 import BookSources
+import Requests
 
 /// Writes books in the format of a Goodreads export, which many other applications can import.
 enum GoodreadsTable {

@@ -1,6 +1,7 @@
 import GraphQL
 import ObjectStorage
 import Postgres
+import Requests
 import Zip
 
 /// Writes a library to a zip archive: `library.json` with all data, which can be imported again,

@@ -1,3 +1,5 @@
+import Requests
+
 /// Whether the day or the month is first in a file's dates of the form `1/2/2023`.
 enum DayOrder: Equatable, Sendable {
     case dayFirst, monthFirst

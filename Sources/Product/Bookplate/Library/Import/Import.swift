@@ -5,6 +5,7 @@ import GraphQLPostgres
 import Identity
 import JobQueue
 import Postgres
+import Requests
 
 /// The import of an uploaded file into a library. It runs in the background.
 enum Import {

@@ -2,6 +2,7 @@ import Basics
 import BookSources
 import Identity
 import Postgres
+import Requests
 
 /// A problem of a record, with the field that was left out because of it.
 package struct ImportProblem: Error, Equatable {

@@ -1,6 +1,7 @@
 import Basics
 import EventLoops
 import ImageProcessing
+import Requests
 import Zip
 
 /// An uploaded file whose records are read one at a time.

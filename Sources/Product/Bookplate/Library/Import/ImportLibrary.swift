@@ -2,6 +2,7 @@ import EventLoops
 import GraphQL
 import JobQueue
 import Postgres
+import Requests
 
 /// Imports the records of an uploaded file into a library, in batches.
 ///

@@ -2,6 +2,7 @@ import Basics
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// One record of a file to import.
 struct ImportRecord: Equatable {

@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// A note of a Bookplate library.
 struct ImportedNote: Equatable {

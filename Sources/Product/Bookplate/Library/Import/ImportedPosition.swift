@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// A file of a reader that KOReader has reported, from a Bookplate library.
 struct ImportedDocument: Equatable {

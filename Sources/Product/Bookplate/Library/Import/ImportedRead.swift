@@ -1,6 +1,7 @@
 import Basics
 import GraphQL
 import Postgres
+import Requests
 
 /// One reading of a book to import.
 package struct ImportedRead: Equatable, Sendable {

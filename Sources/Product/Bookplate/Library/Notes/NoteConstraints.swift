@@ -1,3 +1,5 @@
+import Requests
+
 /// The constraints of notes that input can violate, with their errors.
 extension Note {
     static let constraints: [String: BookplateError] = [

@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// A note to create: the input type `CreateNoteInput`.
 struct NoteInput {

@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 extension Note {
     /// The maximum number of notes of one `createNotes`.

@@ -1,6 +1,7 @@
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// A year, a month, or a day of the Gregorian calendar: the scalar `Date`.
 ///

@@ -2,6 +2,7 @@ import GraphQL
 import GraphQLPostgres
 import Identity
 import Postgres
+import Requests
 
 extension ProgressEntry {
     /// The maximum number of entries of one `logProgress`.

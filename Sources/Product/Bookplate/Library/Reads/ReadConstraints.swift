@@ -1,3 +1,5 @@
+import Requests
+
 /// The constraints of reads and of their progress that input can violate, with their errors.
 extension Read {
     private static let noteTooLong = BookplateError.badUserInput(

@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import Requests
 
 /// A read to add to a book: the input type `ReadInput`.
 struct ReadInput {

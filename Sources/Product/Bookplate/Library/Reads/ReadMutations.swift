@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 extension Read {
     static let start = RowMutation(type) { arguments, request, read throws(BookplateError) in

@@ -2,6 +2,7 @@ import BookSources
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// A list of numbers by genre, month, or another key. It is a column of the parent's row with a JSON array of objects, whose
 /// members are the fields; NULL is an empty list. The argument `first` limits it.

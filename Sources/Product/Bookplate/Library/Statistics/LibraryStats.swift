@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// Statistics of a library. They are computed for each request from the rows that the lists show.
 enum LibraryStats {

@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import Requests
 
 /// How many books, pages, or hours a reader wants to read in a year.
 enum ReadingGoal {

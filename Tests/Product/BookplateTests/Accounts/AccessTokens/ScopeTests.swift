@@ -7,6 +7,7 @@ import Testing
 
 @testable import Bookplate
 @testable import Operations
+@testable import Requests
 
 /// GraphQL requests with personal access tokens.
 @Suite struct ScopeTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Guests: signing in without an identity, the limits of a guest, and becoming an account.
 @Suite struct GuestTests {

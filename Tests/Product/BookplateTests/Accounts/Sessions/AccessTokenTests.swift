@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Personal access tokens: creation, use, and revocation.
 @Suite struct AccessTokenTests {

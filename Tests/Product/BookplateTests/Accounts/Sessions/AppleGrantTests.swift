@@ -9,6 +9,7 @@ import Testing
 
 @testable import Bookplate
 @testable import JobQueue
+@testable import Requests
 
 /// Apple's authorizations: obtained at sign-in, stored encrypted, and revoked when the account is deleted.
 @Suite struct AppleGrantTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Changes of the session keys while the server runs.
 @Suite struct SessionKeyringTests {

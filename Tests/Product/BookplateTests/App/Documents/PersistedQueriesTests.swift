@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 @Suite struct PersistedQueriesTests {
     @Test func storesTextsByHash() {

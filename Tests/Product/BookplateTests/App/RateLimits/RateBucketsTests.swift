@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 @Suite struct RateBucketsTests {
     private static let second: Int64 = 1_000_000_000

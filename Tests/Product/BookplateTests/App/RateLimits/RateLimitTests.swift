@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Rate limits of users, addresses, and tenants, and the responses of limited requests.
 @Suite struct RateLimitTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Rate limits of several servers behind a load balancer.
 @Suite struct RateSharingTests {

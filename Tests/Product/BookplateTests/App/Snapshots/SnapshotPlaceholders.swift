@@ -1,6 +1,7 @@
 import Bookplate
 import GraphQL
 import Identity
+import Requests
 import TestSupport
 
 /// Replaces the values of a response that differ in each run.

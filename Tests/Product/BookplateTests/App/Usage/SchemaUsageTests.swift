@@ -7,6 +7,7 @@ import Testing
 
 @testable import Bookplate
 @testable import Operations
+@testable import Requests
 
 /// The counts of the elements of the schema that apps use.
 @Suite struct SchemaUsageTests {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Bookplate
 @testable import Operations
+@testable import Requests
 
 /// Sweeps of the object store: what they remove, and what they must keep.
 @Suite struct StorageSweepTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// The mutations `updateBooks`, `moveBooks`, and `deleteBooks`.
 @Suite struct BookBatchTests {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Bookplate
 @testable import JobQueue
+@testable import Requests
 
 /// The job that completes the metadata of books.
 @Suite struct CompleteBookTests {

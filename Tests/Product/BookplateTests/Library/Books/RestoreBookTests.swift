@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Undoing deletions: `restoreBook` and `User.deletedBooks`.
 @Suite struct RestoreBookTests {

@@ -10,6 +10,7 @@ import Zip
 
 @testable import Bookplate
 @testable import Operations
+@testable import Requests
 
 /// Exporting a library to an archive, and importing the archive.
 @Suite struct ExportTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// The exports of applications that keep more than Goodreads does.
 @Suite struct ImportFormatTests {

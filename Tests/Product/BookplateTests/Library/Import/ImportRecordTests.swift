@@ -6,6 +6,7 @@ import Testing
 import Zip
 
 @testable import Bookplate
+@testable import Requests
 
 /// The records of files that other applications have exported.
 @Suite struct ImportRecordTests {

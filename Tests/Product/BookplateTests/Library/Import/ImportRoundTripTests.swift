@@ -7,6 +7,7 @@ import Testing
 import Zip
 
 @testable import Bookplate
+@testable import Requests
 
 /// Files of other applications, imported, exported, and imported again by another reader.
 @Suite struct ImportRoundTripTests {

@@ -2,6 +2,7 @@ import GraphQL
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 @Suite struct PartialDateTests {
     @Test(arguments: ["2019", "2019-05", "2019-05-31", "2020-02-29", "1000", "9999-12-31"])

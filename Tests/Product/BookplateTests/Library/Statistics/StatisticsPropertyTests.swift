@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Bookplate
+@testable import Requests
 
 /// Random reads, edits, deletions, imports, time zones, and progress entries. All statistics equal a plain recount of the lists.
 @Suite struct StatisticsPropertyTests {

@@ -2,6 +2,7 @@ import Basics
 import GraphQL
 import Identity
 import Postgres
+import Requests
 
 /// The file `library.json` of Bookplate's own export, which has all data of a library except its covers.
 package struct BookplateFile {

@@ -1,6 +1,7 @@
 import Basics
 import BookSources
 import GraphQL
+import Requests
 
 /// The members of a JSON object in `library.json`. A member that cannot be used is left out and reported in `problems`.
 package final class BookplateMembers {

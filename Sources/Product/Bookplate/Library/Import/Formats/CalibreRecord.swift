@@ -1,4 +1,5 @@
 import BookSources
+import Requests
 
 /// A record of the CSV catalog that Calibre creates. Calibre does not know the status of a book: a book with a rating has been read.
 enum CalibreRecord: TableFormat {

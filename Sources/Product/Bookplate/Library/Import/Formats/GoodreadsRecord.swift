@@ -1,5 +1,6 @@
 import Basics
 import BookSources
+import Requests
 
 /// A record of a Goodreads export, or of the `goodreads_library_export.csv` of Bookplate's own export.
 enum GoodreadsRecord: TableFormat {

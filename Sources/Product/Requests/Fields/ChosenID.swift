@@ -1,0 +1,15 @@
+/// The ids that clients choose for new objects. An id identifies one object of any type, because `Query.node` finds objects
+/// by their ids alone.
+package enum ChosenID {
+    /// The error for an id that identifies another object.
+    package static let takenError = BookplateError.conflict(
+        "This ID belongs to another object. Choose a new UUID, or omit the ID.", field: "id")
+
+    /// Returns the SQL condition that the id `$2` is that of the user `$1`, of a card, or of a row of the user in one of the
+    /// tables.
+    package static func isTaken(in tables: [String]) -> String {
+        let rows = tables.map { "EXISTS (SELECT FROM \($0) WHERE user_id = $1 AND id = $2)" }
+        return (["$1 = $2", "EXISTS (SELECT FROM editions WHERE id = $2)"] + rows)
+            .joined(separator: " OR ")
+    }
+}
