@@ -7,14 +7,13 @@ import NIOCore
 extension RequestRunner {
     /// Executes a subscription.
     func subscribe(
-        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?,
-        _ charges: RequestCharges
+        _ planned: Planned, _ request: GraphQLRequest, _ caller: Caller
     ) async throws(DocumentTexts.Refusal) -> ResponseStream {
         let context = RequestContext(
-            viewer: viewer, database: database, environment: environment, product: product,
-            requestID: request.requestID, charges: charges, rowBytesMax: limits.rowBytesMax,
+            viewer: caller.viewer, database: database, environment: environment, product: product,
+            requestID: request.requestID, charges: caller.charges, rowBytesMax: limits.rowBytesMax,
             hasTimedOut: request.hasTimedOut)
-        countUsage(planned, request, viewer)
+        countUsage(planned, request, caller)
         do throws(RequestErrors) {
             return counted(
                 try await GraphQL.subscribe(
@@ -43,11 +42,10 @@ extension RequestRunner {
 
     /// Executes an operation with `@defer` or `@stream`. It is measured when the last part of its response is complete.
     func runIncrementally(
-        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?,
-        _ charges: RequestCharges
-    ) async -> (GraphQLResponse, rest: ResponseStream?) {
-        let context = makeContext(request, planned, viewer, charges)
-        countUsage(planned, request, viewer)
+        _ planned: Planned, _ request: GraphQLRequest, _ caller: Caller
+    ) async -> GraphQLOperation {
+        let context = makeContext(planned, request, caller)
+        countUsage(planned, request, caller)
         let executionStart = ContinuousClock.now
         let (first, rest) = await GraphQL.executeIncrementally(
             planned.plan, variables: planned.variables, context: context,
@@ -70,8 +68,8 @@ extension RequestRunner {
         response.retainedByteCount = { retained.value.loadedByteCount }
         guard let rest else {
             parts.end(isAbandoned: Task.isCancelled)
-            return (response, nil)
+            return .response(response)
         }
-        return (response, parts.counting(rest))
+        return .incremental(response, rest: parts.counting(rest))
     }
 }

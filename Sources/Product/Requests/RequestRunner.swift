@@ -43,45 +43,34 @@ package final class RequestRunner: GraphQLService {
         usage = environment.usage.makeCounts()
     }
 
+    /// Executes a request in stages: find the caller, admit the request, find the document, plan the operation, admit it, execute it,
+    /// and respond.
     package func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
-        let address = request.client.map { RateKey($0) }
-        var token: KnownToken?
-        if let text = request.bearerToken, TokenCredential.isToken(text) {
-            do throws(BookplateError) {
-                token = try await personalToken(text, address, request.requestID)
-            } catch {
-                return .response(
-                    refused(.request(error.requestErrors(requestID: request.requestID)), request))
-            }
-        }
-        let viewer = token?.viewer ?? self.viewer(of: request.bearerToken, request.requestID)
-        let charges = RequestCharges(environment, viewer, address)
-        var response: GraphQLResponse
-        do throws(DocumentTexts.Refusal) {
-            let planned = try await plan(request, token, charges)
-            if max(planned.text.bytes.count, request.bodyByteCount) > Self.largeBytes {
-                await Task.yield()
-            }
-            if planned.plan.kind == .subscription {
-                guard !request.expectsSingleResponse else {
-                    throw .request(RequestErrors([.subscriptionNeedsStream]))
-                }
-                return .responses(try await subscribe(request, planned, viewer, charges))
-            }
-            if planned.plan.isIncremental, !planned.isRefused(request) {
-                let (first, rest) = await runIncrementally(
-                    request, planned, viewer, charges)
-                response = first
-                response.rateLimit = charges.limit.map { RateLimitStatus($0) }
-                if let rest { return .incremental(response, rest: rest) }
-                return .response(response)
-            }
-            response = await run(request, planned, viewer, charges)
+        let caller: Caller
+        do throws(BookplateError) {
+            caller = try await findCaller(of: request)
         } catch {
-            response = refused(error, request)
+            return .response(
+                refused(.request(error.requestErrors(requestID: request.requestID)), request))
         }
-        response.rateLimit = charges.limit.map { RateLimitStatus($0) }
-        return .response(response)
+        do throws(DocumentTexts.Refusal) {
+            let errorBehavior = try admit(request, caller)
+            let text = try await findDocument(of: request, caller)
+            let planned = try await plan(text, request, caller, errorBehavior)
+            try admit(planned, request, caller)
+            if max(text.bytes.count, request.bodyByteCount) > Self.largeBytes { await Task.yield() }
+            return respond(try await execute(planned, request, caller), to: caller)
+        } catch {
+            return respond(.response(refused(error, request)), to: caller)
+        }
+    }
+
+    /// The caller of a request, and what is charged to it.
+    struct Caller {
+        /// The personal access token, or the access token of an app; nil for a session and for an anonymous request.
+        let token: KnownToken?
+        let viewer: Viewer?
+        let charges: RequestCharges
     }
 
     package func accepts(bearerToken: String, requestID: String) -> Bool {
@@ -105,86 +94,144 @@ package final class RequestRunner: GraphQLService {
         let document: CachedDocument
         let plan: OperationPlan
         let variables: VariableValues
+        let cost: Int
         /// Whether the document was in the cache.
         let isKnown: Bool
         let errorBehavior: ErrorBehavior
         let start: ContinuousClock.Instant
-
-        /// Whether the operation is a mutation of a request that may not change anything.
-        func isRefused(_ request: GraphQLRequest) -> Bool {
-            request.isReadOnly && plan.kind == .mutation
-        }
+        /// The time that parsing, validation, and planning took.
+        let time: Duration
     }
 
     /// The size of a document or body that can take milliseconds to validate, to plan, and to execute. Other requests have their turn
     /// in between.
     private static let largeBytes = 1024
 
-    /// Finds the document of a request, plans its operation, and charges its cost.
-    private func plan(
-        _ request: GraphQLRequest, _ token: KnownToken?, _ charges: RequestCharges
-    ) async throws(DocumentTexts.Refusal) -> Planned {
-        // Charge the request and its size before the document is read, and the rest when the cost of the operation is known.
-        let errorBehavior: ErrorBehavior
+    // MARK: - Stages
+
+    private func findCaller(of request: GraphQLRequest) async throws(BookplateError) -> Caller {
+        let address = request.client.map { RateKey($0) }
+        var token: KnownToken?
+        if let text = request.bearerToken, TokenCredential.isToken(text) {
+            token = try await personalToken(text, address, request.requestID)
+        }
+        let viewer = token?.viewer ?? viewer(of: request.bearerToken, request.requestID)
+        return Caller(
+            token: token, viewer: viewer, charges: RequestCharges(environment, viewer, address))
+    }
+
+    /// Charges a request and its size before its document is read.
+    private func admit(
+        _ request: GraphQLRequest, _ caller: Caller
+    ) throws(DocumentTexts.Refusal) -> ErrorBehavior {
         do throws(RequestErrors) {
-            try charge(1 + RateLimits.units(forBodyOf: request.bodyByteCount), charges)
-            errorBehavior = acceptsOnError ? try request.errorBehavior() : .propagate
+            try charge(1 + RateLimits.units(forBodyOf: request.bodyByteCount), caller.charges)
+            return acceptsOnError ? try request.errorBehavior() : .propagate
         } catch {
             throw .request(error)
         }
+    }
+
+    private func findDocument(
+        of request: GraphQLRequest, _ caller: Caller
+    ) async throws(DocumentTexts.Refusal) -> DocumentText {
         let text = try await texts.text(
             of: RequestedDocument(
                 query: request.query, documentID: request.documentID,
                 persistedQuery: request.extensions?["persistedQuery"]))
-        if let documents = token?.documents {
+        if let documents = caller.token?.documents {
             try await requireTrusted(text, among: documents, request)
         }
+        return text
+    }
+
+    /// Parses, validates, and plans the operation, or takes its plan from the cache.
+    private func plan(
+        _ text: DocumentText, _ request: GraphQLRequest, _ caller: Caller,
+        _ errorBehavior: ErrorBehavior
+    ) async throws(DocumentTexts.Refusal) -> Planned {
         let start = ContinuousClock.now
         let missesBefore = documents.missCount
+        var time = Duration.zero
         var turnStart = start
-        // Large variables take long, too, as does a document that turns out to be invalid.
-        defer { charges.spend(.now - turnStart) }
-        let document: CachedDocument
-        let plan: OperationPlan
-        let variables: VariableValues
-        let cost: Int
-        let isKnown: Bool
         do throws(RequestErrors) {
-            document = try documents.document(text.bytes)
-            isKnown = documents.missCount == missesBefore
+            let document = try documents.document(text.bytes)
+            let isKnown = documents.missCount == missesBefore
             texts.register(text)
             if !isKnown, text.bytes.count > Self.largeBytes {
-                charges.spend(.now - turnStart)
+                time = .now - start
                 await Task.yield()
                 turnStart = .now
             }
-            (plan, variables, cost) = try document.plan(
+            let (plan, variables, cost) = try document.plan(
                 operationName: request.operationName, variables: request.variables ?? .null,
                 isIncremental: request.incrementalFormat != nil)
-            try charge(cost / RateLimits.objectsPerUnit, charges)
+            return Planned(
+                text: text, document: document, plan: plan, variables: variables, cost: cost,
+                isKnown: isKnown, errorBehavior: errorBehavior, start: start,
+                time: time + (.now - turnStart))
+        } catch {
+            // A document that turns out to be invalid takes long, too.
+            caller.charges.spend(time + (.now - turnStart))
+            throw .request(error)
+        }
+    }
+
+    /// Charges the cost of an operation and the time of its planning, which may be long because of large variables, and checks
+    /// the scopes of the token.
+    private func admit(
+        _ planned: Planned, _ request: GraphQLRequest, _ caller: Caller
+    ) throws(DocumentTexts.Refusal) {
+        defer { caller.charges.spend(planned.time) }
+        do throws(RequestErrors) {
+            try charge(planned.cost / RateLimits.objectsPerUnit, caller.charges)
         } catch {
             throw .request(error)
         }
         do throws(BookplateError) {
-            try token?.check(plan.scopes)
+            try caller.token?.check(planned.plan.scopes)
         } catch {
             throw .request(error.requestErrors(requestID: request.requestID))
         }
-        if text.isTrusted == false {
-            environment.logger.notice(
-                "executed a document that is not trusted",
-                metadata: [
-                    "request_id": "\(request.requestID)",
-                    "operation": "\((plan.name ?? "").prefix(100))",
-                    "sha256": "\(lowercaseHex(sha256(text.bytes)))",
-                ])
-        }
-        database.executor.note("planned \(plan.name ?? "an operation") \(request.requestID)")
-        telemetry.lookedUp(isKnown: isKnown)
-        return Planned(
-            text: text, document: document, plan: plan, variables: variables, isKnown: isKnown,
-            errorBehavior: errorBehavior, start: start)
     }
+
+    private func execute(
+        _ planned: Planned, _ request: GraphQLRequest, _ caller: Caller
+    ) async throws(DocumentTexts.Refusal) -> GraphQLOperation {
+        note(planned, request)
+        switch planned.plan.kind {
+        case .subscription:
+            guard !request.expectsSingleResponse else {
+                throw .request(RequestErrors([.subscriptionNeedsStream]))
+            }
+            return .responses(try await subscribe(planned, request, caller))
+        case .mutation where request.isReadOnly:
+            var response = refused([.mutationNeedsPOST])
+            response.refusal = .mutationInReadOnlyRequest
+            return .response(response)
+        case .query, .mutation:
+            if planned.plan.isIncremental {
+                return await runIncrementally(planned, request, caller)
+            }
+            return .response(await run(planned, request, caller))
+        }
+    }
+
+    /// Adds the state of the caller's rate limit.
+    private func respond(_ operation: GraphQLOperation, to caller: Caller) -> GraphQLOperation {
+        let limit = caller.charges.limit.map { RateLimitStatus($0) }
+        switch operation {
+        case .response(var response):
+            response.rateLimit = limit
+            return .response(response)
+        case .incremental(var first, let rest):
+            first.rateLimit = limit
+            return .incremental(first, rest: rest)
+        case .responses: return operation
+        }
+    }
+
+    // MARK: - Parts of the stages
 
     private func charge(_ units: Int, _ charges: RequestCharges) throws(RequestErrors) {
         do throws(BookplateError) {
@@ -192,6 +239,22 @@ package final class RequestRunner: GraphQLService {
         } catch {
             throw error.requestErrors(requestID: "")
         }
+    }
+
+    /// Logs and counts an operation that is about to be executed.
+    private func note(_ planned: Planned, _ request: GraphQLRequest) {
+        let plan = planned.plan
+        if planned.text.isTrusted == false {
+            environment.logger.notice(
+                "executed a document that is not trusted",
+                metadata: [
+                    "request_id": "\(request.requestID)",
+                    "operation": "\((plan.name ?? "").prefix(100))",
+                    "sha256": "\(lowercaseHex(sha256(planned.text.bytes)))",
+                ])
+        }
+        database.executor.note("planned \(plan.name ?? "an operation") \(request.requestID)")
+        telemetry.lookedUp(isKnown: planned.isKnown)
     }
 
     /// - Throws: `.request` if a text is not one of the trusted documents to which a token is bound.
@@ -208,23 +271,17 @@ package final class RequestRunner: GraphQLService {
     }
 
     /// Counts the elements of the schema that the operation uses, by app.
-    func countUsage(_ planned: Planned, _ request: GraphQLRequest, _ viewer: Viewer?) {
+    func countUsage(_ planned: Planned, _ request: GraphQLRequest, _ caller: Caller) {
         usage.add(
             planned.plan, variables: request.variables,
-            by: UsageClient(tenantID: viewer?.tenantID, app: request.app))
+            by: UsageClient(tenantID: caller.viewer?.tenantID, app: request.app))
     }
 
     private func run(
-        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?,
-        _ charges: RequestCharges
+        _ planned: Planned, _ request: GraphQLRequest, _ caller: Caller
     ) async -> GraphQLResponse {
-        if planned.isRefused(request) {
-            var response = refused([.mutationNeedsPOST])
-            response.refusal = .mutationInReadOnlyRequest
-            return response
-        }
-        let context = makeContext(request, planned, viewer, charges)
-        countUsage(planned, request, viewer)
+        let context = makeContext(planned, request, caller)
+        countUsage(planned, request, caller)
         let executionStart = ContinuousClock.now
         let result = await GraphQL.execute(
             planned.plan, variables: planned.variables, context: context,
@@ -252,13 +309,12 @@ package final class RequestRunner: GraphQLService {
     }
 
     func makeContext(
-        _ request: GraphQLRequest, _ planned: Planned, _ viewer: Viewer?,
-        _ charges: RequestCharges
+        _ planned: Planned, _ request: GraphQLRequest, _ caller: Caller
     ) -> RequestContext {
         let context = RequestContext(
-            viewer: viewer, database: database, environment: environment, product: product,
+            viewer: caller.viewer, database: database, environment: environment, product: product,
             requestID: request.requestID, address: request.client.map { RateKey($0) },
-            charges: charges,
+            charges: caller.charges,
             isExplained: isDevelopment && request.extensions?["explain"]?.boolean == true,
             mayReadReplica: planned.plan.kind == .query, rowBytesMax: limits.rowBytesMax,
             hasTimedOut: request.hasTimedOut)
