@@ -243,7 +243,7 @@ floor(
     [
         .target(name: "Ranking"),
         .target(name: "BookSources", dependencies: ["Basics", "HTTPFetch"]),
-        // What a request is: its context, runner, caller, errors, rates, documents, and usage.
+        // The context, runner, caller, errors, rates, documents, and usage of a request.
         .target(
             name: "Requests",
             dependencies: [
@@ -268,7 +268,7 @@ floor(
                 .embedInCode("App/schema.graphql"), .embedInCode("Library/Books/isbn-ranges.txt"),
                 .embedInCode("OAuth/Page/oauth.css"), .embedInCode("OAuth/Page/oauth.js"),
             ]),
-        // What only bookplate-admin does.
+        // The work of operators, which only bookplate-admin does.
         .target(
             name: "Operations",
             dependencies: [

@@ -5,7 +5,7 @@ import Telemetry
 
 /// The parts of the server that requests and jobs use. One per process.
 package final class Services: Sendable {
-    /// What requests of every kind use.
+    /// The parts that every request uses.
     package let environment: RequestEnvironment
     package let accounts: AccountServices
     /// The external sources of book metadata. Empty if none is configured.
