@@ -321,6 +321,13 @@ floor(
             ],
             exclude: ["Library/Import/Fixtures"]),
         .testTarget(
+            name: "RequestsTests",
+            dependencies: [
+                "Basics", "Bookplate", "EventLoops", "GraphQL", "GraphQLServing", "JobQueue",
+                "Operations", "Postgres", "Requests", "TestSupport",
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .testTarget(
             name: "OperationsTests",
             dependencies: ["Bookplate", "GraphQL", "Operations", "Postgres", "TestSupport"]),
     ])
