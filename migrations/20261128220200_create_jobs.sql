@@ -3,22 +3,32 @@
 
 CREATE TYPE job_state AS ENUM ('READY', 'RUNNING', 'DEAD');
 
+-- Domains, and not constraints of the table, which PostgreSQL parses again for each statement that writes to it (create_library.sql).
+CREATE DOMAIN job_kind AS text
+    CONSTRAINT jobs_kind_check CHECK (VALUE ~ '^[a-z]+(\.[a-z_]+)+$');
+CREATE DOMAIN job_key AS text
+    CONSTRAINT jobs_key_check CHECK (char_length(VALUE) BETWEEN 1 AND 200);
+CREATE DOMAIN job_attempts_max AS int
+    CONSTRAINT jobs_attempts_max_check CHECK (VALUE > 0);
+CREATE DOMAIN job_interval AS interval
+    CONSTRAINT jobs_every_check CHECK (VALUE > interval '0');
+
 -- A row is a job that is not done; finishing a job deletes its row. A job that failed too often is DEAD and stays until an
 -- operator retries it or it is purged. docs/decisions/job-queue-in-postgresql.md explains the design.
 CREATE TABLE jobs (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
     -- The job is deleted with its user. Null for work of the installation.
     user_id uuid REFERENCES users ON DELETE CASCADE,
-    kind text NOT NULL CHECK (kind ~ '^[a-z]+(\.[a-z_]+)+$'),
+    kind job_kind NOT NULL,
     payload jsonb NOT NULL,
     -- Identifies the work: at most one job of this user, kind, and key is ready or running.
-    key text CHECK (char_length(key) BETWEEN 1 AND 200),
+    key job_key,
     state job_state NOT NULL DEFAULT 'READY',
     -- 0 for work that a user waits for. Higher numbers run later.
     priority smallint NOT NULL DEFAULT 0,
     run_at timestamptz NOT NULL DEFAULT now(),
     attempts int NOT NULL DEFAULT 0,
-    attempts_max int NOT NULL CHECK (attempts_max > 0),
+    attempts_max job_attempts_max NOT NULL,
     -- A fencing token: each claim increments it, and only the worker with the current number can write for the job or
     -- finish it.
     fence int NOT NULL DEFAULT 0,
@@ -27,7 +37,7 @@ CREATE TABLE jobs (
     -- The job was enqueued again while it was running. It may have read its data before, so it runs once more.
     again boolean NOT NULL DEFAULT false,
     -- The interval of a recurring job, which runs once for all servers.
-    every interval CHECK (every > interval '0'),
+    every job_interval,
     last_error text,
     -- When the job was first postponed because its sources were paused; null if it was not. This bounds how long it can
     -- be postponed.

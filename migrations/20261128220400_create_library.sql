@@ -298,14 +298,20 @@ CREATE INDEX shelf_books_of_book ON shelf_books (user_id, book_id, shelf_id);
 COMMENT ON TABLE shelf_books IS 'The books on shelves.';
 COMMENT ON COLUMN shelf_books.added_at IS 'A copy of `books.added_at`, for the order of a shelf.';
 
+-- Domains, and not constraints of the table, for the reason given at `books`.
+CREATE DOMAIN review_half_stars AS smallint
+    CONSTRAINT reviews_half_stars_check CHECK (VALUE BETWEEN 1 AND 10);
+CREATE DOMAIN review_text AS text
+    CONSTRAINT reviews_text_check CHECK (char_length(VALUE) BETWEEN 1 AND 100000);
+
 -- At most one review per book. The API shows it while the book's status is READ.
 CREATE TABLE reviews (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL,
     id uuid NOT NULL,
     -- The rating in half stars: 8 is 4 stars. Odd numbers need tenants.half_stars, except those that were stored before.
-    half_stars smallint CHECK (half_stars BETWEEN 1 AND 10),
-    text text CHECK (char_length(text) BETWEEN 1 AND 100000),
+    half_stars review_half_stars,
+    text review_text,
     -- Whether the text reveals the plot.
     has_spoilers boolean NOT NULL DEFAULT false,
     -- Whether the API shows the review: the status of its book is READ. Triggers of `books` and `reviews` maintain it. Statistics of

@@ -32,6 +32,31 @@ CREATE DOMAIN progress_seconds AS int
 CREATE DOMAIN progress_note AS text
     CONSTRAINT progress_entries_note_check CHECK (char_length(VALUE) BETWEEN 1 AND 10000);
 
+-- PostgreSQL parses the check constraints and the expressions of generated columns again for each statement that writes to a table. A
+-- call of a PL/pgSQL function is short, and a STRICT function is not executed for a null. The functions are here, and not in
+-- migrations/functions, because the table depends on them.
+
+-- Returns the first key of the order of reads. An open read comes after all others, and a read without a date before them.
+CREATE FUNCTION read_order(outcome read_outcome, started_on text, finished_on text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN CASE WHEN outcome = 'READING' THEN '~' ELSE coalesce(finished_on, started_on, '') END;
+END
+$$;
+
+-- Returns whether a read ends after its start, or on the same day. Dates are compared as far as both are known: a read of 2019-05 may
+-- have started in 2019.
+CREATE FUNCTION are_dates_in_order(started_on text, finished_on text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    known CONSTANT int := least(length(started_on), length(finished_on));
+BEGIN
+    RETURN left(finished_on, known) COLLATE "C" >= left(started_on, known) COLLATE "C";
+END
+$$;
+
 -- The readings of the books of a library. The columns started_at, finished_at, and current_page of `books` follow from the
 -- latest read: every statement that changes reads maintains them, so that a list of books needs no read.
 CREATE TABLE reads (
@@ -48,7 +73,7 @@ CREATE TABLE reads (
     length_seconds read_length,
     note read_note,
     -- Copies of the page count, the genre, and the first author of the book. Statistics read only the index `reads_finished`: with
-    -- the books they take three times as long. Triggers of `reads` and `books` maintain the copies.
+    -- the books they take three times as long. A statement that adds a read copies them, and a trigger of `books` updates them.
     page_count int,
     genre text,
     author_id uuid,
@@ -57,16 +82,10 @@ CREATE TABLE reads (
     updated_at timestamptz NOT NULL DEFAULT now(),
     -- The first key of the order of reads: the latest read of a book has the greatest (sorted_on, created_at, id). An open read
     -- comes after all others, and a read without a date before them.
-    sorted_on text COLLATE "C" NOT NULL GENERATED ALWAYS AS (
-        CASE WHEN outcome = 'READING' THEN '~' ELSE coalesce(finished_on, started_on, '') END
-    ) STORED,
+    sorted_on text COLLATE "C" NOT NULL GENERATED ALWAYS AS (read_order(outcome, started_on, finished_on)) STORED,
     PRIMARY KEY (user_id, id),
     CONSTRAINT reads_open_check CHECK (outcome <> 'READING' OR finished_on IS NULL),
-    -- Dates are compared as far as both are known: a read of 2019-05 may have started in 2019.
-    CONSTRAINT reads_dates_check CHECK (
-        left(finished_on, least(length(started_on), length(finished_on)))
-            >= left(started_on, least(length(started_on), length(finished_on)))
-    ),
+    CONSTRAINT reads_dates_check CHECK (are_dates_in_order(started_on, finished_on)),
     FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
 );
 ALTER TABLE reads ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;

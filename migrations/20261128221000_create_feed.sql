@@ -5,6 +5,10 @@
 
 CREATE TYPE swipe_action AS ENUM ('LIKE', 'SKIP', 'DISLIKE', 'BUY');
 
+-- A domain, and not a constraint of the table, for the reason given at `books`.
+CREATE DOMAIN swipe_store AS text
+    CONSTRAINT swipes_store_check CHECK (char_length(VALUE) BETWEEN 1 AND 100);
+
 -- The swipes of readers, as events. A device that sends a swipe again conflicts with its own row. A swipe that arrives late is
 -- an earlier event.
 CREATE TABLE swipes (
@@ -14,7 +18,7 @@ CREATE TABLE swipes (
     swiped_at timestamptz NOT NULL,
     action swipe_action NOT NULL,
     -- The id of the bookstore whose link the reader opened, for BUY. Null if the client did not send it.
-    store text CHECK (char_length(store) BETWEEN 1 AND 100),
+    store swipe_store,
     recorded_at timestamptz NOT NULL DEFAULT now(),
     undone_at timestamptz,
     -- The book that this swipe added to the library. It may be deleted since.

@@ -176,6 +176,26 @@ CREATE TYPE public.import_state AS ENUM (
     'FAILED'
 );
 
+-- Name: job_attempts_max; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.job_attempts_max AS integer
+	CONSTRAINT jobs_attempts_max_check CHECK ((VALUE > 0));
+
+-- Name: job_interval; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.job_interval AS interval
+	CONSTRAINT jobs_every_check CHECK ((VALUE > '00:00:00'::interval));
+
+-- Name: job_key; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.job_key AS text
+	CONSTRAINT jobs_key_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 200)));
+
+-- Name: job_kind; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.job_kind AS text
+	CONSTRAINT jobs_kind_check CHECK ((VALUE ~ '^[a-z]+(\.[a-z_]+)+$'::text));
+
 -- Name: job_state; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.job_state AS ENUM (
@@ -278,6 +298,16 @@ CREATE TYPE public.reading_status AS ENUM (
     'DID_NOT_FINISH'
 );
 
+-- Name: review_half_stars; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.review_half_stars AS smallint
+	CONSTRAINT reviews_half_stars_check CHECK (((VALUE >= 1) AND (VALUE <= 10)));
+
+-- Name: review_text; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.review_text AS text
+	CONSTRAINT reviews_text_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 100000)));
+
 -- Name: swipe_action; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.swipe_action AS ENUM (
@@ -286,6 +316,11 @@ CREATE TYPE public.swipe_action AS ENUM (
     'DISLIKE',
     'BUY'
 );
+
+-- Name: swipe_store; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.swipe_store AS text
+	CONSTRAINT swipes_store_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 100)));
 
 -- Name: webhook_delivery_state; Type: TYPE; Schema: public; Owner: -
 
@@ -1032,11 +1067,10 @@ CREATE TABLE public.swipes (
     edition_id uuid NOT NULL,
     swiped_at timestamp with time zone NOT NULL,
     action public.swipe_action NOT NULL,
-    store text,
+    store public.swipe_store,
     recorded_at timestamp with time zone DEFAULT now() NOT NULL,
     undone_at timestamp with time zone,
-    saved_book_id uuid,
-    CONSTRAINT swipes_store_check CHECK (((char_length(store) >= 1) AND (char_length(store) <= 100)))
+    saved_book_id uuid
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 ALTER TABLE ONLY public.swipes ALTER COLUMN user_id SET (n_distinct=-0.01);
@@ -1874,27 +1908,23 @@ COMMENT ON TABLE public.installation IS 'The id of this installation, in a singl
 CREATE TABLE public.jobs (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     user_id uuid,
-    kind text NOT NULL,
+    kind public.job_kind NOT NULL,
     payload jsonb NOT NULL,
-    key text,
+    key public.job_key,
     state public.job_state DEFAULT 'READY'::public.job_state NOT NULL,
     priority smallint DEFAULT 0 NOT NULL,
     run_at timestamp with time zone DEFAULT now() NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
-    attempts_max integer NOT NULL,
+    attempts_max public.job_attempts_max NOT NULL,
     fence integer DEFAULT 0 NOT NULL,
     worker text,
     lease_until timestamp with time zone,
     again boolean DEFAULT false NOT NULL,
-    every interval,
+    every public.job_interval,
     last_error text,
     postponed_since timestamp with time zone,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT jobs_attempts_max_check CHECK ((attempts_max > 0)),
-    CONSTRAINT jobs_every_check CHECK ((every > '00:00:00'::interval)),
-    CONSTRAINT jobs_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200))),
-    CONSTRAINT jobs_kind_check CHECK ((kind ~ '^[a-z]+(\.[a-z_]+)+$'::text))
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
@@ -2259,15 +2289,13 @@ CREATE TABLE public.reviews (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    half_stars smallint,
-    text text,
+    half_stars public.review_half_stars,
+    text public.review_text,
     has_spoilers boolean DEFAULT false NOT NULL,
     is_visible boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL))),
-    CONSTRAINT reviews_half_stars_check CHECK (((half_stars >= 1) AND (half_stars <= 10))),
-    CONSTRAINT reviews_text_check CHECK (((char_length(text) >= 1) AND (char_length(text) <= 100000)))
+    CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 ALTER TABLE ONLY public.reviews ALTER COLUMN user_id SET (n_distinct=-0.01);
@@ -2329,8 +2357,8 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                     b.edition_id,
                     r.updated_at AS at,
                     1 AS rank,
-                    ((ARRAY[0.1, 0.2, 0.6, (1)::numeric, 1.25])[((r.half_stars + 1) / 2)])::real AS weight,
-                    ((ARRAY['-0.3'::numeric, (0)::numeric, 0.6, (1)::numeric, 1.25])[((r.half_stars + 1) / 2)])::real AS voice
+                    ((ARRAY[0.1, 0.2, 0.6, (1)::numeric, 1.25])[(((r.half_stars)::smallint + 1) / 2)])::real AS weight,
+                    ((ARRAY['-0.3'::numeric, (0)::numeric, 0.6, (1)::numeric, 1.25])[(((r.half_stars)::smallint + 1) / 2)])::real AS voice
                    FROM (public.reviews r
                      JOIN public.books b ON (((b.user_id = r.user_id) AND (b.id = r.book_id))))
                   WHERE ((b.edition_id IS NOT NULL) AND (r.half_stars IS NOT NULL))
@@ -2467,12 +2495,8 @@ CREATE TABLE public.reads (
     author text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    sorted_on text GENERATED ALWAYS AS (
-CASE
-    WHEN (outcome = 'READING'::public.read_outcome) THEN '~'::text
-    ELSE COALESCE((finished_on)::text, (started_on)::text, ''::text)
-END) STORED NOT NULL COLLATE pg_catalog."C",
-    CONSTRAINT reads_dates_check CHECK (("left"((finished_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))) >= "left"((started_on)::text, LEAST(length((started_on)::text), length((finished_on)::text))))),
+    sorted_on text GENERATED ALWAYS AS (public.read_order(outcome, (started_on)::text, (finished_on)::text)) STORED NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT reads_dates_check CHECK (public.are_dates_in_order((started_on)::text, (finished_on)::text)),
     CONSTRAINT reads_open_check CHECK (((outcome <> 'READING'::public.read_outcome) OR (finished_on IS NULL)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
@@ -4984,7 +5008,7 @@ CREATE POLICY owner_only ON public.swipes TO bookplate_app USING ((user_id = pub
 
 -- Name: users owner_only; Type: POLICY; Schema: public; Owner: -
 
-CREATE POLICY owner_only ON public.users TO bookplate_app USING (((id = ( SELECT public.app_user_id() AS app_user_id)) AND (tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id)))) WITH CHECK (((id = ( SELECT public.app_user_id() AS app_user_id)) AND (tenant_id = ( SELECT public.app_tenant_id() AS app_tenant_id))));
+CREATE POLICY owner_only ON public.users TO bookplate_app USING (((id = public.app_user_id()) AND (tenant_id = public.app_tenant_id()))) WITH CHECK (((id = public.app_user_id()) AND (tenant_id = public.app_tenant_id())));
 
 -- Name: persisted_queries; Type: ROW SECURITY; Schema: public; Owner: -
 

@@ -190,7 +190,7 @@ BEGIN
         FROM picked
         WHERE j.id = picked.id
         RETURNING
-            j.id, j.fence, j.user_id, j.kind, j.payload, j.attempts, j.priority::int,
+            j.id, j.fence, j.user_id, j.kind::text, j.payload, j.attempts, j.priority::int,
             (extract(epoch FROM now() - j.postponed_since) * 1000)::bigint;
 END
 $$;
