@@ -3,7 +3,7 @@
 
 CREATE TYPE change_kind AS ENUM ('CREATED', 'UPDATED', 'DELETED');
 
--- The change log of each library, in commit order. Only triggers write it. Every write of a library adds a row, so the table
+-- The change log of each library, in commit order. Triggers and functions of the database write it. Every write of a library adds a row, so the table
 -- has no foreign key and no other index, except a tiny one of times; a trigger of `users` deletes the rows of a deleted user.
 CREATE TABLE changes (
     user_id uuid NOT NULL,
@@ -20,7 +20,7 @@ ALTER TABLE changes ALTER COLUMN user_id SET (n_distinct = -0.01);
 -- The changes of the last hour are read by their time.
 CREATE INDEX changes_at ON changes USING brin (at);
 
-COMMENT ON TABLE changes IS 'The change log of each library, which clients read to update their copies. Only triggers write it.';
+COMMENT ON TABLE changes IS 'The change log of each library, which clients read to update their copies. Only functions of the database write it.';
 COMMENT ON COLUMN changes.seq IS 'The number of the entry in the log of the user, without gaps, in the order of the commits.';
 COMMENT ON COLUMN changes.typename IS 'The type in the GraphQL schema, such as Book.';
 COMMENT ON COLUMN changes.id IS 'The id of the object. Its current state is in its table.';

@@ -946,7 +946,7 @@ ALTER TABLE ONLY public.changes FORCE ROW LEVEL SECURITY;
 
 -- Name: TABLE changes; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON TABLE public.changes IS 'The change log of each library, which clients read to update their copies. Only triggers write it.';
+COMMENT ON TABLE public.changes IS 'The change log of each library, which clients read to update their copies. Only functions of the database write it.';
 
 -- Name: COLUMN changes.seq; Type: COMMENT; Schema: public; Owner: -
 
@@ -4161,10 +4161,6 @@ CREATE TRIGGER collect_signals_of_deleted_records AFTER DELETE ON public.work_re
 
 CREATE TRIGGER collect_signals_of_new_records AFTER INSERT ON public.work_records REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.collect_signals_of_works();
 
--- Name: reads copy_book_facts; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER copy_book_facts BEFORE INSERT ON public.reads FOR EACH ROW EXECUTE FUNCTION public.copy_book_facts();
-
 -- Name: moving_covers count_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER count_delete AFTER DELETE ON public.moving_covers REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_moving_covers();
@@ -4191,7 +4187,7 @@ CREATE TRIGGER index_new_editions AFTER INSERT ON public.editions REFERENCING NE
 
 -- Name: books log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER UPDATE ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_book();
+CREATE TRIGGER log_changes AFTER UPDATE ON public.books FOR EACH ROW WHEN (((old.ctid)::text IS DISTINCT FROM current_setting('app.logged_book'::text, true))) EXECUTE FUNCTION public.log_book();
 
 -- Name: notes log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4203,7 +4199,7 @@ CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reading_go
 
 -- Name: reads log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reads FOR EACH ROW EXECUTE FUNCTION public.log_read();
+CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.reads FOR EACH ROW WHEN (((new.id)::text IS DISTINCT FROM current_setting('app.logged_read'::text, true))) EXECUTE FUNCTION public.log_read();
 
 -- Name: reviews log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4220,6 +4216,10 @@ CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS 
 -- Name: progress_entries log_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.progress_entries REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_progress();
+
+-- Name: reads log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.reads FOR EACH ROW EXECUTE FUNCTION public.log_read();
 
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -5140,6 +5140,10 @@ REVOKE ALL ON FUNCTION public.append_change(owner uuid, change public.change_kin
 
 REVOKE ALL ON FUNCTION public.append_changes(owner uuid, change public.change_kind, typename text, ids uuid[]) FROM PUBLIC;
 
+-- Name: FUNCTION append_first_changes(owner uuid, change public.change_kind, typename text, object uuid, book uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.append_first_changes(owner uuid, change public.change_kind, typename text, object uuid, book uuid) FROM PUBLIC;
+
 -- Name: FUNCTION audit_credential(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.audit_credential() FROM PUBLIC;
@@ -5501,6 +5505,11 @@ REVOKE ALL ON FUNCTION public.log_note() FROM PUBLIC;
 -- Name: FUNCTION log_read(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_read() FROM PUBLIC;
+
+-- Name: FUNCTION log_read_of_book(change public.change_kind, read uuid, book uuid, version tid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_read_of_book(change public.change_kind, read uuid, book uuid, version tid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.log_read_of_book(change public.change_kind, read uuid, book uuid, version tid) TO bookplate_app;
 
 -- Name: FUNCTION log_reading_goal(); Type: ACL; Schema: public; Owner: -
 

@@ -45,9 +45,7 @@ import Testing
             "record_update ON deleted_books": storageUse,
             "subtract_collected_signals ON collected_signals": manyRows,
         ],
-        .writerInSet: [
-            "BookUpdate.swift change_reads": toRewrite
-        ],
+        .writerInSet: [:],
         .functionOfUsersRows: [
             "add_read": toRewrite,
             "audio_length": toRewrite,
@@ -58,7 +56,7 @@ import Testing
             "change_note": toRewrite,
             "change_progress": toRewrite,
             "change_read": toRewrite,
-            "change_reads": toRewrite,
+            "change_reads": steps,
             "create_access_token": steps,
             "create_notes": toRewrite,
             "delete_books": toRewrite,

@@ -266,7 +266,16 @@ BEGIN
             PERFORM insert_stored_rows(
                 'reads',
                 jsonb_build_array(
-                    to_jsonb(read) || jsonb_build_object('user_id', account, 'id', kept.id, 'book_id', book)
+                    to_jsonb(read)
+                        || jsonb_build_object('user_id', account, 'id', kept.id, 'book_id', book)
+                        || (
+                            SELECT jsonb_build_object(
+                                'page_count', k.page_count, 'genre', k.genre, 'author_id', k.author_ids[1],
+                                'author', left(k.authors[1], 200)
+                            )
+                            FROM books k
+                            WHERE k.user_id = account AND k.id = book
+                        )
                 )
             );
         END IF;

@@ -133,72 +133,109 @@ AS $$
             IS DISTINCT FROM (updated.started_at, updated.finished_at, updated.current_page)
 $$;
 
--- Changes the reads of a book that gets a new status or page, and returns the dates and the page that follow for the book. A new
--- status or page that is null stays the same. The statements that update a book call this for its row, so that only the
--- statements that the change needs are executed: in one statement with common table expressions, PostgreSQL starts all of them.
+-- Changes the reads of a book that gets a new status or page, and returns the dates and the page that the book gets. A new status or
+-- page that is null stays the same. Returns no row, and changes nothing, if there is no such book, or if the new page is greater than
+-- `page_max`, which is the book's page count if it is null.
+--
+-- The statements that update a book call this before the update, so that only the queries that the change needs are executed: in one
+-- statement with common table expressions, PostgreSQL starts all of them. The caller must update the book, because its entry in the
+-- change log is written here.
 --
 -- READING opens a read, unless the book has an open one. READ and DID_NOT_FINISH end the open read. READ without an open read
 -- adds a finished one, unless a read of the book was finished today: the reader may have changed the status by mistake. A new
 -- page is logged as progress of the open read, unless it is the page of the newest entry.
 --
--- Relies on this plan: the reads of the book by `reads_open` and `reads_of_book`.
+-- Relies on this plan: the book by its primary key, and its reads by `reads_open` and `reads_of_book`.
 CREATE OR REPLACE FUNCTION change_reads(
-    owner uuid, book uuid, old_status reading_status, new_status reading_status, new_page int,
-    INOUT started_at timestamptz, INOUT finished_at timestamptz, INOUT current_page int
-)
-LANGUAGE plpgsql
+    owner uuid, book uuid, new_status reading_status, new_page int, page_max int
+) RETURNS TABLE (started_at timestamptz, finished_at timestamptz, current_page int)
+LANGUAGE plpgsql ROWS 1
 AS $$
+#variable_conflict use_column
 DECLARE
+    ignored text;
+    -- The version of the book's row before the update.
+    version tid;
+    old_status reading_status;
+    book_page_count int;
+    book_genre text;
+    first_author_id uuid;
+    first_author text;
     open_read uuid;
-    is_ended boolean;
-    read_count int;
+    -- The read that is added or ended, and what happens to it.
+    read uuid;
+    change change_kind;
     today text;
+    read_count int;
+    has_review boolean := false;
 BEGIN
-    SELECT r.id INTO open_read
-    FROM reads r
-    WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING';
+    SELECT
+        b.ctid, b.status, b.started_at, b.finished_at, b.current_page, b.page_count, b.genre, b.author_ids[1],
+        left(b.authors[1], 200),
+        (SELECT r.id FROM reads r WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING')
+    INTO
+        version, old_status, started_at, finished_at, current_page, book_page_count, book_genre, first_author_id, first_author,
+        open_read
+    FROM books b
+    WHERE b.user_id = owner AND b.id = book;
+    IF NOT FOUND OR new_page > coalesce(page_max, book_page_count) THEN
+        RETURN;
+    END IF;
     IF open_read IS NOT NULL THEN
         IF new_status IN ('READ', 'DID_NOT_FINISH') THEN
-            is_ended := true;
+            read := open_read;
+            change := 'UPDATED';
+            today := reader_today(owner);
         END IF;
-    ELSIF new_status = 'READING' THEN
-        SELECT count(*) INTO read_count
-        FROM reads r
-        WHERE r.user_id = owner AND r.book_id = book;
+    ELSIF new_status = 'READING' OR new_status = 'READ' AND old_status <> 'READ' THEN
+        SELECT
+            to_char(now() AT TIME ZONE known_zone(u.time_zone), 'YYYY-MM-DD'),
+            (SELECT count(*) FROM reads r WHERE r.user_id = owner AND r.book_id = book)
+        INTO today, read_count
+        FROM users u
+        WHERE u.id = owner;
+        IF read_count > 0 AND new_status = 'READ' THEN
+            PERFORM
+            FROM reads r
+            WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'FINISHED' AND r.finished_on = today
+            LIMIT 1;
+            IF FOUND THEN
+                read_count := reads_of_book_max();
+            END IF;
+        END IF;
         IF read_count < reads_of_book_max() THEN
-            INSERT INTO reads (user_id, id, book_id, started_on, outcome)
-            VALUES (
-                owner,
-                gen_random_uuid(),
-                book,
-                reader_today(owner),
-                'READING'
-            )
-            RETURNING id INTO open_read;
+            read := gen_random_uuid();
+            change := 'CREATED';
+        END IF;
+    END IF;
+    IF change IS NOT NULL THEN
+        -- A book with a review that appears or disappears is left to the triggers.
+        IF (old_status = 'READ') <> (new_status = 'READ') THEN
+            PERFORM
+            FROM reviews v
+            WHERE v.user_id = owner AND v.book_id = book;
+            has_review := FOUND;
+        END IF;
+        IF NOT has_review THEN
+            ignored := log_read_of_book(change, read, book, version);
+        END IF;
+    END IF;
+    IF change = 'CREATED' THEN
+        IF new_status = 'READING' THEN
+            INSERT INTO reads (user_id, id, book_id, started_on, outcome, page_count, genre, author_id, author)
+            VALUES (owner, read, book, today, 'READING', book_page_count, book_genre, first_author_id, first_author);
+            open_read := read;
             started_at := now();
             finished_at := NULL;
             -- A book that is read again starts without a page.
             IF read_count > 0 THEN
                 current_page := NULL;
             END IF;
-        END IF;
-    ELSIF new_status = 'READ' THEN
-        IF old_status <> 'READ' THEN
-            today := reader_today(owner);
-            INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
-            SELECT owner, gen_random_uuid(), book, today, 'FINISHED'
-            FROM (
-                SELECT
-                    count(*) AS read_count,
-                    count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_on = today) AS finished_today
-                FROM reads r
-                WHERE r.user_id = owner AND r.book_id = book
-            ) existing
-            WHERE existing.finished_today = 0 AND existing.read_count < reads_of_book_max();
-            IF FOUND THEN
-                started_at := NULL;
-                finished_at := now();
-            END IF;
+        ELSE
+            INSERT INTO reads (user_id, id, book_id, finished_on, outcome, page_count, genre, author_id, author)
+            VALUES (owner, read, book, today, 'FINISHED', book_page_count, book_genre, first_author_id, first_author);
+            started_at := NULL;
+            finished_at := now();
         END IF;
     END IF;
     IF new_page IS NOT NULL AND open_read IS NOT NULL THEN
@@ -215,15 +252,16 @@ BEGIN
                 < entries_of_read_max();
     END IF;
     -- The page is logged before the read ends.
-    IF is_ended THEN
+    IF change = 'UPDATED' THEN
         UPDATE reads r
         SET outcome = (CASE new_status WHEN 'READ' THEN 'FINISHED' ELSE 'DID_NOT_FINISH' END)::read_outcome,
             -- The read may have started tomorrow, in another time zone.
-            finished_on = greatest(reader_today(owner) COLLATE "C", r.started_on),
+            finished_on = greatest(today COLLATE "C", r.started_on),
             updated_at = now()
-        WHERE r.user_id = owner AND r.id = open_read;
+        WHERE r.user_id = owner AND r.id = read;
         finished_at := CASE WHEN new_status = 'READ' THEN now() END;
     END IF;
+    RETURN NEXT;
 END
 $$;
 
@@ -253,11 +291,7 @@ $$;
 CREATE OR REPLACE FUNCTION is_in_order(started text, finished text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT coalesce(
-        left(finished, least(length(started), length(finished))) COLLATE "C"
-            >= left(started, least(length(started), length(finished))) COLLATE "C",
-        true
-    )
+    SELECT coalesce(are_dates_in_order(started, finished), true)
 $$;
 
 -- Updates the book of a read after the read was added or its outcome was changed. `old_outcome` is the previous outcome, or null
@@ -338,8 +372,11 @@ BEGIN
         END IF;
     END IF;
     IF outcome = 'DONE' THEN
-        INSERT INTO reads (user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note)
-        VALUES (
+        INSERT INTO reads (
+            user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, page_count, genre, author_id,
+            author
+        )
+        SELECT
             owner,
             read,
             book,
@@ -348,8 +385,10 @@ BEGIN
             added,
             (given ->> 'format')::read_format,
             (given ->> 'lengthSeconds')::int,
-            given ->> 'note'
-        );
+            given ->> 'note',
+            b.page_count, b.genre, b.author_ids[1], left(b.authors[1], 200)
+        FROM books b
+        WHERE b.user_id = owner AND b.id = book;
         PERFORM update_book_of_read(owner, read, NULL);
     END IF;
 END
@@ -801,7 +840,8 @@ BEGIN
             entry.id := coalesce(entry.id, gen_random_uuid());
             used := used || entry.id;
             INSERT INTO reads (
-                user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at
+                user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at,
+                page_count, genre, author_id, author
             )
             SELECT
                 owner,
@@ -811,7 +851,8 @@ BEGIN
                 entry."finishedOn",
                 entry.outcome,
                 entry.format, entry."lengthSeconds", entry.note, coalesce(entry."createdAt", now()),
-                coalesce(entry."updatedAt", entry."createdAt", now())
+                coalesce(entry."updatedAt", entry."createdAt", now()),
+                b.page_count, b.genre, b.author_ids[1], left(b.authors[1], 200)
             FROM books b
             WHERE b.user_id = owner
                 AND b.id = entry."bookId"
@@ -898,37 +939,6 @@ END
 $$;
 
 -- MARK: Statistics
-
--- Copies the facts of the book to a new read. A statement that also creates the book sets them itself, because this trigger does
--- not see the book yet.
-CREATE OR REPLACE FUNCTION copy_book_facts() RETURNS trigger
-LANGUAGE plpgsql
-AS $$
-DECLARE
-    book record;
-BEGIN
-    IF current_setting('app.bulk', true) = 'on' THEN
-        RETURN NEW;
-    END IF;
-    SELECT b.page_count, b.genre, b.author_ids[1] AS author_id, left(b.authors[1], 200) AS author INTO book
-    FROM books b
-    WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id;
-    IF FOUND THEN
-        NEW.page_count := book.page_count;
-        NEW.genre := book.genre;
-        NEW.author_id := book.author_id;
-        NEW.author := book.author;
-    END IF;
-    RETURN NEW;
-END
-$$;
-
--- A trigger, because several functions and statements add reads, and each must copy the same facts. `import_readers` copies them
--- itself.
-CREATE OR REPLACE TRIGGER copy_book_facts
-BEFORE INSERT ON reads
-FOR EACH ROW
-EXECUTE FUNCTION copy_book_facts();
 
 -- Adds entries to `reading_days`, or removes them. The caller holds the lock of the user, which a change of the time zone takes, too.
 CREATE OR REPLACE FUNCTION count_reading_days(owner uuid, times timestamptz[], is_added boolean) RETURNS void
@@ -1111,8 +1121,16 @@ END
 $$;
 
 -- As for books (changes.sql), no statement can forget to log a change. `import_readers` sets app.bulk, and logs the reads itself.
+-- `log_read_of_book` names the read that it has logged.
 CREATE OR REPLACE TRIGGER log_changes
-AFTER INSERT OR UPDATE OR DELETE ON reads
+AFTER INSERT OR UPDATE ON reads
+FOR EACH ROW
+WHEN (NEW.id::text IS DISTINCT FROM current_setting('app.logged_read', true))
+EXECUTE FUNCTION log_read();
+
+-- A condition with NEW is not possible for deleted reads.
+CREATE OR REPLACE TRIGGER log_delete
+AFTER DELETE ON reads
 FOR EACH ROW
 EXECUTE FUNCTION log_read();
 

@@ -9,13 +9,13 @@ WHERE user_id = (SELECT md5('user-' || :u)::uuid) AND id = (SELECT md5('book-' |
 \else
 UPDATE books b
 SET status = (SELECT (ARRAY['READING', 'READ'])[:t::int - 1]::reading_status),
-    (started_at, finished_at, current_page) = (
-        SELECT r.started_at, r.finished_at, r.current_page
-        FROM change_reads(
-            b.user_id, b.id, b.status, (SELECT (ARRAY['READING', 'READ'])[:t::int - 1]::reading_status), NULL,
-            b.started_at, b.finished_at, b.current_page
-        ) r
-    ),
+    started_at = r.started_at,
+    finished_at = r.finished_at,
+    current_page = r.current_page,
     updated_at = now()
+FROM change_reads(
+    (SELECT md5('user-' || :u)::uuid), (SELECT md5('book-' || :s || '-' || :k)::uuid),
+    (SELECT (ARRAY['READING', 'READ'])[:t::int - 1]::reading_status), NULL, NULL
+) r
 WHERE user_id = (SELECT md5('user-' || :u)::uuid) AND id = (SELECT md5('book-' || :s || '-' || :k)::uuid);
 \endif

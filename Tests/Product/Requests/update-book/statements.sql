@@ -2,11 +2,9 @@
 SELECT begin_request($1, $2, $3, $4);
 
 UPDATE books b
-SET genre = $3, status = $4::reading_status, current_page = $5, (started_at, finished_at) = (
-  SELECT r.started_at, r.finished_at
-  FROM change_reads( b.user_id, b.id, b.status, $4::reading_status, $5::int, b.started_at, b.finished_at, b.current_page ) r
-), updated_at = now()
-WHERE b.user_id = $1 AND b.id = $2 AND ($5 <= b.page_count) IS NOT FALSE
+SET genre = $3, status = $4::reading_status, current_page = $5, started_at = r.started_at, finished_at = r.finished_at, updated_at = now()
+FROM change_reads( $1, $2, $4::reading_status, $5::int, NULL::int ) r
+WHERE b.user_id = $1 AND b.id = $2
 RETURNING b.id, b.status;
 
 -- round trip 2

@@ -149,8 +149,16 @@ struct BookUpdate {
 
     // MARK: - One book with one statement
 
-    /// Whether `appendAlone` can do the update.
-    var isOneStatement: Bool { !assignments.isEmpty && !changesWork && shelfIDs == nil }
+    /// Whether `appendAlone` can do the update. A new number of pages is compared with the book's page before the reads are changed,
+    /// which `change_reads` does only for a new page.
+    var isOneStatement: Bool {
+        !assignments.isEmpty && !changesWork && shelfIDs == nil
+            && !(changesReads && assigns("page_count") && !assigns("current_page"))
+    }
+
+    private func assigns(_ column: String) -> Bool {
+        assignments.contains { $0.column == column }
+    }
 
     /// Appends a statement that updates one book, which is several times as fast as that of `BookUpdates`. It returns no row if
     /// there is no such book, or if the new page is beyond the end; `BookUpdates` then finds the reason.
@@ -180,13 +188,21 @@ struct BookUpdate {
             key.append(assignment.column)
         }
         if let status { key.append(status) }
+        let pageMax = pageMax(values["page_count"])
+        key.append(pageMax)
+        let reads =
+            values["current_page"] != nil || changesReads
+            ? Self.changedReads(
+                "$2", status: values["status"], page: values["current_page"], pageMax: pageMax)
+            : nil
         return Self.statements.withLock { statements in
             if let statement = statements[key] { return statement }
             let statement = Statement(
                 """
                 UPDATE books b
-                SET \(setClauses(values).joined(separator: ", ")), updated_at = now()
-                WHERE b.user_id = $1 AND b.id = $2\(pageCondition(values))
+                SET \(setClauses(values, from: reads).joined(separator: ", ")), updated_at = now()
+                \(reads.map { "FROM \($0) r" } ?? "")
+                WHERE b.user_id = $1 AND b.id = $2\(reads == nil ? pageCondition(values) : "")
                 RETURNING \(columns)
                 """)
             if statements.count >= Self.statementsMax { statements.removeAll() }
@@ -207,45 +223,43 @@ struct BookUpdate {
         }
     }
 
-    private func setClauses(_ values: [String: String]) -> [String] {
+    private func setClauses(_ values: [String: String], from reads: String?) -> [String] {
         var clauses = assignments.map { assignment in
             let value = values[assignment.column] ?? "NULL"
             let type = assignment.column == "status" ? "reading_status" : assignment.type
             return "\(assignment.column) = \(value)\(type.map { "::\($0)" } ?? "")"
         }
-        if values["current_page"] != nil || changesReads {
-            clauses.append(
-                Self.readValues(
-                    status: values["status"] ?? "NULL", page: values["current_page"] ?? "NULL",
-                    currentPage: values["current_page"] == nil ? "r.current_page" : nil))
+        if reads != nil {
+            clauses.append("started_at = r.started_at, finished_at = r.finished_at")
+            if values["current_page"] == nil { clauses.append("current_page = r.current_page") }
         }
         return clauses
     }
 
-    /// Returns the assignment of the dates and the page of `books b`, which changes the book's reads.
-    ///
-    /// - Parameters:
-    ///   - status: The expression of the new status, or of NULL.
-    ///   - page: The expression of the new page, or of NULL.
-    ///   - currentPage: The expression of the page to assign; nil if another clause assigns it. `r.current_page` is the page
-    ///     that follows from the reads.
-    static func readValues(status: String, page: String, currentPage: String?) -> String {
+    /// Returns the greatest page that the update may set, as an expression; NULL for the book's number of pages.
+    private func pageMax(_ pageCount: String?) -> String {
+        guard let pageCount else { return "NULL" }
+        let isRemoved = assignments.contains { $0.column == "page_count" && $0.value == .null }
+        return isRemoved ? Self.unlimited : pageCount
+    }
+
+    static let unlimited = String(Int32.max)
+
+    /// Returns a call of `change_reads` for the book with the id. It returns the dates and the page that the update then assigns.
+    static func changedReads(
+        _ id: String, status: String?, page: String?, pageMax: String
+    ) -> String {
         """
-        (started_at, finished_at\(currentPage == nil ? "" : ", current_page")) = (
-            SELECT r.started_at, r.finished_at\(currentPage.map { ", \($0)" } ?? "")
-            FROM change_reads(
-                b.user_id, b.id, b.status, \(status)::reading_status, \(page)::int,
-                b.started_at, b.finished_at, b.current_page
-            ) r
+        change_reads(
+            $1, \(id), \(status ?? "NULL")::reading_status, \(page ?? "NULL")::int, \(pageMax)::int
         )
         """
     }
 
-    /// The condition that the page is not beyond the end, if one of the two is assigned.
+    /// The condition that the page of the book is not beyond the end, if the number of pages is assigned.
     private func pageCondition(_ values: [String: String]) -> String {
-        let (page, count) = (values["current_page"], values["page_count"])
-        guard page != nil || count != nil else { return "" }
-        return " AND (\(page ?? "b.current_page") <= \(count ?? "b.page_count")) IS NOT FALSE"
+        guard let count = values["page_count"] else { return "" }
+        return " AND (b.current_page <= \(count)) IS NOT FALSE"
     }
 
     // MARK: - Entries of `BookUpdates`

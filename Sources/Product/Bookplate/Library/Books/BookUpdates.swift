@@ -94,8 +94,7 @@ struct BookUpdates {
 
     // MARK: - Statements
 
-    /// The columns that an update can assign, with their types. `readValues` assigns the dates and the current page, which follow
-    /// from the status.
+    /// The columns that an update can assign, with their types. The dates and the current page follow from `change_reads`.
     private static let columns = [
         ("title", "text"), ("authors", "text[]"), ("author_roles", "author_role[]"),
         ("isbn13", "text"), ("publisher", "text"),
@@ -116,11 +115,10 @@ struct BookUpdates {
             "\(column) = CASE WHEN i.new ? '\(column)' THEN \(value)::\(type) ELSE b.\(column) END"
     }.joined(separator: ",\n")
 
-    private static let readValues = BookUpdate.readValues(
-        status: "(i.new ->> 'status')", page: "(i.new ->> 'current_page')",
-        currentPage:
-            "CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE r.current_page END"
-    )
+    /// The entries have no page beyond the end.
+    private static let changedReads = BookUpdate.changedReads(
+        "i.id", status: "(i.new ->> 'status')", page: "(i.new ->> 'current_page')",
+        pageMax: BookUpdate.unlimited)
 
     /// Applies the entries of `$2`, an array of objects such as `{"id": "…", "values": {"status": "READ"}, "shelf_ids": []}`,
     /// to the books of the reader `$1`. No two entries have the same id. With an `edition_id`, the facts of that edition replace
@@ -217,9 +215,15 @@ struct BookUpdates {
         ), updated AS (
             UPDATE books b
             SET \(assignments),
-                \(readValues),
+                started_at = r.started_at,
+                finished_at = r.finished_at,
+                current_page = CASE
+                    WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int
+                    ELSE r.current_page
+                END,
                 updated_at = now()
             FROM accepted i
+            CROSS JOIN LATERAL \(changedReads) r
             WHERE b.user_id = $1 AND b.id = i.id AND i.is_accepted AND i.new <> '{}'
         ), shelved AS (
             INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)

@@ -107,6 +107,35 @@ import Testing
         try await expect(["DELETED Book", "DELETED Read", "DELETED Read"])
     }
 
+    /// Updates all books as a request does, which logs a read and its book itself.
+    private static let startReading = """
+        UPDATE books b
+        SET status = 'READING', started_at = r.started_at, updated_at = now()
+        FROM books k
+        CROSS JOIN LATERAL change_reads(k.user_id, k.id, 'READING', NULL, NULL) r
+        WHERE k.user_id = app_user_id() AND b.user_id = k.user_id AND b.id = k.id;
+        """
+
+    /// The first statement logs the book without the trigger. The trigger still sees the last one.
+    @Test func aLaterChangeInTheSameTransactionShowsTheReview() async throws {
+        let reader = try await Self.app().makeReader()
+        let book = try await reader.makeBook("Book")
+        let cursor = try await page(reader)["pageInfo", "endCursor"] ?? .null
+        try await reader.executeSQL(
+            """
+            BEGIN;
+            SET LOCAL app.user_id = '\(reader.id.string ?? "")';
+            \(Self.startReading)
+            INSERT INTO reviews (user_id, book_id, id, half_stars)
+            SELECT user_id, id, gen_random_uuid(), 8 FROM books WHERE user_id = app_user_id();
+            UPDATE books SET status = 'READ', updated_at = now() WHERE user_id = app_user_id();
+            COMMIT
+            """)
+        let changes = try await page(reader, after: cursor)
+        #expect(summary(changes) == ["CREATED Read", "UPDATED Book", "CREATED Review"])
+        #expect(changes["changes", 1, "nodeId"] == book)
+    }
+
     /// Also in transactions that change rows of other tables or the same rows before, that write books without logging them, and in
     /// subtransactions.
     @Test(arguments: [
@@ -128,6 +157,8 @@ import Testing
         INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
         SELECT b.user_id, s.id, b.id, now() FROM books b JOIN shelves s USING (user_id) WHERE user_id = app_user_id();
         """,
+        startReading,
+        "SAVEPOINT a; \(startReading) ROLLBACK TO a;",
     ])
     func aTransactionLogsEachBookOnce(before: String) async throws {
         let reader = try await Self.app().makeReader()
