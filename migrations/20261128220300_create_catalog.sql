@@ -270,7 +270,8 @@ ALTER TABLE editions
     ALTER COLUMN search_text SET STATISTICS 0,
     ALTER COLUMN search_vector SET STATISTICS 0,
     ALTER COLUMN title_card_version SET STATISTICS 0;
-CREATE UNIQUE INDEX editions_number ON editions (number);
+-- Learning gets the ids of thousands of editions by index-only scans.
+CREATE UNIQUE INDEX editions_number ON editions (number) INCLUDE (id);
 CREATE INDEX editions_popularity ON editions (popularity DESC, id);
 CREATE INDEX editions_series_id ON editions (series_id) WHERE series_id IS NOT NULL;
 -- An index-only scan returns the series of a reader's books.
@@ -368,7 +369,7 @@ CREATE TABLE genres (
     -- Applies only to an edition without a more specific genre.
     is_general boolean NOT NULL DEFAULT false,
     is_nonfiction boolean NOT NULL DEFAULT false,
-    -- The numbers of editions and of their ratings, as of the last `count_genres`.
+    -- The numbers of editions and of their ratings, as of the last `count_catalog`.
     editions int NOT NULL DEFAULT 0,
     readers bigint NOT NULL DEFAULT 0
 );
@@ -376,8 +377,8 @@ CREATE TABLE genres (
 COMMENT ON TABLE genres IS 'The canonical genres. Their ids and slugs never change.';
 COMMENT ON COLUMN genres.slug IS 'The id in the GraphQL schema.';
 COMMENT ON COLUMN genres.is_general IS 'Whether the genre applies only to editions without a more specific one.';
-COMMENT ON COLUMN genres.editions IS 'The number of editions, as of the last `count_genres`.';
-COMMENT ON COLUMN genres.readers IS 'The number of ratings of these editions, as of the last `count_genres`.';
+COMMENT ON COLUMN genres.editions IS 'The number of editions, as of the last `count_catalog`.';
+COMMENT ON COLUMN genres.readers IS 'The number of ratings of these editions, as of the last `count_catalog`.';
 
 -- Names of genres in sources, catalog files, and requests, in the form that `search_fold` returns.
 CREATE TABLE genre_aliases (

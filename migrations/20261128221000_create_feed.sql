@@ -51,19 +51,29 @@ COMMENT ON COLUMN swipes.recorded_at IS 'When the server stored the swipe.';
 COMMENT ON COLUMN swipes.saved_book_id IS 'The book that the swipe added to the library. It may have been deleted.';
 
 -- The editions that readers of an edition probably like, best first, or dislike if the score is negative. The job feed.similar
--- learns them.
+-- learns them. One row for all links of an edition, so that a feed reads one row for each signal, and learning writes one.
 CREATE TABLE edition_similar (
-    edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
-    rank smallint NOT NULL,
-    similar_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
-    score float4 NOT NULL,
-    PRIMARY KEY (edition_id, rank)
+    edition_id uuid PRIMARY KEY REFERENCES editions ON DELETE CASCADE,
+    -- At most 50, by descending scores.
+    similar_ids uuid[] NOT NULL,
+    -- The score of each similar edition.
+    scores float4[] NOT NULL
 );
-CREATE INDEX edition_similar_similar_id ON edition_similar (similar_id);
 
 COMMENT ON TABLE edition_similar IS 'The editions that readers of an edition probably like, as learned by the job `feed.similar`.';
-COMMENT ON COLUMN edition_similar.rank IS 'From 1, the best one first.';
-COMMENT ON COLUMN edition_similar.score IS 'Negative if readers of the edition probably dislike the other one.';
+COMMENT ON COLUMN edition_similar.similar_ids IS 'The similar editions, by descending scores.';
+COMMENT ON COLUMN edition_similar.scores IS
+    'The score of each similar edition. Negative if readers of the edition probably dislike the other one.';
+
+-- The editions whose rows in `edition_similar` may contain an edition: each edition is learned from at most 100 others. When it is
+-- learned again or deleted, only these rows change. The rows of deleted editions are deleted by the trigger of `editions`, which
+-- still needs them, so there is no foreign key.
+CREATE TABLE edition_similar_sources (
+    edition_id uuid PRIMARY KEY,
+    source_ids uuid[] NOT NULL
+);
+
+COMMENT ON TABLE edition_similar_sources IS 'The editions whose rows in `edition_similar` may contain an edition.';
 
 -- One row: what the feed's background work has found out about the whole catalog.
 CREATE TABLE feed_state (
@@ -73,7 +83,15 @@ CREATE TABLE feed_state (
     -- Decks that are older do not start a scroll. Set when the whole catalog or all similar editions have changed.
     decks_valid_since timestamptz NOT NULL DEFAULT '-infinity',
     -- When the changed readers were last looked for.
-    collected_at timestamptz NOT NULL DEFAULT now()
+    collected_at timestamptz NOT NULL DEFAULT now(),
+    -- The ratings of the whole catalog from which the popularity of editions is computed. They are updated when the sum has changed
+    -- by more than 1%.
+    popularity_ratings bigint NOT NULL DEFAULT 0,
+    -- Increases when the catalog has changed for the feed. The other column is its value when the cold-start deck was last built.
+    catalog_version bigint NOT NULL DEFAULT 1,
+    cold_start_version bigint NOT NULL DEFAULT 0,
+    -- True while the links of all editions are replaced. If that was interrupted, all are learned again.
+    is_replacing_similar boolean NOT NULL DEFAULT false
 );
 INSERT INTO feed_state DEFAULT VALUES;
 
@@ -81,6 +99,44 @@ COMMENT ON TABLE feed_state IS 'The state of the feed''s background work, in a s
 COMMENT ON COLUMN feed_state.main_language IS 'The language of most editions. Editions in other languages come last in the feed.';
 COMMENT ON COLUMN feed_state.decks_valid_since IS 'Decks that were built before this time are not used to start a scroll.';
 COMMENT ON COLUMN feed_state.collected_at IS 'When the readers whose signals changed were last searched.';
+COMMENT ON COLUMN feed_state.popularity_ratings IS
+    'The number of ratings in the catalog from which the popularity of editions is computed. Updated when it has changed by 1%.';
+COMMENT ON COLUMN feed_state.catalog_version IS 'Increases when the catalog has changed for the feed.';
+COMMENT ON COLUMN feed_state.cold_start_version IS 'The value of `catalog_version` when the cold-start deck was last built.';
+COMMENT ON COLUMN feed_state.is_replacing_similar IS
+    'True while the similar editions of all editions are replaced. If that was interrupted, all are learned again.';
+
+-- The log of changes of the catalog since the last `refresh_feed`. The triggers of `editions` and `work_records` write it. It is a log
+-- without unique keys, so that transactions do not wait for each other. A changed edition has two rows if its counts have changed: one
+-- removes the old counts, and one adds the new ones.
+CREATE TABLE edition_changes (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    -- The popularity of this edition has to be computed again. The edition may be deleted.
+    edition_id uuid NOT NULL,
+    -- 1 to add the other columns to the counts, -1 to subtract them, 0 if they do not count.
+    editions smallint NOT NULL DEFAULT 0 CHECK (editions BETWEEN -1 AND 1),
+    -- The first part of the language, or an empty string.
+    language text NOT NULL DEFAULT '',
+    genres text[] NOT NULL DEFAULT '{}',
+    ratings int NOT NULL DEFAULT 0
+);
+
+COMMENT ON TABLE edition_changes IS 'A log of changes of editions since the last refresh of the feed.';
+COMMENT ON COLUMN edition_changes.editions IS '1 to add the row to the counts, -1 to subtract it, 0 if only the popularity may change.';
+COMMENT ON COLUMN edition_changes.language IS 'The first part of the language; empty without a language.';
+COMMENT ON COLUMN edition_changes.ratings IS 'The number of ratings of the edition.';
+
+-- The counts of the catalog by language, of which the main language and the number of all ratings are computed.
+CREATE TABLE catalog_languages (
+    -- The first part of the language, or an empty string.
+    language text PRIMARY KEY,
+    editions bigint NOT NULL,
+    ratings bigint NOT NULL
+);
+
+COMMENT ON TABLE catalog_languages IS 'The numbers of editions and ratings in each language.';
+COMMENT ON COLUMN catalog_languages.language IS 'The first part of the language tag; empty for editions without a language.';
+COMMENT ON COLUMN catalog_languages.ratings IS 'The sum of `editions.ratings_count`.';
 
 -- The numbers of new chains.
 CREATE SEQUENCE feed_chains;
@@ -105,7 +161,7 @@ CREATE TABLE feed_decks (
 );
 ALTER TABLE feed_decks ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE INDEX feed_decks_start ON feed_decks (user_id, filter, chain DESC) WHERE number = 0;
-CREATE INDEX feed_decks_created_at ON feed_decks USING brin (created_at);
+CREATE INDEX feed_decks_created_at ON feed_decks (created_at);
 
 COMMENT ON TABLE feed_decks IS 'Immutable lists of cards for a reader. A scroll of the feed reads a chain of decks.';
 COMMENT ON COLUMN feed_decks.chain IS
@@ -182,8 +238,17 @@ CREATE TABLE work_signals (
     -- How many signals were ever added, changed, or removed.
     changes bigint NOT NULL,
     -- The value of `changes` when the similar books of the work were last learned.
-    learned_changes bigint NOT NULL DEFAULT 0
+    learned_changes bigint NOT NULL DEFAULT 0,
+    -- The value of `changes` when the popularity of the work's editions was last computed.
+    refreshed_changes bigint NOT NULL DEFAULT 0,
+    -- When the popularity of one of the editions will have decayed by 5% since it was written; null if never.
+    refresh_at timestamptz
 ) WITH (fillfactor = 70);
+-- Each of these indexes contains only the works that the next run of a job has to read.
+CREATE INDEX work_signals_to_refresh ON work_signals (number) WHERE changes <> refreshed_changes;
+CREATE INDEX work_signals_refresh_at ON work_signals (refresh_at) WHERE refresh_at IS NOT NULL;
+CREATE INDEX work_signals_to_learn ON work_signals (number) INCLUDE (changes, signals)
+    WHERE changes > learned_changes AND (changes - learned_changes) * 20 >= least(signals, 2000);
 
 COMMENT ON TABLE work_signals IS 'The sums of the collected signals of each work.';
 COMMENT ON COLUMN work_signals.number IS 'The number (`editions.number`) of the oldest edition of the work.';
@@ -195,3 +260,7 @@ COMMENT ON COLUMN work_signals.recent IS
     'Divided by this power for today, it is a sum with a half-life of 14 days.';
 COMMENT ON COLUMN work_signals.changes IS 'The number of signals that were ever added, changed, or removed.';
 COMMENT ON COLUMN work_signals.learned_changes IS 'The value of `changes` when similar books of the work were last learned.';
+COMMENT ON COLUMN work_signals.refreshed_changes IS
+    'The value of `changes` when the popularity of the editions of the work was last computed.';
+COMMENT ON COLUMN work_signals.refresh_at IS
+    'When the popularity of one of the editions of the work will have decayed by 5%; null if never.';

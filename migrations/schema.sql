@@ -929,6 +929,26 @@ ALTER TABLE ONLY public.books_to_link FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE public.books_to_link IS 'Books that may match an edition of the catalog now, until a job has looked at them.';
 
+-- Name: catalog_languages; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.catalog_languages (
+    language text NOT NULL,
+    editions bigint NOT NULL,
+    ratings bigint NOT NULL
+);
+
+-- Name: TABLE catalog_languages; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.catalog_languages IS 'The numbers of editions and ratings in each language.';
+
+-- Name: COLUMN catalog_languages.language; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.catalog_languages.language IS 'The first part of the language tag; empty for editions without a language.';
+
+-- Name: COLUMN catalog_languages.ratings; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.catalog_languages.ratings IS 'The sum of `editions.ratings_count`.';
+
 -- Name: changes; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.changes (
@@ -1189,6 +1209,46 @@ COMMENT ON COLUMN public.documents.kind IS 'The kind of the first operation; nul
 
 COMMENT ON COLUMN public.documents.synced_at IS 'When a manifest last contained the document.';
 
+-- Name: edition_changes; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.edition_changes (
+    id bigint NOT NULL,
+    edition_id uuid NOT NULL,
+    editions smallint DEFAULT 0 NOT NULL,
+    language text DEFAULT ''::text NOT NULL,
+    genres text[] DEFAULT '{}'::text[] NOT NULL,
+    ratings integer DEFAULT 0 NOT NULL,
+    CONSTRAINT edition_changes_editions_check CHECK (((editions >= '-1'::integer) AND (editions <= 1)))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
+
+-- Name: TABLE edition_changes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.edition_changes IS 'A log of changes of editions since the last refresh of the feed.';
+
+-- Name: COLUMN edition_changes.editions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_changes.editions IS '1 to add the row to the counts, -1 to subtract it, 0 if only the popularity may change.';
+
+-- Name: COLUMN edition_changes.language; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_changes.language IS 'The first part of the language; empty without a language.';
+
+-- Name: COLUMN edition_changes.ratings; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_changes.ratings IS 'The number of ratings of the edition.';
+
+-- Name: edition_changes_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+
+ALTER TABLE public.edition_changes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.edition_changes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: edition_genres; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.edition_genres (
@@ -1219,9 +1279,8 @@ COMMENT ON COLUMN public.edition_genres.ordinal IS 'The position of the genre in
 
 CREATE TABLE public.edition_similar (
     edition_id uuid NOT NULL,
-    rank smallint NOT NULL,
-    similar_id uuid NOT NULL,
-    score real NOT NULL
+    similar_ids uuid[] NOT NULL,
+    scores real[] NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
@@ -1229,13 +1288,25 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 COMMENT ON TABLE public.edition_similar IS 'The editions that readers of an edition probably like, as learned by the job `feed.similar`.';
 
--- Name: COLUMN edition_similar.rank; Type: COMMENT; Schema: public; Owner: -
+-- Name: COLUMN edition_similar.similar_ids; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.edition_similar.rank IS 'From 1, the best one first.';
+COMMENT ON COLUMN public.edition_similar.similar_ids IS 'The similar editions, by descending scores.';
 
--- Name: COLUMN edition_similar.score; Type: COMMENT; Schema: public; Owner: -
+-- Name: COLUMN edition_similar.scores; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.edition_similar.score IS 'Negative if readers of the edition probably dislike the other one.';
+COMMENT ON COLUMN public.edition_similar.scores IS 'The score of each similar edition. Negative if readers of the edition probably dislike the other one.';
+
+-- Name: edition_similar_sources; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.edition_similar_sources (
+    edition_id uuid NOT NULL,
+    source_ids uuid[] NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+-- Name: TABLE edition_similar_sources; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.edition_similar_sources IS 'The editions whose rows in `edition_similar` may contain an edition.';
 
 -- Name: edition_sources; Type: TABLE; Schema: public; Owner: -
 
@@ -1661,6 +1732,10 @@ CREATE TABLE public.feed_state (
     main_language text,
     decks_valid_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     collected_at timestamp with time zone DEFAULT now() NOT NULL,
+    popularity_ratings bigint DEFAULT 0 NOT NULL,
+    catalog_version bigint DEFAULT 1 NOT NULL,
+    cold_start_version bigint DEFAULT 0 NOT NULL,
+    is_replacing_similar boolean DEFAULT false NOT NULL,
     CONSTRAINT feed_state_only_row_check CHECK (only_row)
 );
 
@@ -1679,6 +1754,22 @@ COMMENT ON COLUMN public.feed_state.decks_valid_since IS 'Decks that were built 
 -- Name: COLUMN feed_state.collected_at; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.feed_state.collected_at IS 'When the readers whose signals changed were last searched.';
+
+-- Name: COLUMN feed_state.popularity_ratings; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_state.popularity_ratings IS 'The number of ratings in the catalog from which the popularity of editions is computed. Updated when it has changed by 1%.';
+
+-- Name: COLUMN feed_state.catalog_version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_state.catalog_version IS 'Increases when the catalog has changed for the feed.';
+
+-- Name: COLUMN feed_state.cold_start_version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_state.cold_start_version IS 'The value of `catalog_version` when the cold-start deck was last built.';
+
+-- Name: COLUMN feed_state.is_replacing_similar; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_state.is_replacing_similar IS 'True while the similar editions of all editions are replaced. If that was interrupted, all are learned again.';
 
 -- Name: genre_aliases; Type: TABLE; Schema: public; Owner: -
 
@@ -1723,11 +1814,11 @@ COMMENT ON COLUMN public.genres.is_general IS 'Whether the genre applies only to
 
 -- Name: COLUMN genres.editions; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.genres.editions IS 'The number of editions, as of the last `count_genres`.';
+COMMENT ON COLUMN public.genres.editions IS 'The number of editions, as of the last `count_catalog`.';
 
 -- Name: COLUMN genres.readers; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.genres.readers IS 'The number of ratings of these editions, as of the last `count_genres`.';
+COMMENT ON COLUMN public.genres.readers IS 'The number of ratings of these editions, as of the last `count_catalog`.';
 
 -- Name: identities; Type: TABLE; Schema: public; Owner: -
 
@@ -3258,7 +3349,9 @@ CREATE TABLE public.work_signals (
     voice bigint NOT NULL,
     recent numeric NOT NULL,
     changes bigint NOT NULL,
-    learned_changes bigint DEFAULT 0 NOT NULL
+    learned_changes bigint DEFAULT 0 NOT NULL,
+    refreshed_changes bigint DEFAULT 0 NOT NULL,
+    refresh_at timestamp with time zone
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
 
@@ -3289,6 +3382,14 @@ COMMENT ON COLUMN public.work_signals.changes IS 'The number of signals that wer
 -- Name: COLUMN work_signals.learned_changes; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.work_signals.learned_changes IS 'The value of `changes` when similar books of the work were last learned.';
+
+-- Name: COLUMN work_signals.refreshed_changes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_signals.refreshed_changes IS 'The value of `changes` when the popularity of the editions of the work was last computed.';
+
+-- Name: COLUMN work_signals.refresh_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_signals.refresh_at IS 'When the popularity of one of the editions of the work will have decayed by 5%; null if never.';
 
 -- Name: access_tokens access_tokens_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -3340,6 +3441,11 @@ ALTER TABLE ONLY public.books
 ALTER TABLE ONLY public.books_to_link
     ADD CONSTRAINT books_to_link_pkey PRIMARY KEY (user_id, book_id);
 
+-- Name: catalog_languages catalog_languages_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.catalog_languages
+    ADD CONSTRAINT catalog_languages_pkey PRIMARY KEY (language);
+
 -- Name: changes changes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.changes
@@ -3375,6 +3481,11 @@ ALTER TABLE ONLY public.deleted_books
 ALTER TABLE ONLY public.documents
     ADD CONSTRAINT documents_pkey PRIMARY KEY (id);
 
+-- Name: edition_changes edition_changes_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.edition_changes
+    ADD CONSTRAINT edition_changes_pkey PRIMARY KEY (id);
+
 -- Name: edition_genres edition_genres_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.edition_genres
@@ -3383,7 +3494,12 @@ ALTER TABLE ONLY public.edition_genres
 -- Name: edition_similar edition_similar_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.edition_similar
-    ADD CONSTRAINT edition_similar_pkey PRIMARY KEY (edition_id, rank);
+    ADD CONSTRAINT edition_similar_pkey PRIMARY KEY (edition_id);
+
+-- Name: edition_similar_sources edition_similar_sources_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.edition_similar_sources
+    ADD CONSTRAINT edition_similar_sources_pkey PRIMARY KEY (edition_id);
 
 -- Name: edition_sources edition_sources_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -3821,10 +3937,6 @@ CREATE INDEX documents_synced_at ON public.documents USING btree (synced_at);
 
 CREATE INDEX edition_genres_edition_id ON public.edition_genres USING btree (edition_id, ordinal) INCLUDE (genre_id, "position");
 
--- Name: edition_similar_similar_id; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX edition_similar_similar_id ON public.edition_similar USING btree (similar_id);
-
 -- Name: edition_sources_edition_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX edition_sources_edition_id ON public.edition_sources USING btree (edition_id);
@@ -3847,7 +3959,7 @@ CREATE INDEX editions_late_for_cover ON public.editions USING btree (cover_due_a
 
 -- Name: editions_number; Type: INDEX; Schema: public; Owner: -
 
-CREATE UNIQUE INDEX editions_number ON public.editions USING btree (number);
+CREATE UNIQUE INDEX editions_number ON public.editions USING btree (number) INCLUDE (id);
 
 -- Name: editions_popularity; Type: INDEX; Schema: public; Owner: -
 
@@ -3895,7 +4007,7 @@ CREATE INDEX events_pending ON public.events USING btree (id) WHERE (delivered_a
 
 -- Name: feed_decks_created_at; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX feed_decks_created_at ON public.feed_decks USING brin (created_at);
+CREATE INDEX feed_decks_created_at ON public.feed_decks USING btree (created_at);
 
 -- Name: feed_decks_start; Type: INDEX; Schema: public; Owner: -
 
@@ -4129,6 +4241,18 @@ CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions 
 
 CREATE INDEX work_records_work ON public.work_records USING btree (founder_id, rank) INCLUDE (edition_id);
 
+-- Name: work_signals_refresh_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX work_signals_refresh_at ON public.work_signals USING btree (refresh_at) WHERE (refresh_at IS NOT NULL);
+
+-- Name: work_signals_to_learn; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX work_signals_to_learn ON public.work_signals USING btree (number) INCLUDE (changes, signals) WHERE ((changes > learned_changes) AND (((changes - learned_changes) * 20) >= LEAST(signals, 2000)));
+
+-- Name: work_signals_to_refresh; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX work_signals_to_refresh ON public.work_signals USING btree (number) WHERE (changes <> refreshed_changes);
+
 -- Name: oauth_grants audit_ended_oauth_grant; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER audit_ended_oauth_grant AFTER DELETE ON public.oauth_grants FOR EACH ROW EXECUTE FUNCTION public.audit_oauth_grant('APP_REVOKED');
@@ -4361,11 +4485,6 @@ ALTER TABLE ONLY public.edition_genres
 
 ALTER TABLE ONLY public.edition_similar
     ADD CONSTRAINT edition_similar_edition_id_fkey FOREIGN KEY (edition_id) REFERENCES public.editions(id) ON DELETE CASCADE;
-
--- Name: edition_similar edition_similar_similar_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-
-ALTER TABLE ONLY public.edition_similar
-    ADD CONSTRAINT edition_similar_similar_id_fkey FOREIGN KEY (similar_id) REFERENCES public.editions(id) ON DELETE CASCADE;
 
 -- Name: edition_sources edition_sources_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -5221,6 +5340,10 @@ REVOKE ALL ON FUNCTION public.collect_user_events(mark public.webhook_positions,
 REVOKE ALL ON FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.collect_webhook_events(users_max integer, entries_max integer) TO bookplate_app;
 
+-- Name: FUNCTION count_catalog(is_everything boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_catalog(is_everything boolean) FROM PUBLIC;
+
 -- Name: TABLE covers; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
@@ -5228,10 +5351,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
 -- Name: FUNCTION count_covers(stored public.covers[], sign integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_covers(stored public.covers[], sign integer) FROM PUBLIC;
-
--- Name: FUNCTION count_genres(); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.count_genres() FROM PUBLIC;
 
 -- Name: FUNCTION count_guests(); Type: ACL; Schema: public; Owner: -
 
@@ -5750,9 +5869,9 @@ REVOKE ALL ON FUNCTION public.refresh_genres(is_import boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.refresh_oauth_grant(client uuid, owner uuid, of_grant uuid, given_hash bytea, successor_hash bytea, grace_seconds integer, requested public.access_scope[], new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, OUT outcome text, OUT stored_hash bytea, OUT stored_generation integer, OUT scopes text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.refresh_oauth_grant(client uuid, owner uuid, of_grant uuid, given_hash bytea, successor_hash bytea, grace_seconds integer, requested public.access_scope[], new_token uuid, new_hash bytea, new_last_characters text, token_seconds integer, OUT outcome text, OUT stored_hash bytea, OUT stored_generation integer, OUT scopes text[]) TO bookplate_app;
 
--- Name: FUNCTION refresh_popularity(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION refresh_popularity(changed uuid[]); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.refresh_popularity() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.refresh_popularity(changed uuid[]) FROM PUBLIC;
 
 -- Name: FUNCTION refresh_search_words(); Type: ACL; Schema: public; Owner: -
 
@@ -5772,6 +5891,10 @@ GRANT ALL ON FUNCTION public.release_events(holder uuid) TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) TO bookplate_app;
+
+-- Name: FUNCTION remove_similar(ids uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.remove_similar(ids uuid[]) FROM PUBLIC;
 
 -- Name: FUNCTION renew_jobs(ids uuid[], fences integer[], lease_ms integer); Type: ACL; Schema: public; Owner: -
 
@@ -5863,10 +5986,10 @@ REVOKE ALL ON FUNCTION public.split_works(cards uuid[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) TO bookplate_app;
 
--- Name: FUNCTION store_cold_start_deck(editions uuid[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION store_cold_start_deck(editions uuid[], version bigint); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.store_cold_start_deck(editions uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.store_cold_start_deck(editions uuid[]) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.store_cold_start_deck(editions uuid[], version bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.store_cold_start_deck(editions uuid[], version bigint) TO bookplate_app;
 
 -- Name: FUNCTION subtract_collected_signals(); Type: ACL; Schema: public; Owner: -
 
@@ -5891,10 +6014,10 @@ GRANT ALL ON FUNCTION public.usable_webhook(id uuid) TO bookplate_app;
 REVOKE ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.withdraw_jobs(ids uuid[]) TO bookplate_app;
 
--- Name: FUNCTION works_to_learn(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION works_to_learn(only_due boolean); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.works_to_learn() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.works_to_learn() TO bookplate_app;
+REVOKE ALL ON FUNCTION public.works_to_learn(only_due boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.works_to_learn(only_due boolean) TO bookplate_app;
 
 -- Name: TABLE access_tokens; Type: ACL; Schema: public; Owner: -
 

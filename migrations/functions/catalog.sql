@@ -250,23 +250,77 @@ AS $$
     SELECT count(*) FROM changed
 $$;
 
--- Counts the editions and readers of each genre.
-CREATE OR REPLACE FUNCTION count_genres() RETURNS void
-LANGUAGE sql
+-- Brings the numbers of editions and ratings of each genre and language up to date: counts them if `is_everything`, otherwise adds what
+-- `edition_changes` contains. Then it empties this log, and returns the editions that the log contained. If everything was counted, the
+-- rows of the log stay without their counts, and the array is empty: the next call returns the editions.
+--
+-- Each variant is one statement, so that the counts contain exactly the changes whose rows it takes.
+CREATE OR REPLACE FUNCTION count_catalog(is_everything boolean) RETURNS uuid[]
+LANGUAGE plpgsql
 AS $$
-    UPDATE genres g
-    SET editions = counted.editions, readers = counted.readers
-    FROM (
-        SELECT g.id, count(e.name) AS editions, coalesce(sum(e.ratings_count), 0)::bigint AS readers
-        FROM genres g
-        LEFT JOIN (
-            SELECT name, ratings_count
+DECLARE
+    changed uuid[];
+BEGIN
+    IF is_everything THEN
+        WITH taken AS (
+            UPDATE edition_changes
+            SET editions = 0
+            WHERE editions <> 0
+        ), counted_genres AS (
+            UPDATE genres g
+            SET editions = counted.editions, readers = counted.readers
+            FROM (
+                SELECT g.id, count(e.name) AS editions, coalesce(sum(e.ratings_count), 0)::bigint AS readers
+                FROM genres g
+                LEFT JOIN (
+                    SELECT name, ratings_count
+                    FROM editions
+                    CROSS JOIN LATERAL unnest(genres) AS name
+                ) e ON e.name = g.name
+                GROUP BY g.id
+            ) counted
+            WHERE counted.id = g.id AND (counted.editions, counted.readers) IS DISTINCT FROM (g.editions, g.readers)
+        )
+        INSERT INTO catalog_languages AS l (language, editions, ratings)
+        SELECT language, coalesce(counted.editions, 0), coalesce(counted.ratings, 0)
+        FROM (
+            SELECT coalesce(split_part(language, '-', 1), '') AS language, count(*) AS editions, sum(ratings_count) AS ratings
             FROM editions
-            CROSS JOIN LATERAL unnest(genres) AS name
-        ) e ON e.name = g.name
-        GROUP BY g.id
-    ) counted
-    WHERE counted.id = g.id AND (counted.editions, counted.readers) IS DISTINCT FROM (g.editions, g.readers)
+            GROUP BY 1
+        ) counted
+        FULL JOIN catalog_languages USING (language)
+        ON CONFLICT (language) DO UPDATE
+        SET editions = excluded.editions, ratings = excluded.ratings
+        WHERE (l.editions, l.ratings) IS DISTINCT FROM (excluded.editions, excluded.ratings);
+    ELSIF EXISTS (SELECT FROM edition_changes) THEN
+        WITH taken AS (
+            DELETE FROM edition_changes
+            RETURNING *
+        ), counted_genres AS (
+            UPDATE genres g
+            SET editions = g.editions + counted.editions, readers = g.readers + counted.readers
+            FROM (
+                SELECT name, sum(t.editions) AS editions, sum(t.editions * t.ratings::bigint)::bigint AS readers
+                FROM taken t
+                CROSS JOIN LATERAL unnest(t.genres) AS name
+                GROUP BY name
+            ) counted
+            WHERE counted.name = g.name AND (counted.editions <> 0 OR counted.readers <> 0)
+        ), counted_languages AS (
+            INSERT INTO catalog_languages AS l (language, editions, ratings)
+            SELECT language, sum(editions), sum(editions * ratings::bigint)
+            FROM taken
+            WHERE editions <> 0
+            GROUP BY language
+            HAVING sum(editions) <> 0 OR sum(editions * ratings::bigint) <> 0
+            ON CONFLICT (language) DO UPDATE
+            SET editions = l.editions + excluded.editions, ratings = l.ratings + excluded.ratings
+        )
+        SELECT array_agg(DISTINCT edition_id) INTO changed
+        FROM taken;
+    END IF;
+    RETURN coalesce(changed, '{}');
+END
 $$;
 
 -- MARK: External sources
@@ -338,6 +392,6 @@ CREATE POLICY administration ON source_usage TO CURRENT_USER
 GRANT SELECT ON editions, edition_sources, authors, genres, genre_aliases, source_misses, source_searches TO bookplate_app;
 GRANT INSERT, UPDATE (expires_at) ON source_misses, source_searches TO bookplate_app;
 
-REVOKE ALL ON FUNCTION lock_catalog, reassign_genres, count_genres, save_author_lookup FROM PUBLIC;
+REVOKE ALL ON FUNCTION lock_catalog, reassign_genres, count_catalog, save_author_lookup FROM PUBLIC;
 REVOKE ALL ON FUNCTION save_edition, save_authors, reserve_source_requests, source_usage_today FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION save_edition, save_authors, reserve_source_requests, source_usage_today TO bookplate_app;

@@ -322,10 +322,10 @@ $$;
 
 -- MARK: Decks
 
--- Stores a cold-start deck, unless it is empty or equals the newest one, and deletes those that no cursor needs: they were
--- replaced two days ago.
+-- Stores a cold-start deck that was built when the catalog had this version (`refresh_feed`), unless it is empty or equals the newest
+-- one.
 -- definer: the decks of new readers are shared: no request can write one.
-CREATE OR REPLACE FUNCTION store_cold_start_deck(editions uuid[]) RETURNS void
+CREATE OR REPLACE FUNCTION store_cold_start_deck(editions uuid[], version bigint) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     INSERT INTO cold_start_decks (editions)
@@ -334,34 +334,35 @@ AS $$
         AND store_cold_start_deck.editions IS DISTINCT FROM (
             SELECT d.editions FROM cold_start_decks d ORDER BY chain LIMIT 1
         );
-    -- Newer decks have smaller numbers.
-    DELETE FROM cold_start_decks d
-    WHERE EXISTS (
-        SELECT
-        FROM cold_start_decks newer
-        WHERE newer.chain < d.chain AND newer.created_at < now() - interval '2 days'
-    );
+    UPDATE feed_state SET cold_start_version = version;
 $$;
 
 -- MARK: Background updates
 
--- Brings the main language, the genres, and their numbers of readers up to date with the editions. Writes only what has changed.
--- After a catalog import, the genres of all editions are updated, too. After a change of the main language, so are they and the
--- records of all works. Decks that are built from now on contain the changes, so older ones start no scroll.
+-- Brings the main language, the genres, their numbers of readers, and the popularity of the books up to date with the changes of
+-- editions and signals since the last call. Writes only what has changed.
+-- After a catalog import, the genres of all editions are updated, too. The popularity is left to the next call, because others wait for
+-- the rows of `work_signals` that it locks. After a change of the main language, the genres of all editions and the records of all works
+-- are updated. Decks that are built from now on contain the changes, so older ones start no scroll.
 CREATE OR REPLACE FUNCTION refresh_genres(is_import boolean) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
+    changed uuid[];
+    has_other_popularity boolean := false;
     has_other_language boolean;
 BEGIN
+    changed := count_catalog(is_import);
+    IF NOT is_import THEN
+        has_other_popularity := refresh_popularity(changed);
+    END IF;
     UPDATE feed_state
     SET main_language = most_common.language
     FROM (
-        SELECT split_part(language, '-', 1) AS language
-        FROM editions
-        WHERE language IS NOT NULL
-        GROUP BY 1
-        ORDER BY count(*) DESC, 1
+        SELECT language
+        FROM catalog_languages
+        WHERE language <> '' AND editions > 0
+        ORDER BY editions DESC, language
         LIMIT 1
     ) most_common
     WHERE main_language IS DISTINCT FROM most_common.language;
@@ -374,18 +375,22 @@ BEGIN
         -- Not now(), the start of the transaction: decks that were built during an import contain nothing of it.
         UPDATE feed_state SET decks_valid_since = clock_timestamp();
     END IF;
-    PERFORM count_genres();
+    IF is_import OR has_other_language OR has_other_popularity OR changed <> '{}' THEN
+        UPDATE feed_state SET catalog_version = catalog_version + 1;
+    END IF;
 END
 $$;
 
 -- Updates the popularity of the books, which the trigger of editions brings into their genres, and deletes the chains whose
--- newest deck is old.
+-- newest deck is old, and the cold-start decks that no cursor needs: they were replaced two days ago. Returns the version of the catalog
+-- if it has changed since the cold-start deck was built, otherwise null.
+--
+-- Relies on this plan: the old decks are found by the index on their times, and the newer decks of their chains by the key.
 -- definer: a job that writes the catalog and deletes decks of all readers.
-CREATE OR REPLACE FUNCTION refresh_feed() RETURNS void
+CREATE OR REPLACE FUNCTION refresh_feed() RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     SELECT lock_catalog();
-    SELECT refresh_popularity();
     SELECT refresh_genres(false);
     DELETE FROM feed_decks d
     WHERE d.created_at < now() - interval '2 days'
@@ -395,7 +400,18 @@ AS $$
             WHERE newer.user_id = d.user_id
                 AND newer.chain = d.chain
                 AND newer.created_at >= now() - interval '2 days'
+            OFFSET 0
         );
+    -- Newer decks have smaller numbers.
+    DELETE FROM cold_start_decks d
+    WHERE EXISTS (
+        SELECT
+        FROM cold_start_decks newer
+        WHERE newer.chain < d.chain AND newer.created_at < now() - interval '2 days'
+    );
+    SELECT catalog_version
+    FROM feed_state
+    WHERE catalog_version <> cold_start_version;
 $$;
 
 -- MARK: Policies and grants

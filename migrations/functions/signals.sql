@@ -50,10 +50,13 @@ BEGIN
 END
 $$;
 
--- Adds the readers of editions that have moved to another work: their signals are now about that work.
+-- Adds the readers of editions that have moved to another work: their signals are now about that work. The editions have the
+-- popularity of that work.
 CREATE OR REPLACE FUNCTION collect_signals_of_editions(editions uuid[]) RETURNS void
 LANGUAGE sql
 AS $$
+    INSERT INTO edition_changes (edition_id)
+    SELECT unnest(editions);
     INSERT INTO readers_to_collect AS r (user_id)
     SELECT s.user_id
     FROM swipes s
@@ -91,6 +94,12 @@ BEGIN
             WHERE n.founder_id IS DISTINCT FROM o.founder_id
         )
     );
+    -- The feed shows another record of the work.
+    INSERT INTO edition_changes (edition_id)
+    SELECT n.edition_id
+    FROM new_rows n
+    JOIN old_rows o USING (edition_id)
+    WHERE n.rank <> o.rank AND n.founder_id = o.founder_id;
     RETURN NULL;
 END
 $$;
@@ -278,30 +287,129 @@ EXECUTE FUNCTION subtract_collected_signals();
 -- MARK: Popularity
 
 -- Updates the popularity of the editions: their ratings in the catalog, and the readers' positive signals about the work.
--- 5,000 signals weigh as much as the whole catalog, and new ones up to three times as much, with a half-life of 14 days. Small
--- changes are not written.
-CREATE OR REPLACE FUNCTION refresh_popularity() RETURNS void
+-- 5,000 signals weigh as much as the whole catalog, and new ones up to three times as much, with a half-life of 14 days. Changes of at
+-- most 5% are not written. Returns whether any popularity was written.
+--
+-- Reads only the `changed` editions, and the works whose signals have changed since the last call, or have decayed by 5%: for each work,
+-- `refresh_at` is the time when the first of its editions will have decayed that far. The number of ratings in the catalog is that of an
+-- earlier call until it has changed by more than 1%. After such a change, the function reads all works with signals.
+--
+-- The caller holds the lock of the catalog. Signals may be collected meanwhile: the numbers of changes that were read are stored, so a
+-- work with more changes stays due.
+CREATE OR REPLACE FUNCTION refresh_popularity(changed uuid[]) RETURNS boolean
 LANGUAGE plpgsql
+-- The arrays have very different sizes, so a plan for one of them can be slow for another.
+SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
     catalog_weight CONSTANT float8 := 5000;
-    catalog_ratings CONSTANT float8 := (SELECT greatest(sum(ratings_count), 1) FROM editions);
+    catalog_ratings CONSTANT bigint := (SELECT coalesce(sum(ratings), 0) FROM catalog_languages);
     today CONSTANT float8 := half_life_power(now());
+    has_other_weight boolean;
+    -- The popularity that a hundredth of a signal adds.
+    unit float8;
+    works bigint[];
+    refreshed record;
 BEGIN
-    WITH counted AS (
-        SELECT
-            e.id,
-            e.ratings_count
-                + coalesce((s.voice + 2 * s.recent::float8 / today) / 100, 0) * catalog_ratings / catalog_weight AS popularity
+    UPDATE feed_state
+    SET popularity_ratings = catalog_ratings
+    WHERE abs(catalog_ratings - popularity_ratings) > 0.01 * popularity_ratings;
+    has_other_weight := FOUND;
+    SELECT greatest(popularity_ratings, 1) / catalog_weight / 100 INTO unit
+    FROM feed_state;
+    works := ARRAY(
+        SELECT number
+        FROM work_signals
+        WHERE has_other_weight
+        UNION
+        SELECT number
+        FROM work_signals
+        WHERE changes <> refreshed_changes
+        UNION
+        SELECT number
+        FROM work_signals
+        WHERE refresh_at <= now()
+    );
+    IF works = '{}' AND changed = '{}' THEN
+        RETURN false;
+    END IF;
+    works := ARRAY(
+        SELECT unnest(works)
+        UNION
+        SELECT s.number
         FROM editions e
         LEFT JOIN work_records w ON w.edition_id = e.id
         LEFT JOIN editions f ON f.id = w.founder_id
+        JOIN work_signals s ON s.number = coalesce(f.number, e.number)
+        WHERE e.id = ANY(changed)
+    );
+    -- The trigger of editions does not log what this function writes.
+    PERFORM set_config('app.refreshes_popularity', 'on', true);
+    WITH ids AS MATERIALIZED (
+        SELECT unnest(changed) AS id
+        UNION
+        SELECT id
+        FROM editions
+        WHERE number = ANY(works)
+        UNION
+        SELECT r.edition_id
+        FROM editions e
+        JOIN work_records r ON r.founder_id = e.id
+        WHERE e.number = ANY(works)
+    ), counted AS MATERIALIZED (
+        SELECT
+            e.id,
+            coalesce(f.number, e.number) AS number,
+            e.popularity AS old_popularity,
+            e.ratings_count + coalesce(s.voice, 0) * unit AS lasting,
+            coalesce(2 * s.recent::float8 / today, 0) * unit AS fading
+        FROM ids
+        JOIN editions e USING (id)
+        LEFT JOIN work_records w ON w.edition_id = e.id
+        LEFT JOIN editions f ON f.id = w.founder_id
         LEFT JOIN work_signals s ON s.number = coalesce(f.number, e.number)
+    ), written AS (
+        UPDATE editions e
+        SET popularity = c.lasting + c.fading
+        FROM counted c
+        WHERE c.id = e.id AND abs(c.lasting + c.fading - e.popularity) > 0.05 * (1 + e.popularity)
+        RETURNING e.id, e.popularity
+    ), due AS (
+        -- A difference of 5% is reached when this share of the fading part is left: 2 ^ (-days / 14).
+        SELECT number, min(now() + greatest(-ln(share) / ln(2) * interval '14 days', interval '1 hour')) AS at
+        FROM (
+            SELECT
+                c.number,
+                (p.popularity - 0.05 * (1 + p.popularity) - c.lasting) / c.fading AS share
+            FROM counted c
+            LEFT JOIN written w USING (id)
+            CROSS JOIN LATERAL (SELECT coalesce(w.popularity, c.old_popularity) AS popularity) p
+            WHERE c.fading > 0
+        ) shares
+        WHERE share > 0
+        GROUP BY number
     )
-    UPDATE editions e
-    SET popularity = counted.popularity
-    FROM counted
-    WHERE counted.id = e.id AND abs(counted.popularity - e.popularity) > 0.05 * (1 + e.popularity);
+    SELECT
+        array_agg(s.number ORDER BY s.number) AS numbers,
+        array_agg(s.changes ORDER BY s.number) AS changes,
+        array_agg(d.at ORDER BY s.number) AS times,
+        EXISTS (SELECT FROM written) AS has_written
+    INTO refreshed
+    FROM work_signals s
+    LEFT JOIN due d USING (number)
+    WHERE s.number = ANY(works);
+    PERFORM set_config('app.refreshes_popularity', 'off', true);
+    -- The same order as in `add_work_signals`, so that the two do not wait for each other.
+    PERFORM
+    FROM work_signals
+    WHERE number = ANY(works)
+    ORDER BY number
+    FOR UPDATE;
+    UPDATE work_signals s
+    SET refreshed_changes = r.changes, refresh_at = r.at
+    FROM unnest(refreshed.numbers, refreshed.changes, refreshed.times) AS r (number, changes, at)
+    WHERE s.number = r.number;
+    RETURN refreshed.has_written;
 END
 $$;
 
@@ -333,16 +441,32 @@ AS $$
     ORDER BY newest.newest_at DESC, user_id
 $$;
 
--- Returns the works with signals that changed since their similar books were learned. A work is due when 5% of the signals that
--- it is learned from have changed. `is_empty` means that it has lost all signals.
+-- Returns the works with signals that changed since their similar books were learned, or only those that are due. A work is due when 5%
+-- of the signals that it is learned from have changed. `is_empty` means that it has lost all signals. If replacing all similar books was
+-- interrupted, all works are due.
 -- definer: the counts of all readers are closed to requests.
-CREATE OR REPLACE FUNCTION works_to_learn()
+CREATE OR REPLACE FUNCTION works_to_learn(only_due boolean DEFAULT false)
 RETURNS TABLE (number bigint, changes bigint, is_due boolean, is_empty boolean)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
-    SELECT number, changes, (changes - learned_changes) * 20 >= least(signals, 2000), signals <= 0
-    FROM work_signals
-    WHERE changes > learned_changes
+BEGIN
+    IF (SELECT is_replacing_similar FROM feed_state) THEN
+        RETURN QUERY
+        SELECT w.number, w.changes, true, w.signals <= 0
+        FROM work_signals w;
+    ELSIF only_due THEN
+        -- The conditions of the index work_signals_to_learn.
+        RETURN QUERY
+        SELECT w.number, w.changes, true, w.signals <= 0
+        FROM work_signals w
+        WHERE w.changes > w.learned_changes AND (w.changes - w.learned_changes) * 20 >= least(w.signals, 2000);
+    ELSE
+        RETURN QUERY
+        SELECT w.number, w.changes, (w.changes - w.learned_changes) * 20 >= least(w.signals, 2000), w.signals <= 0
+        FROM work_signals w
+        WHERE w.changes > w.learned_changes;
+    END IF;
+END
 $$;
 
 -- Stores learned links. `sources` are the editions whose links are replaced as a whole; if it is null, only the links to and
@@ -358,77 +482,108 @@ SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
     relearned CONSTANT uuid[] := ARRAY(SELECT id FROM editions WHERE number = ANY(learned));
+    new_links record;
     affected uuid[];
 BEGIN
+    WITH known AS MATERIALIZED (
+        SELECT number, e.id
+        FROM (SELECT DISTINCT unnest(froms || tos) AS number) n
+        JOIN editions e USING (number)
+    )
+    SELECT array_agg(f.id) AS froms, array_agg(t.id) AS tos, array_agg(l.score::float4) AS scores
+    INTO new_links
+    FROM unnest(froms, tos, replace_similar.scores) AS l (from_number, to_number, score)
+    JOIN known f ON f.number = l.from_number
+    JOIN known t ON t.number = l.to_number;
     IF sources IS NOT NULL THEN
+        -- The sources of all editions are computed by `finish_learning`. Until then they are incomplete.
+        UPDATE feed_state
+        SET is_replacing_similar = true
+        WHERE NOT is_replacing_similar;
         affected := ARRAY(SELECT id FROM editions WHERE number = ANY(sources));
     ELSE
         affected := ARRAY(
-            SELECT s.edition_id
-            FROM edition_similar s
-            JOIN editions e ON e.id = s.similar_id
-            WHERE e.number = ANY(learned)
+            SELECT unnest(source_ids)
+            FROM edition_similar_sources
+            WHERE edition_id = ANY(relearned)
             UNION
-            SELECT id FROM editions WHERE number = ANY(froms)
+            SELECT unnest(new_links.froms)
         );
+        DELETE FROM edition_similar_sources
+        WHERE edition_id = ANY(relearned);
+        INSERT INTO edition_similar_sources (edition_id, source_ids)
+        SELECT l.to_id, array_agg(l.from_id)
+        FROM unnest(new_links.froms, new_links.tos) AS l (from_id, to_id)
+        GROUP BY l.to_id
+        ORDER BY l.to_id;
     END IF;
-    -- A temporary table, because the old links are read before they are deleted.
-    CREATE TEMPORARY TABLE new_links ON COMMIT DROP AS
-        WITH links AS (
-            SELECT edition_id, similar_id, score
-            FROM edition_similar
-            WHERE sources IS NULL AND edition_id = ANY(affected) AND similar_id <> ALL(relearned)
-            UNION ALL
-            SELECT f.id, t.id, l.score
-            FROM unnest(froms, tos, scores) AS l (from_number, to_number, score)
-            JOIN editions f ON f.number = l.from_number
-            JOIN editions t ON t.number = l.to_number
-        ), strongest AS (
-            SELECT
-                *,
-                row_number() OVER (PARTITION BY edition_id ORDER BY abs(score) DESC, similar_id) AS strength
-            FROM links
-        )
+    WITH links AS (
+        SELECT s.edition_id, u.similar_id, u.score
+        FROM edition_similar s
+        CROSS JOIN LATERAL unnest(s.similar_ids, s.scores) AS u (similar_id, score)
+        WHERE sources IS NULL AND s.edition_id = ANY(affected) AND u.similar_id <> ALL(relearned)
+        UNION ALL
+        SELECT *
+        FROM unnest(new_links.froms, new_links.tos, new_links.scores)
+    ), strongest AS (
+        SELECT
+            *,
+            row_number() OVER (PARTITION BY edition_id ORDER BY abs(score) DESC, similar_id) AS strength
+        FROM links
+    ), new_rows AS (
         SELECT
             edition_id,
-            row_number() OVER (PARTITION BY edition_id ORDER BY score DESC, similar_id) AS rank,
-            similar_id,
-            score
+            array_agg(similar_id ORDER BY score DESC, similar_id) AS similar_ids,
+            array_agg(score ORDER BY score DESC, similar_id) AS scores
         FROM strongest
-        WHERE strength <= 50;
-    DELETE FROM edition_similar
-    WHERE edition_id = ANY(affected);
-    INSERT INTO edition_similar (edition_id, rank, similar_id, score)
-    SELECT edition_id, rank, similar_id, score
-    FROM new_links;
-    DROP TABLE new_links;
+        WHERE strength <= 50
+        GROUP BY edition_id
+    ), deleted AS (
+        DELETE FROM edition_similar s
+        WHERE s.edition_id = ANY(affected) AND NOT EXISTS (SELECT FROM new_rows n WHERE n.edition_id = s.edition_id)
+    )
+    INSERT INTO edition_similar AS s (edition_id, similar_ids, scores)
+    SELECT n.edition_id, n.similar_ids, n.scores
+    FROM new_rows n
+    -- A fixed order prevents deadlocks between a job and a command.
+    ORDER BY n.edition_id
+    ON CONFLICT (edition_id) DO UPDATE
+    SET similar_ids = excluded.similar_ids, scores = excluded.scores
+    WHERE (s.similar_ids, s.scores) IS DISTINCT FROM (excluded.similar_ids, excluded.scores);
 END
+$$;
+
+-- Removes deleted editions from the links of others.
+CREATE OR REPLACE FUNCTION remove_similar(ids uuid[]) RETURNS void
+LANGUAGE sql
+AS $$
+    WITH removed AS (
+        DELETE FROM edition_similar_sources
+        WHERE edition_id = ANY(ids)
+        RETURNING source_ids
+    )
+    UPDATE edition_similar s
+    SET (similar_ids, scores) = (
+        SELECT coalesce(array_agg(u.id ORDER BY u.rank), '{}'), coalesce(array_agg(u.score ORDER BY u.rank), '{}')
+        FROM unnest(s.similar_ids, s.scores) WITH ORDINALITY AS u (id, score, rank)
+        WHERE u.id <> ALL(ids)
+    )
+    WHERE s.edition_id IN (SELECT unnest(source_ids) FROM removed)
 $$;
 
 -- Records that the similar books of works were learned: `learned[i]`, with the `changes[i]` that `works_to_learn` had returned.
 -- Enqueues decks for the readers who were active in the last 30 days and have signals
 -- for one of the learned editions. Until a new deck is built, the old ones start scrolls: they only lack what was learned. If
 -- everything was learned, all decks are outdated, so other readers get theirs when they return.
+--
+-- Relies on this plan: if not everything was learned, the readers are found by the learned editions, and their sessions by the key.
 -- definer: a job that enqueues others for all readers.
 CREATE OR REPLACE FUNCTION finish_learning(learned bigint[], changes bigint[], is_everything boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_custom_plan
 AS $$
-BEGIN
-    UPDATE work_signals w
-    SET learned_changes = l.changes
-    FROM unnest(learned, finish_learning.changes) AS l (number, changes)
-    WHERE w.number = l.number;
-    UPDATE feed_state
-    SET decks_valid_since = clock_timestamp()
-    WHERE is_everything;
-    IF cardinality(learned) = 0 THEN
-        RETURN;
-    END IF;
-    WITH active AS MATERIALIZED (
-        SELECT DISTINCT s.user_id
-        FROM sessions s
-        WHERE s.rotated_at > now() - interval '30 days'
-    ), learned_editions AS MATERIALIZED (
+DECLARE
+    learned_editions CONSTANT uuid[] := ARRAY(
         SELECT id
         FROM editions
         WHERE number = ANY(learned)
@@ -437,24 +592,72 @@ BEGIN
         FROM editions e
         JOIN work_records w ON w.founder_id = e.id
         WHERE e.number = ANY(learned)
-    )
+    );
+    readers uuid[];
+BEGIN
+    UPDATE work_signals w
+    SET learned_changes = l.changes
+    FROM unnest(learned, finish_learning.changes) AS l (number, changes)
+    WHERE w.number = l.number;
+    IF is_everything THEN
+        DELETE FROM edition_similar_sources;
+        INSERT INTO edition_similar_sources (edition_id, source_ids)
+        SELECT u.similar_id, array_agg(s.edition_id)
+        FROM edition_similar s
+        CROSS JOIN LATERAL unnest(s.similar_ids) AS u (similar_id)
+        GROUP BY u.similar_id;
+        UPDATE feed_state
+        SET decks_valid_since = clock_timestamp(), is_replacing_similar = false;
+    END IF;
+    IF learned_editions = '{}' THEN
+        RETURN;
+    END IF;
+    IF is_everything THEN
+        readers := ARRAY(
+            WITH hashed AS MATERIALIZED (SELECT unnest(learned_editions) AS id)
+            SELECT a.user_id
+            FROM (SELECT DISTINCT user_id FROM sessions WHERE rotated_at > now() - interval '30 days') a
+            WHERE EXISTS (
+                SELECT
+                FROM swipes s
+                WHERE s.user_id = a.user_id AND s.undone_at IS NULL AND s.edition_id IN (SELECT id FROM hashed)
+            ) OR EXISTS (
+                SELECT
+                FROM books b
+                WHERE b.user_id = a.user_id AND b.edition_id IN (SELECT id FROM hashed)
+            )
+        );
+    ELSE
+        readers := ARRAY(
+            SELECT r.user_id
+            FROM (
+                SELECT s.user_id
+                FROM unnest(learned_editions) AS e (id)
+                CROSS JOIN LATERAL (
+                    SELECT user_id
+                    FROM swipes
+                    WHERE edition_id = e.id AND undone_at IS NULL
+                    OFFSET 0
+                ) s
+                UNION
+                SELECT b.user_id
+                FROM unnest(learned_editions) AS e (id)
+                CROSS JOIN LATERAL (SELECT user_id FROM books WHERE edition_id = e.id OFFSET 0) b
+            ) r
+            WHERE EXISTS (
+                SELECT
+                FROM sessions s
+                WHERE s.user_id = r.user_id AND s.rotated_at > now() - interval '30 days'
+                OFFSET 0
+            )
+        );
+    END IF;
     -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
-    SELECT a.user_id, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
-    FROM active a
-    WHERE EXISTS (
-        SELECT
-        FROM swipes s
-        WHERE s.user_id = a.user_id
-            AND s.undone_at IS NULL
-            AND s.edition_id IN (SELECT id FROM learned_editions)
-    ) OR EXISTS (
-        SELECT
-        FROM books b
-        WHERE b.user_id = a.user_id AND b.edition_id IN (SELECT id FROM learned_editions)
-    )
+    SELECT reader, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
+    FROM unnest(readers) AS reader
     -- A fixed order prevents deadlocks with `link_waiting_books`.
-    ORDER BY a.user_id
+    ORDER BY reader
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');
     PERFORM pg_notify('jobs', 'feed.deck');
@@ -475,7 +678,7 @@ CREATE POLICY administration ON collected_signals TO CURRENT_USER
     WITH CHECK (true);
 
 REVOKE ALL ON FUNCTION collect_signals_of_editions, collect_signals_of_works, collect_signals_of_moved_works, add_work_signals,
-    subtract_collected_signals, refresh_popularity FROM PUBLIC;
+    subtract_collected_signals, refresh_popularity, remove_similar FROM PUBLIC;
 REVOKE ALL ON FUNCTION find_readers_to_collect, collect_signals, signals_to_learn, works_to_learn, replace_similar,
     finish_learning FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION find_readers_to_collect, collect_signals, signals_to_learn, works_to_learn, replace_similar,

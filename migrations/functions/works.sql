@@ -568,6 +568,9 @@ BEGIN
         ON CONFLICT DO NOTHING;
         PERFORM list_genres_of_editions(ARRAY(SELECT id FROM new_rows));
     END IF;
+    INSERT INTO edition_changes (edition_id, editions, language, genres, ratings)
+    SELECT id, 1, coalesce(split_part(language, '-', 1), ''), genres, ratings_count
+    FROM new_rows;
     PERFORM match_works(ARRAY(SELECT id FROM new_rows));
     PERFORM enqueue_links(
         ARRAY(SELECT work_key(title, authors) FROM new_rows)
@@ -611,6 +614,35 @@ BEGIN
             PERFORM list_genres_of_editions(ids);
         END IF;
     END IF;
+    -- `refresh_popularity` sets app.refreshes_popularity.
+    INSERT INTO edition_changes (edition_id, editions, language, genres, ratings)
+    SELECT
+        n.id,
+        -- A change of other columns has one row, which does not count.
+        CASE WHEN is_counted THEN r.editions ELSE 0 END,
+        coalesce(split_part(r.language, '-', 1), ''),
+        r.genres,
+        r.ratings_count
+    FROM new_rows n
+    JOIN old_rows o USING (id)
+    CROSS JOIN LATERAL (
+        SELECT (n.language, n.genres, n.ratings_count) IS DISTINCT FROM (o.language, o.genres, o.ratings_count) AS is_counted
+    ) c
+    CROSS JOIN LATERAL (
+        VALUES (1, n.language, n.genres, n.ratings_count), (-1, o.language, o.genres, o.ratings_count)
+    ) r (editions, language, genres, ratings_count)
+    WHERE is_counted
+        OR (
+            r.editions = 1
+            AND (
+                (n.title, n.authors, n.series, n.series_position, n.hook IS NULL)
+                    IS DISTINCT FROM (o.title, o.authors, o.series, o.series_position, o.hook IS NULL)
+                OR (
+                    n.popularity <> o.popularity
+                    AND current_setting('app.refreshes_popularity', true) IS DISTINCT FROM 'on'
+                )
+            )
+        );
     WITH changed AS MATERIALIZED (
         SELECT
             n.id,
@@ -646,7 +678,7 @@ END
 $$;
 
 -- Runs after editions were deleted. Records an edition of the same work that survives, so that ids of the work stay valid, and matches
--- the rest of the work again.
+-- the rest of the work again. Removes the deleted editions from those that are similar to others.
 -- definer: a removed edition changes the words, works, and links of all readers.
 CREATE OR REPLACE FUNCTION index_deleted_editions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -671,6 +703,10 @@ BEGIN
     DELETE FROM removed_editions r
     USING old_rows o
     WHERE r.survivor_id = o.id;
+    INSERT INTO edition_changes (edition_id, editions, language, genres, ratings)
+    SELECT id, -1, coalesce(split_part(language, '-', 1), ''), genres, ratings_count
+    FROM old_rows;
+    PERFORM remove_similar(ARRAY(SELECT id FROM old_rows));
     PERFORM match_works(ARRAY(SELECT id FROM old_rows), keys);
     -- Books of a removed edition may have another record of the work.
     PERFORM enqueue_links(keys);

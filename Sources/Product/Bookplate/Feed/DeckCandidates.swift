@@ -157,7 +157,7 @@ struct DeckCandidates {
             WHERE user_id = $1 AND $10 AND undone_at IS NULL AND action = 'SKIP'
         ),
         suggested AS (
-            SELECT s.similar_id AS id, sum(m.weight * s.score) AS affinity
+            SELECT u.similar_id AS id, sum(m.weight * u.score) AS affinity
             FROM unnest($4::uuid[], $5::float8[]) m (edition_id, weight)
             CROSS JOIN LATERAL (
                 SELECT *
@@ -165,7 +165,8 @@ struct DeckCandidates {
                 WHERE s.edition_id = m.edition_id
                 OFFSET 0
             ) s
-            GROUP BY s.similar_id
+            CROSS JOIN LATERAL unnest(s.similar_ids, s.scores) u (similar_id, score)
+            GROUP BY u.similar_id
             ORDER BY affinity DESC
             LIMIT 400
         ),

@@ -2,21 +2,24 @@ import JobQueue
 import Postgres
 import Ranking
 
-/// Updates the popularity of all books and the cold-start deck, and deletes old decks.
+/// Updates the popularity of the books that have changed, and the cold-start deck, and deletes old decks.
 struct RefreshFeed: JobHandler {
     static let kind = "feed.refresh"
     static let settings = JobSettings(
         concurrency: 1, timeout: .seconds(1800), every: .seconds(3600))
 
-    private static let refresh = Statement("SELECT refresh_feed()")
-    private static let storeColdStartDeck = Statement("SELECT store_cold_start_deck($1)")
+    /// Returns the version of the catalog if it has changed since the cold-start deck was built.
+    private static let refresh = TypedStatement<Int64>(
+        "SELECT version FROM refresh_feed() AS version WHERE version IS NOT NULL")
+    private static let storeColdStartDeck = Statement("SELECT store_cold_start_deck($1, $2)")
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await SignalCollection.run(in: job)
-        try await job.write { pipeline in
+        let versions = try await job.write { pipeline in
             pipeline.allowLongStatements()
-            pipeline.append(Self.refresh)
+            return pipeline.append(Self.refresh)
         }
+        guard let version = versions.first else { return }
         let genres = try await job.read { $0.append(DeckCandidates.genres) }
             .map { Int16(truncatingIfNeeded: $0) }
         // Popular books of all genres, as if the reader liked each of them.
@@ -29,6 +32,7 @@ struct RefreshFeed: JobHandler {
         try await job.write { pipeline in
             var parameters = Parameters()
             parameters.append(uuids: order.map { books[$0].id })
+            parameters.append(int64: version)
             pipeline.append(Self.storeColdStartDeck, parameters)
         }
     }
@@ -42,9 +46,8 @@ struct LearnSimilar: JobHandler {
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await SignalCollection.run(in: job)
-        let changed = try await job.read { $0.append(SimilarLearning.changedWorks) }
         // Reading the signals takes as long as there are readers.
-        guard changed.contains(where: \.isDue) else { return }
+        guard try await !job.read({ $0.append(SimilarLearning.dueWorks) }).isEmpty else { return }
         var learning = try await learning(job)
         while learning.learn() < learning.total {
             if Task.isCancelled { throw .retry("The server stopped.") }

@@ -29,13 +29,22 @@ struct SimilarCards: RowLoader {
                 OFFSET 0
             ) own
             CROSS JOIN LATERAL (
+                SELECT ARRAY(
+                    SELECT u.similar_id
+                    FROM edition_similar s
+                    CROSS JOIN LATERAL unnest(s.similar_ids, s.scores) WITH ORDINALITY AS u (similar_id, score, rank)
+                    WHERE s.edition_id = own.founder_id AND u.score > 0
+                    ORDER BY u.rank
+                ) AS ids
+                OFFSET 0
+            ) learned
+            CROSS JOIN LATERAL (
                 SELECT k.id AS edition_id, near.similar_id, near.rank
                 FROM (
                     (
-                        SELECT s.similar_id, s.rank::int8 AS rank
-                        FROM edition_similar s
-                        WHERE s.edition_id = own.founder_id AND s.score > 0
-                        ORDER BY s.rank
+                        SELECT u.similar_id, u.rank
+                        FROM unnest(learned.ids) WITH ORDINALITY AS u (similar_id, rank)
+                        ORDER BY u.rank
                         LIMIT $3
                     )
                     UNION ALL
@@ -57,16 +66,10 @@ struct SimilarCards: RowLoader {
                                     AND (w.rank > 1 OR w.founder_id = own.founder_id)
                                 OFFSET 0
                             )
-                            AND NOT EXISTS (
-                                SELECT
-                                FROM edition_similar s
-                                WHERE s.edition_id = own.founder_id
-                                    AND s.score > 0
-                                    AND s.similar_id = coalesce(
-                                        (SELECT w.founder_id FROM work_records w WHERE w.edition_id = o.edition_id),
-                                        o.edition_id
-                                    )
-                            )
+                            AND coalesce(
+                                (SELECT w.founder_id FROM work_records w WHERE w.edition_id = o.edition_id),
+                                o.edition_id
+                            ) <> ALL(learned.ids)
                         ORDER BY o.position
                         LIMIT $3
                     )

@@ -5,13 +5,16 @@ import Ranking
 /// `edition_similar`.
 ///
 /// The caller, a command or a job, runs the statements. It can stop after each step, and each step leaves the table
-/// consistent. The server runs this concurrently with requests, so the data is compact: two copies of the signals with
+/// consistent. If it stops while the links of all editions are written, the next run learns all of them again. The server runs this concurrently with requests, so the data is compact: two copies of the signals with
 /// 8 bytes each, and the strongest links of each edition.
 package struct SimilarLearning {
     /// Returns the works with signals that changed since they were last learned. Read it before `signals`, so that the counts
     /// contain no changes that the signals lack.
     package static let changedWorks = TypedStatement<ChangedWork>(
         "SELECT number, changes, is_due, is_empty FROM works_to_learn()")
+    /// Returns only the works with enough changed signals to learn them again.
+    static let dueWorks = TypedStatement<ChangedWork>(
+        "SELECT number, changes, is_due, is_empty FROM works_to_learn(true)")
     /// Returns one row for each reader, without the reader's ID, with two arrays: the works and the weights of the signals.
     package static let signals = Statement("SELECT works, weights FROM signals_to_learn()")
     package static let replace = Statement("SELECT replace_similar($1, $2, $3, $4, $5)")

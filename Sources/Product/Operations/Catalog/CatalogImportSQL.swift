@@ -188,7 +188,7 @@ extension CatalogImport {
             hook = coalesce(s.hook, e.hook),
             average_rating = coalesce(s.average_rating, e.average_rating),
             ratings_count = greatest(s.ratings_count, e.ratings_count),
-            popularity = greatest(s.ratings_count, e.ratings_count),
+            popularity = e.popularity + greatest(s.ratings_count, e.ratings_count) - e.ratings_count,
             updated_at = now()
         FROM staged s
         WHERE e.id = s.edition_id

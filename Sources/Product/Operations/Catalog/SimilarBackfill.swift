@@ -42,7 +42,7 @@ package struct SimilarBackfill {
                 try connection.query(SimilarLearning.replace.text, learning.write(number))
             }
             try connection.query(SimilarLearning.finish.text, learning.finishing)
-            try connection.execute("ANALYZE edition_similar")
+            try connection.execute("ANALYZE edition_similar, edition_similar_sources")
         }
         return Summary(
             signals: learning.signalCount, editions: learning.total,

@@ -166,8 +166,8 @@ import Testing
         // Learned: links connect the first records that works ever had.
         try await app.database.execute(
             """
-            INSERT INTO edition_similar (edition_id, rank, similar_id, score)
-            SELECT a.id, 1, b.id, 1
+            INSERT INTO edition_similar (edition_id, similar_ids, scores)
+            SELECT a.id, ARRAY[b.id], '{1}'
             FROM editions a, editions b
             WHERE (a.isbn13, b.isbn13) IN (
                 ('\(TestCatalog.isbn(901))', '\(TestCatalog.isbn(903))'),
@@ -203,7 +203,7 @@ import Testing
             UPDATE editions
             SET ratings_count = 0, popularity = 0
             WHERE id IN (SELECT edition_id FROM work_records);
-            SELECT refresh_popularity()
+            SELECT refresh_feed()
             """)
         #expect(
             try await app.database.count(

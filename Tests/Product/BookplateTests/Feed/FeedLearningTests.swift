@@ -110,7 +110,9 @@ import Testing
                 let rows = try connection.query(
                     """
                     SELECT edition_id || ' ' || rank || ' ' || similar_id || ' ' || round(score::numeric, 4)
-                    FROM edition_similar ORDER BY edition_id, rank
+                    FROM edition_similar
+                    CROSS JOIN LATERAL unnest(similar_ids, scores) WITH ORDINALITY u (similar_id, score, rank)
+                    ORDER BY edition_id, rank
                     """)
                 return (summary, (0..<rows.count).compactMap { rows.text($0, 0) })
             }
@@ -138,6 +140,74 @@ import Testing
                     })
         }
         #expect(linksToLearned(incremental) == linksToLearned(all))
+    }
+
+    /// Links of rows that the sources of the linked edition lack: learning it again would not find them.
+    private static let lostLinks = """
+        SELECT count(*)
+        FROM edition_similar s
+        CROSS JOIN LATERAL unnest(s.similar_ids) AS u (id)
+        WHERE NOT EXISTS (
+            SELECT
+            FROM edition_similar_sources r
+            WHERE r.edition_id = u.id AND s.edition_id = ANY(r.source_ids)
+        )
+        """
+    private static let allLinks = """
+        SELECT md5(string_agg(s::text, ',' ORDER BY edition_id))
+        FROM (SELECT edition_id, similar_ids, ARRAY(SELECT round(x::numeric, 3) FROM unnest(scores) x) FROM edition_similar) s
+        """
+
+    @Test func rowsWithALearnedEditionAreFound() async throws {
+        let app = try await Self.makeApp()
+        func learn(_ isIncremental: Bool) async throws -> SimilarBackfill.Summary {
+            try await app.database.withConnection {
+                try SimilarBackfill($0).run(isIncremental: isIncremental)
+            }
+        }
+        _ = try await learn(false)
+        #expect(try await app.database.count(Self.lostLinks) == 0)
+        for round in 0..<4 {
+            let reader = try await app.makeReader()
+            let cards = try await reader.feedCards(60).map { $0["id"] ?? .null }
+            _ = try await reader.swipe("LIKE", Array(cards.dropFirst(round * 3).prefix(3)))
+            #expect(try await learn(true).editions == 3)
+            #expect(try await app.database.count(Self.lostLinks) == 0)
+        }
+        // A deleted edition disappears from the links of others.
+        let deleted =
+            try await app.database.text("SELECT id::text FROM editions ORDER BY id LIMIT 1")
+        let links = "SELECT count(*) FROM edition_similar WHERE '\(deleted)' = ANY(similar_ids)"
+        #expect(try await app.database.count(links) > 0)
+        try await app.database.execute("DELETE FROM editions WHERE id = '\(deleted)'")
+        #expect(try await app.database.count(links) == 0)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM edition_similar WHERE cardinality(similar_ids) <> cardinality(scores)"
+            )
+                == 0)
+        _ = try await learn(true)
+        #expect(try await app.database.count(links) == 0)
+    }
+
+    /// All is learned again if a command was stopped while it replaced the links of all editions.
+    @Test func interruptedLearningIsRepeated() async throws {
+        let app = try await Self.makeApp()
+        let all = try await app.database.withConnection {
+            try SimilarBackfill($0).run(isIncremental: false)
+        }
+        let links = try await app.database.text(Self.allLinks)
+        try await app.database.execute(
+            "SELECT replace_similar((SELECT array_agg(number) FROM editions WHERE number % 2 = 0), NULL, '{}', '{}', '{}')"
+        )
+        #expect(try await app.database.text(Self.allLinks) != links)
+        let repeated = try await app.database.withConnection {
+            try SimilarBackfill($0).run(isIncremental: true)
+        }
+        #expect(repeated == all)
+        #expect(try await app.database.text(Self.allLinks) == links)
+        #expect(try await app.database.count(Self.lostLinks) == 0)
+        #expect(try await app.database.count("SELECT count(*) FROM works_to_learn(true)") == 0)
     }
 
     @Test func theHourlyJobLearnsFromNewSignals() async throws {

@@ -6,9 +6,9 @@ import Testing
 
 /// The signals that are collected incrementally equal a full recount.
 @Suite struct SignalCollectionTests {
-    private static let readerCount = 12
+    static let readerCount = 12
 
-    private static func makeApp() async throws -> TestApp {
+    static func makeApp() async throws -> TestApp {
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
         try await app.database.execute(
             """
@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Returns the SQL of a random change of signals.
-    private static func change(using random: inout SeededGenerator) -> String {
+    static func change(using random: inout SeededGenerator) -> String {
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         let user = "md5('r\(number(1...readerCount))')::uuid"
         func edition() -> String {
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// Collects the changed readers, at most two in each transaction, as if the last run was more than 30 minutes ago.
-    private static func collect(_ app: TestApp) async throws {
+    static func collect(_ app: TestApp) async throws {
         try await app.database.execute(
             """
             SELECT find_readers_to_collect(false);
@@ -163,7 +163,7 @@ import Testing
             #expect(try await app.database.count(Self.wrongSignals) == 0, "step \(step)")
             #expect(try await app.database.count(Self.wrongSums) == 0, "step \(step)")
         }
-        try await app.database.execute("SELECT refresh_popularity()")
+        try await app.database.execute("SELECT refresh_feed()")
         #expect(try await app.database.count(Self.wrongPopularity) == 0)
         // Collecting everything again changes nothing.
         let changes = "SELECT coalesce(sum(changes), 0)::bigint FROM work_signals"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bookplate
 
-/// A background job that has nothing to do costs the same for any number of idle users.
+/// A background job that has nothing to do costs the same for any number of idle users, and for any size of the catalog.
 @Suite struct JobCostTests {
     private static let statements = [
         "SELECT purge_dead_jobs(30)",
@@ -23,12 +23,17 @@ import Testing
         "SELECT find_readers_to_collect(false)",
         "SELECT collect_signals(200)",
         "SELECT refresh_feed()",
-        "SELECT * FROM works_to_learn()",
+        "SELECT * FROM works_to_learn(true)",
         "SELECT finish_learning('{}', '{}', false)",
+        // A work is learned that one reader likes.
+        learnOne, "SELECT finish_learning('{1}', '{0}', false)",
     ]
+    private static let learnOne = "SELECT replace_similar(NULL, '{1}', '{2,3}', '{1,1}', '{1,0.5}')"
 
     /// Returns the number of database pages that each statement reads, when it runs for the second time in a session.
-    private static func costs(_ app: TestApp) async throws -> [Int] {
+    private static func costs(_ app: TestApp, _ statements: [String] = statements) async throws
+        -> [Int]
+    {
         try await app.database.withConnection { connection in
             try statements.map { statement in
                 _ = try connection.query(statement)
@@ -71,6 +76,50 @@ import Testing
             // A block range of the BRIN index on the times of changes has 128 pages.
             #expect(many <= few + 200, "\(statement): \(many) pages, and \(few) with one user")
         }
+    }
+
+    @Test func aLargeCatalogCostsNothing() async throws {
+        let app = try await TestApp.start(catalog: TestCatalog.lines(20))
+        let reader = try await app.makeReader()
+        _ = try await reader.swipe("LIKE", reader.feedCards(3).map { $0["id"] ?? .null })
+        /// Links 50 editions with each edition, collects all signals, and refreshes the feed.
+        func prepare() async throws {
+            try await app.database.execute(
+                """
+                INSERT INTO edition_similar (edition_id, similar_ids, scores)
+                SELECT f.id, array_agg(t.id), array_agg(1::float4)
+                FROM editions f
+                CROSS JOIN generate_series(1, 50) k
+                JOIN editions t ON t.number = 1 + (f.number + k * k) % (SELECT max(number) FROM editions)
+                GROUP BY f.id
+                ON CONFLICT (edition_id) DO UPDATE SET similar_ids = excluded.similar_ids;
+                SELECT finish_learning('{}', '{}', true)
+                """)
+            try await app.collectSignals()
+            try await app.refreshFeed()
+            try await app.database.execute("VACUUM ANALYZE")
+        }
+        try await prepare()
+        let few = try await Self.costs(app)
+        try await app.database.importCatalog(TestCatalog.lines(4000))
+        // Works with signals that are neither new nor due.
+        try await app.database.execute(
+            """
+            INSERT INTO work_signals (number, signals, voice, recent, changes, learned_changes)
+            SELECT number, 1000, 1000, 0, 1010, 1000
+            FROM editions
+            ON CONFLICT DO NOTHING
+            """)
+        try await prepare()
+        let many = try await Self.costs(app)
+        for (statement, (few, many)) in zip(Self.statements, zip(few, many)) {
+            // More levels of indexes, and up to 100 editions with links to the learned one instead of 20.
+            let more = statement == Self.learnOne ? 1500 : 100
+            #expect(many <= few + more, "\(statement): \(many) pages, and \(few) with 20 books")
+        }
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM feed_state WHERE catalog_version <> cold_start_version") == 0)
     }
 
     /// A log whose only entry is old has no mark. Its next entry adds one, so that the old entry is pruned.
