@@ -55,9 +55,9 @@ private let now: UnixSeconds = 1_750_000_000
         // The client secret is a short-lived ES256 token that the team issued for this client.
         let secret = try CompactToken(sent["client_secret"] ?? "", algorithms: [.es256])
         #expect(secret.keyID == Array("KEY1234567".utf8))
-        let pem = try #require(PublicKeyPEM.p256(x: forge.p256.x, y: forge.p256.y))
+        let pem = try #require(PublicKeyPEM.ec(.p256, x: forge.p256.x, y: forge.p256.y))
         let key = try #require(
-            VerificationKey(id: secret.keyID, algorithm: .es256, material: pem))
+            VerificationKey(id: secret.keyID, algorithms: [.es256], material: pem))
         let claims = try secret.claims(verifiedBy: key)
         #expect(try claims.text("iss") == "TEAM123456")
         #expect(try claims.text("sub") == "com.example.bookplate")

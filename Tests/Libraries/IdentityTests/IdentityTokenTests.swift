@@ -127,7 +127,6 @@ private func verified(
         #expect(try await verified(token).get().audience == expected)
     }
 
-    /// A NUL character causes `.badSignature`, because libjwt's JSON parser rejects it.
     @Test(arguments: [
         ("aud", nil as String?, TokenError.claim("aud")), ("aud", "null", .claim("aud")),
         ("aud", "[]", .claim("aud")), ("aud", "{}", .claim("aud")), ("aud", "1", .claim("aud")),
@@ -137,14 +136,15 @@ private func verified(
         ("aud", #"["com.example.bookplate",1]"#, .claim("aud")),
         ("aud", #"[["com.example.bookplate"]]"#, .claim("aud")),
         ("aud", "\"COM.example.bookplate\"", .audience("COM.example.bookplate")),
-        ("aud", "\"com.example.bookplate\\u0000\"", .badSignature),
+        ("aud", "\"com.example.bookplate\\u0000\"", .audience("com.example.bookplate?")),
         ("iss", nil, .claim("iss")), ("iss", "1", .claim("iss")),
         ("iss", "\"https://issuer.example/\"", .issuer("https://issuer.example/")),
         ("iss", "\"http://issuer.example\"", .issuer("http://issuer.example")),
         ("iss", #"["https://issuer.example"]"#, .claim("iss")),
         ("sub", nil, .claim("sub")), ("sub", "\"\"", .claim("sub")), ("sub", "1", .claim("sub")),
+        ("sub", "\" \"", .claim("sub")), ("sub", "\" \\u3000\\u00a0\"", .claim("sub")),
         ("sub", "null", .claim("sub")), ("sub", "\"a\\nb\"", .claim("sub")),
-        ("sub", "\"a\\u0000\"", .badSignature),
+        ("sub", "\"a\\u0000\"", .claim("sub")),
         ("sub", "\"" + String(repeating: "a", count: 256) + "\"", .claim("sub")),
         ("exp", nil, .claim("exp")), ("exp", "null", .claim("exp")), ("exp", "true", .claim("exp")),
         ("exp", "\"1750000600\"", .claim("exp")), ("exp", "[1750000600]", .claim("exp")),
@@ -159,8 +159,12 @@ private func verified(
         ("iat", "1750000061", .issuedInFuture), ("nbf", "1750000061", .notYetValid),
         ("nbf", "\"0\"", .claim("nbf")), ("nonce", "\"abc\"", .nonceUnexpected),
         ("nonce", "1", .claim("nonce")), ("nonce", "null", .claim("nonce")),
-        ("events", "\"{}\"", .wrongKind), ("scope", "\"openid\"", .wrongKind),
+        ("events", "\"{}\"", .wrongKind), ("scope", "\"books:read\"", .wrongKind),
+        ("scope", "\"\"", .wrongKind), ("scope", "\"myopenid openid2\"", .wrongKind),
+        ("scope", "[\"openid\"]", .wrongKind), ("scope", "null", .wrongKind),
         ("scp", "[\"openid\"]", .wrongKind), ("client_id", "\"app\"", .wrongKind),
+        // An access token of Zitadel names the app, but not as the authorized party.
+        ("client_id", "\"com.example.bookplate\"", .wrongKind),
         ("token_use", "\"access\"", .wrongKind), ("token_use", "null", .wrongKind),
         ("typ", "\"Bearer\"", .wrongKind),
     ])
@@ -169,19 +173,21 @@ private func verified(
         #expect(try await verified(token) == .failure(expected))
     }
 
-    @Test(arguments: [("token_use", "\"id\""), ("typ", "\"ID\""), ("azp", "\"another-client\"")])
+    @Test(arguments: [
+        ("token_use", "\"id\""), ("typ", "\"ID\""), ("azp", "\"another-client\""),
+        ("scope", "\"openid\""), ("scope", "\"openid profile\""), ("scope", "\"email openid\""),
+    ])
     func acceptsClaimsOfIdentityTokens(name: String, value: String) async throws {
         let token = forge.rs256(forge.claims([(name, value)]))
         #expect(try await verified(token).get().subject == "001.ab")
     }
 
-    /// libjwt's own parser rejects some of these numbers, before or together with the signature.
     @Test(arguments: ["1e400", "-1e400", "1e19", "10000000000000000000", "1E+999999999"])
     func rejectsTimesOutOfRange(value: String) async throws {
         for name in ["exp", "iat", "nbf"] {
             let result = try await verified(forge.rs256(forge.claims([(name, value)])))
             let error = #expect(throws: TokenError.self) { try result.get() }
-            #expect(error == .claim(name) || error == .badSignature)
+            #expect(error == .claim(name))
         }
     }
 

@@ -82,7 +82,10 @@ struct TokenForge {
     }
 }
 
-func sign(_ bytes: [UInt8], pem: [UInt8], digest: OpaquePointer) -> [UInt8] {
+/// Returns a signature in libcrypto's form. With a salt, an RSA signature is one of PSS.
+func sign(
+    _ bytes: [UInt8], pem: [UInt8], digest: OpaquePointer?, saltBytes: Int32? = nil
+) -> [UInt8] {
     let memory = BIO_new_mem_buf(pem, Int32(pem.count))
     let key = PEM_read_bio_PrivateKey(memory, nil, nil, nil)
     let context = EVP_MD_CTX_new()
@@ -93,7 +96,12 @@ func sign(_ bytes: [UInt8], pem: [UInt8], digest: OpaquePointer) -> [UInt8] {
     }
     var count = 1024
     var signature = [UInt8](repeating: 0, count: count)
-    EVP_DigestSignInit(context, nil, digest, nil, key)
+    var keyContext: OpaquePointer?
+    EVP_DigestSignInit(context, &keyContext, digest, nil, key)
+    if let saltBytes {
+        EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING)
+        EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, saltBytes)
+    }
     EVP_DigestSign(context, &signature, &count, bytes, bytes.count)
     return Array(signature[..<count])
 }
@@ -104,23 +112,35 @@ struct P256Pair {
     let y: [UInt8]
 
     init?() {
-        guard let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { return nil }
+        guard let pair = CurvePair("EC", curve: "prime256v1") else { return nil }
+        privatePEM = pair.privatePEM
+        x = Array(pair.publicKey[1..<33])
+        y = Array(pair.publicKey[33...])
+    }
+}
+
+/// A key pair of an elliptic curve.
+struct CurvePair {
+    let privatePEM: [UInt8]
+    /// An uncompressed point, or the 32 bytes of Ed25519.
+    let publicKey: [UInt8]
+
+    init?(_ type: String, curve: String? = nil) {
+        guard let context = EVP_PKEY_CTX_new_from_name(nil, type, nil) else { return nil }
         defer { EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?
         guard EVP_PKEY_keygen_init(context) == 1,
-            EVP_PKEY_CTX_set_group_name(context, "prime256v1") == 1,
+            curve.map({ EVP_PKEY_CTX_set_group_name(context, $0) }) ?? 1 == 1,
             EVP_PKEY_generate(context, &key) == 1, let key
         else { return nil }
         defer { EVP_PKEY_free(key) }
-        var point = [UInt8](repeating: 0, count: 65)
+        var point = [UInt8](repeating: 0, count: 256)
         var count = 0
         guard EVP_PKEY_get_octet_string_param(key, "pub", &point, point.count, &count) == 1,
-            count == 65,
             let pem = writtenPEM({ PEM_write_bio_PrivateKey($0, key, nil, nil, 0, nil, nil) == 1 })
         else { return nil }
         privatePEM = pem
-        x = Array(point[1..<33])
-        y = Array(point[33...])
+        publicKey = Array(point[..<count])
     }
 }
 

@@ -1,6 +1,6 @@
 import CCrypto
 
-/// Builds public keys from their numbers, as PEM for libjwt. libcrypto checks that the key is valid.
+/// Builds public keys from their numbers, as PEM. libcrypto checks that the key is valid.
 enum PublicKeyPEM {
     /// Returns an RSA key; nil unless it has 2048 to 8192 bits and an odd exponent of at most 32 bits above 2.
     ///
@@ -23,16 +23,37 @@ enum PublicKeyPEM {
         }
     }
 
-    /// Returns a P-256 key with these coordinates; nil if the point is not on the curve.
-    static func p256(x: [UInt8], y: [UInt8]) -> [UInt8]? {
-        guard x.count == 32, y.count == 32 else { return nil }
+    /// A curve for ECDSA: its name in libcrypto, and the size of a coordinate.
+    struct Curve {
+        let name: StaticString
+        let bytes: Int
+
+        static let p256 = Curve(name: "prime256v1", bytes: 32)
+        static let p384 = Curve(name: "secp384r1", bytes: 48)
+        static let p521 = Curve(name: "secp521r1", bytes: 66)
+    }
+
+    /// Returns a key on the curve with these coordinates; nil if the point is not on the curve.
+    static func ec(_ curve: Curve, x: [UInt8], y: [UInt8]) -> [UInt8]? {
+        guard x.count == curve.bytes, y.count == curve.bytes else { return nil }
         let point: [UInt8] = [0x04] + x + y
         return point.withUnsafeBytes { point in
             pem(type: "EC") { parameters in
                 OSSL_PARAM_BLD_push_utf8_string(
-                    parameters, name("group"), name("prime256v1"), 0) == 1
+                    parameters, name("group"), name(curve.name), 0) == 1
                     && OSSL_PARAM_BLD_push_octet_string(
                         parameters, name("pub"), point.baseAddress, point.count) == 1
+            }
+        }
+    }
+
+    /// Returns an Ed25519 key; nil if it does not have 32 bytes.
+    static func ed25519(_ key: [UInt8]) -> [UInt8]? {
+        guard key.count == 32 else { return nil }
+        return key.withUnsafeBytes { key in
+            pem(type: "ED25519") { parameters in
+                OSSL_PARAM_BLD_push_octet_string(
+                    parameters, name("pub"), key.baseAddress, key.count) == 1
             }
         }
     }

@@ -27,8 +27,7 @@ package struct IdentityTokenVerifier: Sendable {
         self.issuers = issuers
         self.audiences = audiences
         self.keys = keys
-        // HS256 uses a shared secret, so its signature does not prove who signed.
-        self.algorithms = algorithms.subtracting([.hs256])
+        self.algorithms = algorithms.intersection(TokenAlgorithm.publicKey)
         self.acceptsPlainNonce = acceptsPlainNonce
         self.ageSecondsMax = ageSecondsMax
     }
@@ -52,10 +51,7 @@ package struct IdentityTokenVerifier: Sendable {
         let times = try claims.times(now: now, ageSecondsMax: ageSecondsMax)
         // The issuer signs its notifications with the same keys, and only notifications have `events`.
         guard claims["events"] == nil else { throw .wrongKind }
-        // Many providers sign access tokens with the same keys. Only those have scopes.
-        guard claims["scp"] == nil, claims["scope"] == nil else { throw .wrongKind }
-        // RFC 9068, section 2.2: access tokens name the client that requested them.
-        guard claims["client_id"] == nil else { throw .wrongKind }
+        try Self.checkIsNotAccessToken(claims, audience: audience)
         // Amazon Cognito distinguishes its tokens by this claim.
         if let use = claims["token_use"] {
             guard use.bytes?.elementsEqual("id".utf8) == true else { throw .wrongKind }
@@ -73,6 +69,28 @@ package struct IdentityTokenVerifier: Sendable {
             isPrivateEmail: claims.flag("is_private_email") == true,
             issuedAt: times.issuedAt, expiresAt: times.expiresAt, nonce: claimedNonce,
             tokenHash: sha256(compact.signingInput))
+    }
+
+    /// Many providers sign access tokens with the same keys, and also call them JWT.
+    ///
+    /// Access tokens have scopes and name the client that requested them (RFC 9068, section 2.2). Some providers repeat one of both
+    /// in identity tokens: Zitadel the client, which is then also in `azp`, and authentik the scopes of the sign-in, which
+    /// include `openid`.
+    private static func checkIsNotAccessToken(
+        _ claims: Claims, audience: String
+    ) throws(TokenError) {
+        guard claims["scp"] == nil else { throw .wrongKind }
+        if let client = claims["client_id"] {
+            guard claims["scope"] == nil, client == claims["azp"],
+                client.bytes?.elementsEqual(audience.utf8) == true
+            else { throw .wrongKind }
+        }
+        if let scope = claims["scope"] {
+            let scopes = scope.bytes?.split(separator: UInt8(ascii: " "))
+            guard scopes?.contains(where: { $0.elementsEqual("openid".utf8) }) == true else {
+                throw .wrongKind
+            }
+        }
     }
 
     private func checkNonce(_ claims: Claims, given: String?) throws(TokenError) -> String? {
@@ -99,7 +117,7 @@ package struct IdentityTokenVerifier: Sendable {
     /// Returns the issuer and the audiences that a token claims, unverified, to select one of several
     /// configured verifiers. Returns no values for a malformed token.
     package static func claimed(by token: String) -> (issuer: String?, audiences: [String]) {
-        guard let compact = try? CompactToken(token, algorithms: [.rs256, .es256]) else {
+        guard let compact = try? CompactToken(token, algorithms: TokenAlgorithm.publicKey) else {
             return (nil, [])
         }
         let claimed = compact.claimed

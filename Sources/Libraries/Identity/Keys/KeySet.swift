@@ -17,9 +17,9 @@ package struct KeySet: Sendable, Equatable {
 
     /// Parses a JWK set.
     ///
-    /// Keys that cannot verify RS256 or ES256 tokens are skipped: symmetric and private keys, a `use` other
-    /// than `sig`, other curves, RSA keys below 2048 bits, and keys without `kid`. Keys that share a `kid`
-    /// are skipped as well, because the `kid` is ambiguous.
+    /// Keys that cannot verify tokens are skipped: symmetric and private keys, a `use` other than `sig`, an `alg` that is not
+    /// one of the key's type, unsupported curves, RSA keys below 2048 bits, and keys without `kid`. Keys that share a
+    /// `kid` are skipped as well, because the `kid` is ambiguous.
     ///
     /// - Throws: `.tooLong`; `.malformed` if the document is not strict JSON or has no `keys`;
     ///   `.noUsableKey`.
@@ -39,9 +39,9 @@ package struct KeySet: Sendable, Equatable {
         guard !keys.isEmpty else { throw .noUsableKey }
     }
 
-    /// Returns the key with exactly this ID and algorithm.
+    /// Returns the key with exactly this ID that may verify this algorithm.
     package func key(id: [UInt8], algorithm: TokenAlgorithm) -> VerificationKey? {
-        keys.first { $0.id == id && $0.algorithm == algorithm }
+        keys.first { $0.id == id && $0.algorithms.contains(algorithm) }
     }
 }
 
@@ -76,23 +76,44 @@ private func verificationKey(_ jwk: JSON, id: [UInt8]) -> VerificationKey? {
         guard case .array(let list) = operations, list.contains(.string(Array("verify".utf8)))
         else { return nil }
     }
-    let algorithm: TokenAlgorithm
+    var algorithms: Set<TokenAlgorithm>
     let pem: [UInt8]?
     switch jwk["kty"]?.text {
     case "RSA":
-        algorithm = .rs256
+        algorithms = [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]
         guard let n = number(jwk["n"]), let e = number(jwk["e"]) else { return nil }
         pem = PublicKeyPEM.rsa(modulus: n, exponent: e)
     case "EC":
-        algorithm = .es256
-        guard jwk["crv"]?.text == "P-256", let x = number(jwk["x"]), let y = number(jwk["y"])
+        guard let (algorithm, curve) = ecdsa(jwk["crv"]), let x = number(jwk["x"]),
+            let y = number(jwk["y"])
         else { return nil }
-        pem = PublicKeyPEM.p256(x: x, y: y)
+        algorithms = [algorithm]
+        pem = PublicKeyPEM.ec(curve, x: x, y: y)
+    case "OKP":
+        algorithms = [.edDSA, .ed25519]
+        guard jwk["crv"]?.text == "Ed25519", let x = number(jwk["x"]) else { return nil }
+        pem = PublicKeyPEM.ed25519(x)
     default:
         return nil
     }
-    if let named = jwk["alg"], named != .string(Array(algorithm.rawValue.utf8)) { return nil }
-    return pem.flatMap { VerificationKey(id: id, algorithm: algorithm, material: $0) }
+    if let named = jwk["alg"] {
+        guard let name = named.bytes, let algorithm = TokenAlgorithm(bytes: name),
+            algorithms.contains(algorithm)
+        else { return nil }
+        // The two names of Ed25519 mean the same, so a provider may use one for the key and the other for tokens.
+        if algorithm != .edDSA, algorithm != .ed25519 { algorithms = [algorithm] }
+    }
+    return pem.flatMap { VerificationKey(id: id, algorithms: algorithms, material: $0) }
+}
+
+/// Returns the only algorithm for keys on the curve.
+private func ecdsa(_ curve: JSON?) -> (TokenAlgorithm, PublicKeyPEM.Curve)? {
+    switch curve?.text {
+    case "P-256": (.es256, .p256)
+    case "P-384": (.es384, .p384)
+    case "P-521": (.es512, .p521)
+    default: nil
+    }
 }
 
 private func number(_ value: JSON?) -> [UInt8]? {

@@ -151,7 +151,7 @@ extension SessionKeys.SigningKey {
     init?(id: String, createdAt: UnixSeconds, secret: [UInt8]) {
         guard secret.count == 32, (1...64).contains(id.utf8.count),
             id.utf8.allSatisfy({ Base64URL.decode([$0, $0, $0, $0]) != nil }),
-            let key = VerificationKey(id: Array(id.utf8), algorithm: .hs256, material: secret)
+            let key = VerificationKey(id: Array(id.utf8), algorithms: [.hs256], material: secret)
         else { return nil }
         self.id = id
         self.createdAt = createdAt

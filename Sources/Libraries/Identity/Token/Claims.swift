@@ -13,12 +13,14 @@ struct Claims {
 
     subscript(_ name: StaticString) -> JSON? { json[name] }
 
-    /// Returns a string claim of 1 to `bytesMax` bytes without control characters.
+    /// Returns a string claim of 1 to `bytesMax` bytes without control characters, and not only of white space.
     func text(_ name: StaticString, bytesMax: Int = 255) throws(TokenError) -> String {
         guard let bytes = json[name]?.bytes, (1...bytesMax).contains(bytes.count),
             bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
         else { throw .claim("\(name)") }
-        return String(decoding: bytes, as: UTF8.self)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard !text.allSatisfy(\.isWhitespace) else { throw .claim("\(name)") }
+        return text
     }
 
     /// Returns a numeric claim rounded down, such as a time in seconds; nil if absent.
@@ -53,7 +55,15 @@ struct Claims {
         return issuer
     }
 
-    /// Returns the first audience. Every audience of the token must equal one of `audiences` byte for byte.
+    /// Returns the audience of the token that equals one of `audiences` byte for byte.
+    ///
+    /// Some providers list other audiences as well, such as the other apps of a project. Such a token must have been issued to one of
+    /// `audiences` (`azp`), because another of its audiences could otherwise use the token here.
+    ///
+    /// If all audiences are known, `azp` may be another client: Google issues tokens for a server to an app with a client ID
+    /// of its own.
+    ///
+    /// Spec: https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation, steps 3 to 5
     func audience(among audiences: [String]) throws(TokenError) -> String {
         let claimed: [JSON] =
             switch json["aud"] {
@@ -61,14 +71,23 @@ struct Claims {
             case .array(let several)?: several
             default: []
             }
-        guard let first = claimed.first else { throw .claim("aud") }
+        var known: [String] = []
+        var unknown: [UInt8]?
         for claim in claimed {
             guard let bytes = claim.bytes else { throw .claim("aud") }
-            guard audiences.contains(where: { bytes.elementsEqual($0.utf8) }) else {
-                throw .audience(loggable(bytes))
+            if let audience = audiences.first(where: { bytes.elementsEqual($0.utf8) }) {
+                known.append(audience)
+            } else {
+                unknown = unknown ?? bytes
             }
         }
-        return first.text ?? ""  // never nil: the loop above checked that it is a string
+        let client = json["azp"]?.bytes.flatMap { bytes in
+            known.first { bytes.elementsEqual($0.utf8) }
+        }
+        if let client { return client }
+        if let unknown { throw .audience(loggable(unknown)) }
+        guard let first = known.first else { throw .claim("aud") }
+        return first
     }
 
     /// Checks `exp` and `iat`, which are required, and `nbf`, and returns the first two.

@@ -10,6 +10,7 @@ struct CompactToken {
     let text: String
     let algorithm: TokenAlgorithm
     let keyID: [UInt8]
+    private let signature: [UInt8]
     private let claims: JSON
 
     /// The bytes that the signature covers: the encoded header and payload.
@@ -35,7 +36,7 @@ struct CompactToken {
             let header = Base64URL.decode(parts[0]).flatMap(JSON.parse),
             // Parsed before libjwt sees the payload, because libjwt's parser recurses without a depth limit.
             let claims = Base64URL.decode(parts[1]).flatMap(JSON.parse),
-            Base64URL.decode(parts[2]) != nil,
+            let signature = Base64URL.decode(parts[2]),
             case .object(let parameters) = header, case .object = claims
         else { throw .malformed }
 
@@ -59,6 +60,7 @@ struct CompactToken {
         self.text = token
         self.algorithm = algorithm
         self.keyID = keyID
+        self.signature = signature
         self.claims = claims
     }
 
@@ -66,14 +68,21 @@ struct CompactToken {
     ///
     /// - Throws: `.unknownKey` if the key has another ID or algorithm; `.badSignature`.
     func claims(verifiedBy key: VerificationKey) throws(TokenError) -> Claims {
-        guard key.id == keyID, key.algorithm == algorithm else {
+        guard key.id == keyID, key.algorithms.contains(algorithm) else {
             throw .unknownKey(id: loggable(keyID))
         }
-        guard libjwtVerifies(text, with: key) else { throw .badSignature }
+        let isValid =
+            algorithm == .hs256
+            ? libjwtVerifies(text, secret: key.material)
+            : signatureVerifies(
+                signature, of: Array(signingInput), algorithm: algorithm, publicKey: key.material)
+        guard isValid else { throw .badSignature }
         return Claims(claims)
     }
 
     /// The issuer and audiences, *unverified*. Use them only to select a verifier.
+    ///
+    /// If the token names one of its audiences as the client that it was issued to (`azp`), this is the only one.
     var claimed: (issuer: [UInt8]?, audiences: [[UInt8]]) {
         let audiences: [[UInt8]] =
             switch claims["aud"] {
@@ -81,6 +90,9 @@ struct CompactToken {
             case .array(let several)?: several.compactMap(\.bytes)
             default: []
             }
+        if let client = claims["azp"]?.bytes, audiences.contains(client) {
+            return (claims["iss"]?.bytes, [client])
+        }
         return (claims["iss"]?.bytes, audiences)
     }
 

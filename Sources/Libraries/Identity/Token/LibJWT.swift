@@ -1,22 +1,20 @@
 import CCrypto
 import CJWT
 
-/// Returns whether libjwt verifies the token with the key.
+/// Returns whether libjwt verifies the HS256 token with the secret.
 ///
 /// libjwt has two pitfalls: without a key it accepts a token unchecked, and it takes the algorithm from
-/// the token. The key is therefore never empty (`VerificationKey`), the caller compares the token's
-/// algorithm with the key's, and this function compares them again after verification.
-func libjwtVerifies(_ token: String, with key: VerificationKey) -> Bool {
-    guard !key.material.isEmpty, let count = Int32(exactly: key.material.count) else {
-        return false
-    }
+/// the token. The secret is therefore never empty (`VerificationKey`), the caller compares the token's
+/// algorithm with the key's, and this function checks it again after verification.
+func libjwtVerifies(_ token: String, secret: [UInt8]) -> Bool {
+    guard !secret.isEmpty, let count = Int32(exactly: secret.count) else { return false }
     var decoded: OpaquePointer?
-    let code = jwt_decode(&decoded, token, key.material, count)
+    let code = jwt_decode(&decoded, token, secret, count)
     // A failed check leaves entries in libcrypto's per-thread error queue.
     ERR_clear_error()
     guard let decoded else { return false }
     defer { jwt_free(decoded) }
-    return code == 0 && jwt_get_alg(decoded) == key.algorithm.libjwt
+    return code == 0 && jwt_get_alg(decoded) == JWT_ALG_HS256
 }
 
 /// The value of a claim to sign.
@@ -34,11 +32,13 @@ func libjwtSigned(
     _ claims: [(name: String, value: ClaimValue)], keyID: String, algorithm: TokenAlgorithm,
     material: [UInt8]
 ) -> String? {
-    guard !material.isEmpty, let count = Int32(exactly: material.count) else { return nil }
+    guard !material.isEmpty, let count = Int32(exactly: material.count),
+        let algorithm = algorithm.libjwt
+    else { return nil }
     var token: OpaquePointer?
     guard jwt_new(&token) == 0, let token else { return nil }
     defer { jwt_free(token) }
-    guard jwt_set_alg(token, algorithm.libjwt, material, count) == 0,
+    guard jwt_set_alg(token, algorithm, material, count) == 0,
         jwt_add_header(token, "kid", keyID) == 0
     else { return nil }
     for (name, value) in claims {

@@ -73,7 +73,7 @@ extension TokenError {
     /// audience are not configured.
     package static func reasonWithoutVerifier(_ token: String) -> String {
         do throws(TokenError) {
-            let claimed = try CompactToken(token, algorithms: [.rs256, .es256]).claimed
+            let claimed = try CompactToken(token, algorithms: TokenAlgorithm.publicKey).claimed
             return "no tenant has the issuer '\(loggable(claimed.issuer ?? []))' and the audience "
                 + "'\(loggable(claimed.audiences.first ?? []))'"
         } catch {

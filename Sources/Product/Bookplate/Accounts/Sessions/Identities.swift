@@ -148,7 +148,7 @@ final class Identities: Sendable {
     ) -> IdentityTokenVerifier {
         IdentityTokenVerifier(
             issuers: [provider.issuer], audiences: audiences, keys: keys,
-            algorithms: [.rs256, .es256], acceptsPlainNonce: true)
+            algorithms: TokenAlgorithm.publicKey, acceptsPlainNonce: true)
     }
 
     private func keys(of provider: IdentityProvider) -> KeySetCache? {
