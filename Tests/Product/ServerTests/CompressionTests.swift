@@ -19,7 +19,13 @@ import Testing
 
     @Test(arguments: [
         ("gzip", true), ("GZIP", true), ("x-gzip", true), ("br, gzip;q=0.001", true), ("*", true),
-        ("gzip ; q=1", true), ("deflate, br", false), ("gzip;q=0", false),
+        ("gzip ; q=1", true), ("gzip;Q=0.5, br", true), ("gzip; q=1.000 , identity", true),
+        ("gzip;q=0.5, identity;q=0.5", true), ("gzip;q=0.5, identity;q=0", true),
+        ("*;q=0.5, identity;q=0.1", true), ("br;q=1.0, gzip;q=0.8, *;q=0.1", true),
+        ("gzip;q=0.5, identity;q=1", false), ("identity, gzip;q=0.999", false),
+        ("*;q=0.5, identity", false), ("gzip;q=2", false), ("gzip;q=1.001", false),
+        ("gzip;q=", false), ("gzip;q", false), ("gzip;", false), ("gzip;q=0.5000", false),
+        ("gzip;q=x", false), ("gzip;p=1", false), ("deflate, br", false), ("gzip;q=0", false),
         ("gzip;q=0.000, *", false),
         ("*;q=0", false), ("identity", false), ("", false),
     ])

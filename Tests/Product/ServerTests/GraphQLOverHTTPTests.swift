@@ -175,6 +175,7 @@ import Testing
     @Test(arguments: [
         ("?query=%7Ba%7D", 200, "query={a}"),
         ("?query=%7Ba%7D&operationName=&variables=&extensions=", 200, "query={a}"),
+        ("?query=%7Ba%7D&documentId=&onError=", 200, "query={a}"), ("?documentId=", 400, nil),
         ("?query=%7Ba%7D&operationName=null", 200, "query={a} operationName=null"),
         ("?documentId=x&variables=%7B%7D", 200, "documentId=x variables=object([])"),
         ("?query=%7Ba%7D&onError=HALT", 200, #"query={a} onError=string("HALT")"#),

@@ -10,7 +10,9 @@ import Testing
     @Test(
         arguments: [
             ("multipart/mixed", .draft, nil),
-            ("application/json, multipart/mixed;q=0.5", .draft, nil),
+            ("application/json, multipart/mixed", .draft, nil),
+            ("application/json;q=0.5, multipart/mixed;q=0.5", .draft, nil),
+            ("multipart/mixed;q=0.1, text/html", .draft, nil),
             (
                 "multipart/mixed;incrementalSpec=v0.2,application/json", .draft,
                 "incrementalSpec=v0.2"
@@ -37,7 +39,9 @@ import Testing
     @Test(arguments: [
         nil, "*/*", "application/json", "multipart/*", "multipart/mixed;q=0",
         "multipart/mixed;deferSpec=20200101", "multipart/mixed;incrementalSpec=v9",
-        "multipart/mixed;subscriptionSpec=1.0",
+        "multipart/mixed;subscriptionSpec=1.0", "application/json, multipart/mixed;q=0.1",
+        "multipart/mixed;q=0.999, application/graphql-response+json", "multipart/mixed;q=0.5, */*",
+        "application/json, text/event-stream;q=0.9, multipart/mixed;q=0.8",
     ])
     func otherFormatsAreNotIncremental(accept: String?) {
         #expect(Negotiation.streams(accept: accept).incremental == nil)

@@ -67,13 +67,16 @@ import Testing
     @Test func randomHeadersDoNotCrash() {
         var random = Seeded(state: 7)
         let pieces = [
-            "application/json", "text/html", "*/*", ";", "q=", "0.5", ",", " ", "\"", "\\", "=",
+            "application/json", "text/html", "text/event-stream", "multipart/mixed", "*/*", ";",
+            "q=", "0.5", ",", " ", "\"", "\\", "=",
             "charset", "/", "é", "\u{0}", "1.000", "*",
         ]
         for _ in 1...20_000 {
             let text = (0..<Int.random(in: 0...12, using: &random))
                 .map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
             _ = Negotiation.choose(accept: text, page: true)
+            let streams = Negotiation.streams(accept: text)
+            #expect(!streams.prefersEventStream || streams.events == .eventStream)
             _ = MediaType.single(text)
             #expect(MediaType.list(text).count <= text.utf8.count)
         }

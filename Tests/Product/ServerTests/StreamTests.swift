@@ -139,13 +139,34 @@ import Testing
         }
     }
 
-    /// Weights choose between media types of the same kind. They do not turn a single response into a stream.
+    /// A client that prefers an event stream gets one, also for a query or a mutation.
+    @Test(arguments: ["{a}", "mutation{a}", "{wrong}"])
+    func preferredEventStreamIsSent(query: String) async throws {
+        try await TestServer.run { server in
+            for accept in [
+                "text/event-stream;q=1, application/json;q=0.1",
+                "text/event-stream, application/json;q=0.5",
+                "application/graphql-response+json;q=0.001, text/event-stream;q=0.002",
+                "text/event-stream, */*;q=0.1", "text/event-stream, application/json;q=0",
+            ] {
+                let (head, body) = try await onThread {
+                    try Self.stream(server.port, query, accept: accept)
+                }
+                #expect(head.contains("content-type: text/event-stream"), "\(accept)")
+                #expect(body.contains("event: next\ndata: "))
+            }
+        }
+    }
+
+    /// With equal weights, and with `multipart/mixed`, weights do not turn a single response into a stream.
     @Test(arguments: ["{a}", "mutation{a}", "{wrong}"])
     func weightsDoNotTurnASingleResponseIntoAStream(query: String) async throws {
         try await TestServer.run { server in
             for accept in [
-                "text/event-stream, application/json;q=0.5",
-                "text/event-stream;q=1, application/graphql-response+json;q=0.001",
+                "text/event-stream, application/json",
+                "text/event-stream;q=0.5, application/graphql-response+json;q=0.5",
+                "text/event-stream;q=0.5, application/json;q=0.4, */*;q=0.6, application/graphql-response+json",
+                "multipart/mixed, application/json;q=0.5",
                 "multipart/mixed;subscriptionSpec=1.0, */*;q=0.1",
             ] {
                 let response = try await server.post(

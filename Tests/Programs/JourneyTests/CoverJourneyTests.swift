@@ -71,6 +71,14 @@ import Testing
             try await multipart(fixture, image).json["data", "setCover", "image", "width"] == 600)
     }
 
+    /// Apollo's clients send the last one with each operation.
+    @Test(arguments: ["GraphQL-Preflight", "Apollo-Require-Preflight", "X-APOLLO-OPERATION-NAME"])
+    func eachHeaderWithAPreflightAllowsUploads(header: String) async throws {
+        let response = try await multipart(
+            try await makeFixture(), TestImage.png(), headers: [header: "SetCover"])
+        #expect(response.json["data", "setCover", "image"] != nil, "\(response.body)")
+    }
+
     /// The server refuses these requests before it reads the file.
     @Test func uploadsWithoutThePreflightHeaderOrAValidTokenAreRefused() async throws {
         let fixture = try await makeFixture()

@@ -141,8 +141,10 @@ package struct GraphQLEndpoint {
     /// response.
     private struct Accepted {
         let single: ResponseMediaType?
-        let events: StreamFormat?
-        let incremental: StreamFormat?
+        let streams: Negotiation.Streams
+
+        var events: StreamFormat? { streams.events }
+        var incremental: StreamFormat? { streams.incremental }
 
         init(_ request: HTTPRequest) {
             if case .graphQL(let type) = Negotiation.choose(accept: request.headers.accept) {
@@ -150,7 +152,7 @@ package struct GraphQLEndpoint {
             } else {
                 single = nil
             }
-            (events, incremental) = Negotiation.streams(accept: request.headers.accept)
+            streams = Negotiation.streams(accept: request.headers.accept)
         }
 
         var isAny: Bool { single != nil || events != nil || incremental != nil }
@@ -158,8 +160,8 @@ package struct GraphQLEndpoint {
         var problemType: ResponseMediaType { single ?? .json }
     }
 
-    /// Responds to a query or mutation with a single response if the client accepts one, regardless of the weights
-    /// (`q`). Streams are for subscriptions, for `@defer` and `@stream`, and for clients that accept nothing else.
+    /// Responds to a query or mutation with a single response if the client accepts one. Streams are for subscriptions, for
+    /// `@defer` and `@stream`, and for clients that prefer an event stream or accept nothing else.
     private func respond(to request: GraphQLRequest, as accepted: Accepted) async -> HTTPResponse {
         var request = request
         // The memory for unread responses may be full.
@@ -176,7 +178,8 @@ package struct GraphQLEndpoint {
         let isGET = request.isReadOnly
         switch await service.execute(request) {
         case .response(let response)
-        where accepted.single != nil || response.refusal == .mutationInReadOnlyRequest:
+        where (accepted.single != nil && !accepted.streams.prefersEventStream)
+            || response.refusal == .mutationInReadOnlyRequest:
             return single(response, accepted.problemType, isGET: isGET)
         case .response(let response):
             return stream(format, headers: response.headers(isGET: isGET)) { body in

@@ -89,12 +89,13 @@ extension GraphQLRequest {
         let parameters = try QueryString(request.query ?? "")
         self.init(request)
         isReadOnly = true
+        // Empty parameters count as absent, because some clients add all parameters to the URL.
         query = parameters["query"]
-        documentID = parameters["documentId"]
+        documentID = parameters["documentId"].flatMap { $0.isEmpty ? nil : $0 }
         operationName = parameters["operationName"]
         variables = try Self.object(parameters, "variables")
         extensions = try Self.object(parameters, "extensions")
-        onError = parameters["onError"].map { .string($0) }
+        onError = parameters["onError"].flatMap { $0.isEmpty ? nil : .string($0) }
         try finish()
     }
 

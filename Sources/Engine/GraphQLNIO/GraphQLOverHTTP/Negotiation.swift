@@ -6,15 +6,26 @@ package enum Negotiation {
         case page
     }
 
-    /// Returns the formats for the events of a subscription and for the parts of one response; nil if the client lists no
-    /// supported format. A wildcard does not select one.
-    static func streams(
-        accept: String?
-    ) -> (events: StreamFormat?, incremental: StreamFormat?) {
+    /// The formats of streams that a client accepts. A wildcard does not select one.
+    struct Streams: Equatable {
+        /// The format for the events of a subscription. Its weight does not matter, because a subscription has no single response.
+        var events: StreamFormat?
+        /// The format for the parts of one response; nil if a single response has a higher weight.
+        var incremental: StreamFormat?
+        /// Whether an event stream has a higher weight than a single response, so that queries and mutations get one, too.
+        ///
+        /// The weights of `multipart/mixed` do not have this effect: Apollo's clients prefer it in each request, and expect
+        /// it only for a response in several parts.
+        var prefersEventStream = false
+    }
+
+    static func streams(accept: String?) -> Streams {
         // Fast path for the headers of most clients.
-        if accept == "*/*" || accept == "application/json" { return (nil, nil) }
-        guard let accept else { return (nil, nil) }
-        let formats = MediaType.list(accept).enumerated().compactMap { index, media in
+        if accept == "*/*" || accept == "application/json" { return Streams() }
+        guard let accept else { return Streams() }
+        let entries = MediaType.list(accept)
+        let single = Self.best(entries, page: false)?.range.weight ?? 0
+        let formats = entries.enumerated().compactMap { index, media in
             media.flatMap { media in
                 StreamFormat(media).flatMap { format in
                     Range(media, index: index).map { (format: format, weight: $0.weight) }
@@ -22,15 +33,21 @@ package enum Negotiation {
             }
         }
         // The first one of the highest weight.
-        func best(_ isIncluded: (StreamFormat) -> Bool) -> StreamFormat? {
+        func best(_ isIncluded: (StreamFormat) -> Bool) -> (format: StreamFormat, weight: Int)? {
             var best: (format: StreamFormat, weight: Int)?
             for (format, weight) in formats
             where isIncluded(format) && weight > best?.weight ?? 0 {
                 best = (format, weight)
             }
-            return best?.format
+            return best
         }
-        return (best(\.isForEvents), best { $0.incrementalFormat != nil })
+        let events = best(\.isForEvents)
+        let incremental = best { $0.incrementalFormat != nil }
+        return Streams(
+            events: events?.format,
+            incremental: incremental.flatMap { $0.weight >= single ? $0.format : nil },
+            prefersEventStream: events.map { $0.format == .eventStream && $0.weight > single }
+                ?? false)
     }
 
     /// Returns the media type of a response; nil if the client accepts no supported type.
@@ -44,15 +61,19 @@ package enum Negotiation {
         switch accept {
         case "application/graphql-response+json": return .graphQL(.graphQLResponse)
         case nil, "*/*", "application/json": return .graphQL(.json)
-        case let accept?: return choose(MediaType.list(accept), page: offersPage)
+        case let accept?:
+            let entries = MediaType.list(accept)
+            if entries.isEmpty { return .graphQL(.json) }  // An empty header counts as absent.
+            return best(entries, page: offersPage)?.choice
         }
     }
 
-    private static func choose(_ entries: [MediaType?], page offersPage: Bool) -> Choice? {
+    private static func best(
+        _ entries: [MediaType?], page offersPage: Bool
+    ) -> (choice: Choice, range: Range)? {
         let ranges = entries.enumerated().compactMap { index, media in
             media.flatMap { Range($0, index: index) }
         }
-        if entries.isEmpty { return .graphQL(.json) }  // An empty header counts as absent.
         var best: (choice: Choice, range: Range)?
         // If one wildcard matches several types, the first one here is chosen.
         let offers: [(Choice, String, String)] = [
@@ -76,7 +97,7 @@ package enum Negotiation {
             }
             best = (choice, range)
         }
-        return best?.choice
+        return best
     }
 
     /// An entry of the `accept` header.

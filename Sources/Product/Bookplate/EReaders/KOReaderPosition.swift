@@ -38,14 +38,14 @@ struct KOReaderPosition: Equatable {
         guard Self.isDocument(document) else { throw .unusableDocument }
         self.document = document
         guard let fraction = Self.fraction(object["percentage"]),
-            let progress = Self.progress(object["progress"]),
+            let progress = Self.required(object["progress"], Self.progressCharactersMax),
             let device = Self.required(object["device"], Self.deviceCharactersMax)
         else { throw .invalidFields }
         self.fraction = fraction
         self.progress = progress
         self.device = device
         let deviceID = object["device_id"] ?? .null
-        self.deviceID = deviceID.storableText(charactersMax: Self.deviceCharactersMax)
+        self.deviceID = Self.text(deviceID, Self.deviceCharactersMax)
         guard deviceID.isNull || self.deviceID != nil else { throw .invalidFields }
         // A document without usable metadata is synchronized anyway.
         let metadata = object["metadata"]
@@ -76,14 +76,19 @@ struct KOReaderPosition: Equatable {
         return value?.fraction
     }
 
-    /// Returns a position in the document. KOReader sends a text, also for page numbers; other clients send the number.
-    private static func progress(_ value: Value?) -> String? {
-        if case .int(let page)? = value { return String(page) }
-        return required(value, progressCharactersMax)
+    /// Returns a text. KOReader sends texts, also for page numbers; other clients send numbers.
+    private static func text(_ value: Value?, _ charactersMax: Int) -> String? {
+        switch value {
+        case .int(let number): String(number)
+        case .bigInt(let digits): Value.string(digits).storableText(charactersMax: charactersMax)
+        // A page number is a whole number, also if the client computes with fractions.
+        case .float(let number): Int(exactly: number).map { String($0) } ?? String(number)
+        default: value?.storableText(charactersMax: charactersMax)
+        }
     }
 
     private static func required(_ value: Value?, _ charactersMax: Int) -> String? {
-        value?.storableText(charactersMax: charactersMax).flatMap { $0.isEmpty ? nil : $0 }
+        text(value, charactersMax).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// Returns a text on one line, shortened to the maximum; nil if nothing is left.

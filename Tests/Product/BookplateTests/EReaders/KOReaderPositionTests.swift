@@ -21,7 +21,20 @@ import Testing
         #expect(position.fraction == 1 && position.deviceID == nil && position.title == nil)
         #expect(
             try KOReaderPosition(Array(Self.body(percentage: "\"0.25\"").utf8)).fraction == 0.25)
-        #expect(try KOReaderPosition(Array(Self.body(progress: "7").utf8)).progress == "7")
+    }
+
+    /// Other clients than KOReader send numbers instead of texts.
+    @Test(arguments: [
+        ("7", "7"), ("3.0", "3"), ("-1", "-1"), ("0.25", "0.25"), ("1e2", "100"),
+        ("1e300", "1e+300"),
+        ("123456789012345678901234567890", "123456789012345678901234567890"), ("\"3.0\"", "3.0"),
+    ])
+    func numbersAreTexts(sent: String, stored: String) throws {
+        let body = Self.body(progress: sent, device: sent, more: ",\"device_id\":\(sent)")
+        let position = try KOReaderPosition(Array(body.utf8))
+        #expect(position.progress == stored)
+        #expect(position.device == stored)
+        #expect(position.deviceID == stored)
     }
 
     private static let metadata: [(String, String?)] = [
@@ -51,6 +64,9 @@ import Testing
         (body(progress: text(4001)), .invalidFields), (body(device: "\"\""), .invalidFields),
         (body(device: "\"a\\u0000\""), .invalidFields), (body(device: text(201)), .invalidFields),
         (body(more: #","device_id":{}"#), .invalidFields),
+        (body(more: #","device_id":true"#), .invalidFields),
+        (body(device: "false"), .invalidFields), (body(progress: "null"), .invalidFields),
+        (body(progress: String(repeating: "1", count: 4001)), .invalidFields),
         (body(more: #","document":"b""#), .notJSON),
     ]
 

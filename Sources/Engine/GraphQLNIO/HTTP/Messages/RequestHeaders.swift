@@ -43,9 +43,10 @@ package struct RequestHeaders: Sendable, Equatable {
     package var hasUpgrade = false
     /// The content coding of the body.
     private(set) var contentCoding = ContentCoding.identity
-    /// Whether the client accepts gzip, and whether it accepts codings that it does not name; nil if it does not say.
-    private var gzipAcceptance: Bool?
-    private var otherAcceptance: Bool?
+    /// The weights in thousandths of gzip, of no coding, and of codings that the client does not name; nil if it does not say.
+    private var gzipWeight: Int?
+    private var identityWeight: Int?
+    private var otherWeight: Int?
     /// Whether the client sent `connection: close`.
     var hasConnectionClose = false
     /// Whether a header that must be unique was sent twice.
@@ -71,6 +72,7 @@ package struct RequestHeaders: Sendable, Equatable {
         case 28 where name.isToken("apollographql-client-version"): clientVersion = value.text
         case 17 where name.isToken("graphql-preflight"): hasPreflight = true
         case 24 where name.isToken("apollo-require-preflight"): hasPreflight = true
+        case 23 where name.isToken("x-apollo-operation-name"): hasPreflight = true
         case 6 where name.isToken("cookie"):
             cookie = cookie.map { "\($0); \(value.text)" } ?? value.text
         case 6 where name.isToken("accept"): accept = Self.list(accept, value)
@@ -125,21 +127,42 @@ package struct RequestHeaders: Sendable, Equatable {
             var end = 0
             while end < entry.count, entry[end] != UInt8(ascii: ";") { end += 1 }
             let coding = entry.extracting(entry.trimmed(0..<end))
-            // A weight of zero, such as `;q=0.000`, refuses a coding. Other weights do not matter with one coding.
-            var isAccepted = end == entry.count
-            for index in end..<entry.count where (49...57).contains(entry[index]) {
-                isAccepted = true
-            }
+            let weight = Self.weight(entry.extracting(end..<entry.count))
             if coding.isToken("gzip") || coding.isToken("x-gzip") {
-                gzipAcceptance = isAccepted
+                gzipWeight = weight
+            } else if coding.isToken("identity") {
+                identityWeight = weight
             } else if coding.count == 1, coding[0] == UInt8(ascii: "*") {
-                otherAcceptance = isAccepted
+                otherWeight = weight
             }
         }
     }
 
-    /// Whether the client accepts responses with the content coding gzip.
-    var acceptsGzip: Bool { gzipAcceptance ?? otherAcceptance ?? false }
+    /// Parses the weight after a content coding, such as `;q=0.5`, in thousandths; 1000 if it is empty. A malformed weight
+    /// counts as zero, which refuses the coding.
+    ///
+    /// Spec: RFC 9110, section 12.4.2
+    private static func weight(_ parameter: Span<UInt8>) -> Int {
+        if parameter.isEmpty { return 1000 }
+        let value = parameter.extracting(parameter.trimmed(1..<parameter.count))
+        guard value.count >= 3, value.extracting(0..<2).isToken("q="), value.count <= 7,
+            value[2] == UInt8(ascii: "0") || value[2] == UInt8(ascii: "1"),
+            value.count == 3 || value[3] == UInt8(ascii: ".")
+        else { return 0 }
+        var (weight, unit) = (value[2] == UInt8(ascii: "1") ? 1000 : 0, 100)
+        for index in min(4, value.count)..<value.count {
+            guard value[index].isDigit else { return 0 }
+            weight += Int(value[index] - UInt8(ascii: "0")) * unit
+            unit /= 10
+        }
+        return weight <= 1000 ? weight : 0
+    }
+
+    /// Whether the client accepts responses with the content coding gzip, and does not prefer responses without a coding.
+    var acceptsGzip: Bool {
+        let gzip = gzipWeight ?? otherWeight ?? 0
+        return gzip > 0 && gzip >= identityWeight ?? 0
+    }
 
     /// Calls `body` with each entry of a comma-separated list, without surrounding whitespace.
     private static func forEachEntry(of value: Span<UInt8>, _ body: (Span<UInt8>) -> Void) {
