@@ -26,6 +26,8 @@ package protocol ToolService: AnyObject {
 package struct ToolCaller: Sendable {
     /// The access token, not verified.
     package let bearerToken: String
+    /// The group of users that the client has named; nil if it has named none. The token must belong to this group.
+    package let tenant: String?
     /// The id of the request, for the log and for internal errors.
     package let requestID: String
     /// The client's address; nil if it is unknown.
@@ -37,11 +39,13 @@ package struct ToolCaller: Sendable {
     package let hasTimedOut: @Sendable () -> Bool
 
     package init(
-        bearerToken: String, requestID: String, client: ClientAddress?, app: ClientApp,
+        bearerToken: String, tenant: String? = nil, requestID: String, client: ClientAddress?,
+        app: ClientApp,
         bodyByteCount: Int = 0,
         hasTimedOut: @escaping @Sendable () -> Bool
     ) {
         self.bearerToken = bearerToken
+        self.tenant = tenant
         self.requestID = requestID
         self.client = client
         self.app = app

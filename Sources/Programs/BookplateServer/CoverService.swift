@@ -82,7 +82,7 @@ extension HTTPProblem {
         var retryAfterSeconds: Int?
         switch error {
         case .unauthenticated:
-            self = .unauthenticated
+            self = .unauthenticated()
             return
         case .forbidden: status = .forbidden
         case .notFound: status = .notFound

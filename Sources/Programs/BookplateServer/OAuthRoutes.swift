@@ -17,6 +17,11 @@ struct OAuthRoutes {
     var routes: [Route] {
         [
             get("/.well-known/oauth-authorization-server/", isOpen: true) { await $0.metadata($1) },
+            Route(.GET, Self.resourcePath, allowsOtherOrigins: true) { [endpoint] in
+                HTTPResponse(
+                    await endpoint.protectedResource(OAuthRequest($0, after: Self.resourcePath)))
+            },
+            get("\(Self.resourcePath)/", isOpen: true) { await $0.protectedResource($1) },
             get("/oauth/authorize/") { await $0.authorize($1) },
             get("/oauth/requests/") { await $0.requestPage($1) },
             get("/oauth/device/") { await $0.devicePage($1) },
@@ -29,6 +34,8 @@ struct OAuthRoutes {
             Self.file("/oauth/page.js", OAuthEndpoint.script, contentType: "text/javascript"),
         ]
     }
+
+    private static let resourcePath = "/.well-known/oauth-protected-resource"
 
     private typealias Work = (OAuthEndpoint, OAuthRequest) async -> OAuthResponse
 

@@ -87,9 +87,9 @@ struct RouteFactory: Sendable {
         let mcp = MCPEndpoint(
             service: Tools(runner, tools, database: pool, services: services),
             bodyBytesMax: configuration.limits.bodyBytesMax, origins: socketOrigins,
-            unread: unread)
+            publicURL: configuration.publicURL, unread: unread)
         let exports = ExportRoute(ExportEndpoint(database: pool, services: services))
-        return standard + [exports.route, mcp.route]
+        return standard + [exports.route] + mcp.routes
             + (developmentSignIn?.routes(services.accounts.tenants, database: pool) ?? [])
             + [appleNotificationRoute(services, database: pool)]
             + EReaderRoutes(database: pool, services: services).routes

@@ -20,22 +20,22 @@ import Version
     ) async throws -> Result {
         try await TestServer.run(
             routes: { _ in
-                [
-                    MCPEndpoint(
-                        service: TestTools(), bodyBytesMax: bodyBytesMax,
-                        origins: AllowedOrigins(["https://app.example.com"])
-                    ).route
-                ]
+                MCPEndpoint(
+                    service: TestTools(), bodyBytesMax: bodyBytesMax,
+                    origins: AllowedOrigins(["https://app.example.com"]),
+                    publicURL: "https://books.example.com/base"
+                ).routes
             }, test)
     }
 
     private static func send(
-        _ body: String, headers: String = "", token: String? = TestTools.token,
+        _ body: String, path: String = "/mcp", headers: String = "",
+        token: String? = TestTools.token,
         contentType: String = "application/json", to server: TestServer
     ) async throws -> Reply {
         let authorization = token.map { "authorization: Bearer \($0)\r\n" } ?? ""
         let response = try await server.send(
-            "POST /mcp HTTP/1.1\r\nhost: test\r\ncontent-type: \(contentType)\r\n"
+            "POST \(path) HTTP/1.1\r\nhost: test\r\ncontent-type: \(contentType)\r\n"
                 + "content-length: \(body.utf8.count)\r\n\(authorization)\(headers)\r\n\(body)")
         return Reply(
             status: response.status, headers: response.headers,
@@ -264,6 +264,27 @@ import Version
                 == (reply.status == 401))
         let waits = [429: "7", 503: "2"]
         #expect(reply.headers["retry-after"] == waits[reply.status])
+    }
+
+    /// The header names the metadata from which clients learn where to get a token.
+    @Test(
+        arguments: [
+            ("/mcp", "/mcp"), ("/mcp/reader", "/mcp/reader"), ("/mcp/my-app-2", "/mcp/my-app-2"),
+            ("/mcp/", "/mcp"), ("/mcp/a/b", "/mcp"), ("/mcp/a%22b", "/mcp"), ("/mcp/A", "/mcp"),
+            ("/mcp/" + String(repeating: "a", count: 65), "/mcp"),
+        ], [nil, "unknown"] as [String?])
+    func refusedCallersLearnWhereToGetAToken(
+        expected: (path: String, metadata: String), token: String?
+    ) async throws {
+        let reply = try await Self.run {
+            try await Self.send(Self.request("ping"), path: expected.path, token: token, to: $0)
+        }
+        #expect(reply.status == 401)
+        let error = token == nil ? "" : #"error="invalid_token", "#
+        #expect(
+            reply.headers["www-authenticate"]
+                == "Bearer \(error)resource_metadata=\"https://books.example.com/.well-known/oauth-protected-resource/base\(expected.metadata)\""
+        )
     }
 
     @Test func largeBodiesAreRefused() async throws {

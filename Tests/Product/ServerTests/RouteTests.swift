@@ -62,7 +62,7 @@ import Version
             metrics: metrics,
             routes: { _ in
                 [
-                    Route(.PUT, "/x", checkHead: { _ in .refused(.unauthenticated) }) { _ in
+                    Route(.PUT, "/x", checkHead: { _ in .refused(.unauthenticated()) }) { _ in
                         HTTPResponse(.ok)
                     }
                 ]

@@ -99,7 +99,7 @@ package struct GraphQLEndpoint {
         }
         guard let token = request.headers.bearerToken,
             service.accepts(bearerToken: token, requestID: request.id)
-        else { return .refused(.unauthenticated) }
+        else { return .refused(.unauthenticated()) }
         return .accepted(bodyBytesMax: multipartBytesMax, isStored: true)
     }
 

@@ -25,7 +25,9 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     /// The process has too little memory for a large request.
     case memoryShort
     /// The access token is missing or invalid.
-    case unauthenticated
+    ///
+    /// - Parameter resourceMetadata: The URL of the metadata that says where clients get tokens (RFC 9728).
+    case unauthenticated(resourceMetadata: String? = nil)
     case forbidden(String)
     /// An error of the application, with its status, code, and message, and the number of seconds after which to try
     /// again.
@@ -120,7 +122,9 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         if let retryAfterSeconds { headers.append(("Retry-After", "\(retryAfterSeconds)")) }
         switch self {
         case .methodNotAllowed(let allow): headers.append(("Allow", allow))
-        case .unauthenticated: headers.append(("WWW-Authenticate", "Bearer"))
+        case .unauthenticated(let metadata):
+            let parameter = metadata.map { " resource_metadata=\"\($0)\"" } ?? ""
+            headers.append(("WWW-Authenticate", "Bearer\(parameter)"))
         case .unsupportedContentEncoding(let acceptsGzip):
             headers.append(("Accept-Encoding", acceptsGzip ? "gzip, identity" : "identity"))
         case .unsupportedWebSocketVersion:

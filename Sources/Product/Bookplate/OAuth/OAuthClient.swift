@@ -69,13 +69,20 @@ package struct OAuthClient: RowDecodable, Unprintable {
     }
 
     /// Reads a list of scopes that are separated by spaces; nil if there are none.
+    ///
+    /// Unknown scopes are left out, because general clients add scopes such as `offline_access` to each request. The response
+    /// names those that remain (RFC 6749, section 3.3).
+    ///
+    /// - Throws: `.invalidScope` if all scopes are unknown.
     static func scopes(_ text: String?) throws(OAuthError) -> [AccessScope]? {
-        let names = (text ?? "").split(separator: " ")
+        let names = Set((text ?? "").split(separator: " "))
         guard !names.isEmpty else { return nil }
-        for name in names where AccessScope(oauthName: name) == nil {
-            throw .invalidScope("There is no scope \(name.prefix(50)).")
+        let scopes = AccessScope.allCases.filter { names.contains(Substring($0.oauthName)) }
+        guard !scopes.isEmpty else {
+            let all = Self.text(of: AccessScope.allCases)
+            throw .invalidScope("None of the requested scopes exists. The scopes are: \(all).")
         }
-        return AccessScope.allCases.filter { names.contains(Substring($0.oauthName)) }
+        return scopes
     }
 
     static func text(of scopes: [AccessScope]) -> String {

@@ -56,12 +56,6 @@ extension OAuthEndpoint {
                     request.body, limits: JSONLimits(bytesMax: bodyBytesMax, nestingMax: 8)),
                 case .object = json
             else { throw .invalidMetadata("Send the metadata as a JSON object.") }
-            name = json["client_name"]?.string ?? ""
-            guard OAuthClient.isPresentable(name: name) else {
-                throw .invalidMetadata(
-                    "The member client_name must have 1 to \(OAuthClient.nameCharactersMax) printable characters."
-                )
-            }
             method = json["token_endpoint_auth_method"]?.string ?? "client_secret_basic"
             guard ["none", "client_secret_basic", "client_secret_post"].contains(method) else {
                 throw .invalidMetadata("This token_endpoint_auth_method is not supported.")
@@ -69,16 +63,19 @@ extension OAuthEndpoint {
             let names =
                 try Self.texts(json, "grant_types") ?? [GrantType.authorizationCode.rawValue]
             grantTypes = GrantType.allCases.filter { names.contains($0.rawValue) }
-            guard grantTypes.count == Set(names).count, grantTypes != [.refreshToken],
-                !grantTypes.isEmpty
-            else { throw .invalidMetadata("A value of grant_types is not supported.") }
-            guard try Self.texts(json, "response_types") ?? ["code"] == ["code"] else {
+            // The response says which values remain (RFC 7591, section 3.2.1).
+            let needsURI = grantTypes.contains(.authorizationCode)
+            guard needsURI || grantTypes.contains(.device) else {
+                throw .invalidMetadata("None of the grant_types is supported.")
+            }
+            guard try Self.texts(json, "response_types")?.contains("code") ?? true || !needsURI
+            else {
                 throw .invalidMetadata("The only response type is code.")
             }
             redirectURIs = try Self.texts(json, "redirect_uris") ?? []
-            guard redirectURIs.count <= OAuthClient.redirectURIsMax,
-                redirectURIs.isEmpty != grantTypes.contains(.authorizationCode),
-                redirectURIs.allSatisfy({ RedirectURI($0) != nil })
+            let uris = redirectURIs.compactMap { RedirectURI($0) }
+            guard uris.count == redirectURIs.count, uris.count <= OAuthClient.redirectURIsMax,
+                uris.isEmpty != needsURI
             else {
                 throw .invalidRedirectURI(
                     "The authorization code grant needs 1 to \(OAuthClient.redirectURIsMax) redirect_uris: https, http on the own machine, or a private scheme with a period."
@@ -86,13 +83,31 @@ extension OAuthEndpoint {
             }
             scopes =
                 try OAuthClient.scopes(json["scope"]?.string) ?? AccessScope.allCases
+            name = try Self.name(json["client_name"], uris)
+        }
+
+        /// Returns the name to show to readers. An app without one has that of its first redirect URI.
+        private static func name(
+            _ given: Value?, _ uris: [RedirectURI]
+        ) throws(OAuthError) -> String {
+            switch given {
+            case nil, .null?, .string("")?:
+                let name = uris.lazy.compactMap(\.appName).first
+                return name.flatMap { OAuthClient.isPresentable(name: $0) ? $0 : nil }
+                    ?? "Unnamed app"
+            case .string(let name)? where OAuthClient.isPresentable(name: name): return name
+            default:
+                throw .invalidMetadata(
+                    "The member client_name must have at most \(OAuthClient.nameCharactersMax) printable characters."
+                )
+            }
         }
 
         /// Returns a list of texts; nil if it is absent.
         private static func texts(
             _ json: Value, _ name: String
         ) throws(OAuthError) -> [String]? {
-            guard let value = json[name] else { return nil }
+            guard let value = json[name], value != .null else { return nil }
             let texts = value.list?.compactMap(\.string) ?? []
             guard texts.count == value.list?.count else {
                 throw .invalidMetadata("The member \(name) must be a list of texts.")

@@ -10,7 +10,7 @@ import Requests
 /// Readers have no passwords, so the pages do not ask readers to sign in. They show a code, which the reader enters in
 /// the app of the tenant, where the reader is signed in. See `AuthorizationRequest` for the fields that this app uses.
 ///
-/// Spec: draft-ietf-oauth-v2-1, RFC 6749, RFC 7009, RFC 7591, RFC 7636, RFC 8252, RFC 8414, RFC 8628, RFC 9207
+/// Spec: draft-ietf-oauth-v2-1, RFC 6749, RFC 7009, RFC 7591, RFC 7636, RFC 8252, RFC 8414, RFC 8628, RFC 9207, RFC 9728
 package final class OAuthEndpoint {
     package static let bodyBytesMax = 8192
     /// How long a request waits for the reader.
@@ -153,6 +153,49 @@ package final class OAuthEndpoint {
             guard request.path.hasPrefix(prefix) else { throw .notFound }
             let call = try await call(request, slug: request.path.dropFirst(prefix.count))
             return .json(members(call.tenant))
+        } catch {
+            return error.response
+        }
+    }
+
+    /// The metadata of a protected resource: the server, its tools at `/mcp`, or the tools of a tenant at `/mcp/SLUG`.
+    ///
+    /// Assistants read it to find the authorization servers at which a reader can sign in. Without a slug, these are the servers of
+    /// all tenants.
+    ///
+    /// Spec: RFC 9728, section 3
+    package func protectedResource(_ request: OAuthRequest) async -> OAuthResponse {
+        do throws(OAuthError) {
+            try charge(request)
+            let path = request.path.isEmpty ? "" : "/\(request.path)"
+            guard path.hasPrefix(basePath) else { throw .notFound }
+            let resource = path.dropFirst(basePath.count)
+            let parts = resource.split(separator: "/", omittingEmptySubsequences: false)
+            // The first part is empty: it is before the first slash.
+            let isServer = resource.isEmpty
+            guard isServer || parts.prefix(2) == ["", "mcp"], parts.count <= 3 else {
+                throw .notFound
+            }
+            let tenants: [Tenant]
+            do throws(BookplateError) {
+                tenants = try await services.accounts.tenants.all(for: makeContext(request))
+            } catch {
+                throw OAuthError(error)
+            }
+            let slug = parts.count == 3 ? parts[2] : nil
+            let servers = tenants.filter { tenant in
+                tenant.allowsOAuth && (isServer || tenant.allowsTools)
+                    && (slug == nil || tenant.slug == slug!)
+            }
+            guard !servers.isEmpty else { throw .notFound }
+            return .json([
+                .init("resource", .string(publicURL + resource)),
+                .init("authorization_servers", .list(servers.map { .string(issuer($0)) })),
+                .init(
+                    "scopes_supported", .list(AccessScope.allCases.map { .string($0.oauthName) })),
+                .init("bearer_methods_supported", .list([.string("header")])),
+                .init("resource_name", .string(slug == nil ? "Bookplate" : servers[0].name)),
+            ])
         } catch {
             return error.response
         }

@@ -1,10 +1,13 @@
 /// A redirect URI of an app: where the browser returns with the authorization code.
 ///
-/// It is an `https` URL, an `http` URL of the reader's own machine, or a URI with a private scheme that contains a period.
+/// It is an `https` URL, an `http` URL of the reader's own machine, a URI with a private scheme that contains a period, or one
+/// with the scheme of a known editor.
 ///
 /// Spec: RFC 8252, section 7
 package struct RedirectURI: Equatable {
     private static let bytesMax = 500
+    /// Editors whose assistants have these private schemes, which contain no period.
+    private static let editorSchemes = ["cursor", "vscode", "vscode-insiders", "windsurf", "zed"]
     private static let loopbackHosts = ["127.0.0.1", "[::1]", "localhost"]
 
     let text: String
@@ -13,6 +16,7 @@ package struct RedirectURI: Equatable {
     /// The host, and the path with the query, of a loopback URL; nil for other URIs. The port is left out, because an app
     /// chooses it when it starts.
     private let loopback: [String]?
+    private let scheme: String
 
     /// Returns nil for a text that may not be a redirect URI.
     package init?(_ text: String) {
@@ -24,9 +28,11 @@ package struct RedirectURI: Equatable {
         let scheme = text[..<colon].lowercased()
         let rest = text[text.index(after: colon)...]
         self.text = text
+        self.scheme = scheme
         guard ["http", "https"].contains(scheme) else {
             // Without the period, it could be `javascript` or `data`, which run in the page of this server.
-            guard scheme.contains("."), scheme.first?.isLetter == true,
+            guard scheme.contains(".") || Self.editorSchemes.contains(scheme),
+                scheme.first?.isLetter == true,
                 scheme.allSatisfy({ $0.isLetter || $0.isNumber || "+-.".contains($0) }),
                 !rest.isEmpty
             else { return nil }
@@ -51,6 +57,9 @@ package struct RedirectURI: Equatable {
         self.host = host
         loopback = isLoopback ? [host, String(remainder)] : nil
     }
+
+    /// A name for an app that has none: the host or the private scheme; nil for the reader's own machine.
+    var appName: String? { loopback == nil ? host ?? scheme : nil }
 
     /// Whether an app that has registered this URI may send the other one. The two must be equal, except for the port of
     /// a loopback URL.

@@ -145,11 +145,23 @@ package final class Tools: ToolService {
         do throws(BookplateError) {
             let token = try await context.token(TokenCredential(bearer: caller.bearerToken))
             context.viewer = token.viewer
+            try await checkTenant(caller.tenant, of: token.viewer, context)
             // Includes the size of the message, also for a tool that does not exist.
             try context.charges.charge(1 + RateLimits.units(forBodyOf: caller.bodyByteCount))
             return Session(context: context, token: token)
         } catch {
             throw ToolRefusal(error)
+        }
+    }
+
+    /// Checks that a token belongs to the tenant in the path.
+    private func checkTenant(
+        _ slug: String?, of viewer: Viewer, _ context: RequestContext
+    ) async throws(BookplateError) {
+        guard let slug else { return }
+        let tenants = try await services.accounts.tenants.all(for: context)
+        guard tenants.contains(where: { $0.slug == slug && $0.id == viewer.tenantID }) else {
+            throw .unauthenticated
         }
     }
 

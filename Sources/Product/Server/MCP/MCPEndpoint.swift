@@ -5,7 +5,7 @@ import NIOCore
 import NIOHTTP1
 import Version
 
-/// The route `POST /mcp` of the Model Context Protocol, for one event loop.
+/// The routes `POST /mcp` and `POST /mcp/TENANT` of the Model Context Protocol, for one event loop.
 ///
 /// It is stateless: there are no sessions (`Mcp-Session-Id`), each response is one JSON object, and the server sends no
 /// requests or notifications. `GET` and `DELETE` therefore have status 405.
@@ -20,26 +20,56 @@ package struct MCPEndpoint {
     private let service: any ToolService
     private let bodyBytesMax: Int
     private let origins: AllowedOrigins
+    private let publicURL: String
     private let unread: UnreadBytes
 
     /// - Parameters:
     ///   - origins: The origins whose pages may call tools.
+    ///   - publicURL: The public URL of this server, without a slash at the end.
     ///   - unread: Counts the responses that clients have not read. Must be the instance that the server uses.
     package init(
-        service: any ToolService, bodyBytesMax: Int, origins: AllowedOrigins,
+        service: any ToolService, bodyBytesMax: Int, origins: AllowedOrigins, publicURL: String,
         unread: UnreadBytes = UnreadBytes()
     ) {
         self.service = service
         self.bodyBytesMax = bodyBytesMax
         self.origins = origins
+        self.publicURL = publicURL
         self.unread = unread
     }
 
-    package var route: Route {
+    package var routes: [Route] {
         let compressor = ResponseCompressor()
-        return Route(
-            .POST, Self.path, bodyBytesMax: bodyBytesMax, acceptsGzip: true, checkHead: checkHead
-        ) { await compressor.compress(await post($0), for: $0) }
+        return [Self.path, "\(Self.path)/*"].map { path in
+            Route(
+                .POST, path, bodyBytesMax: bodyBytesMax, acceptsGzip: true, checkHead: checkHead
+            ) { await compressor.compress(await post($0), for: $0) }
+        }
+    }
+
+    /// Returns the tenant in the path of a request; nil if there is none.
+    fileprivate static func tenant(_ request: HTTPRequest) -> String? {
+        request.path == path ? nil : String(request.path.dropFirst(path.count + 1))
+    }
+
+    /// Returns the URL of the metadata that says where a client gets a token. A path that does not have the syntax of a tenant is
+    /// left out, because the URL becomes a part of a header.
+    ///
+    /// Spec: RFC 9728, section 5.1
+    private func resourceMetadata(_ request: HTTPRequest) -> String {
+        let tenant = Self.tenant(request).flatMap { tenant in
+            let isSlug = tenant.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || byte == UInt8(ascii: "-")
+            }
+            return isSlug && (1...64).contains(tenant.utf8.count) ? "/\(tenant)" : nil
+        }
+        let scheme = publicURL.prefix { $0 != ":" }
+        let rest = publicURL.dropFirst(scheme.count + 3)
+        let host = rest.prefix { $0 != "/" }
+        return
+            "\(scheme)://\(host)/.well-known/oauth-protected-resource\(rest.dropFirst(host.count))\(Self.path)\(tenant ?? "")"
     }
 
     /// Refuses pages of other origins, and requests without a token, before their bodies are read.
@@ -50,7 +80,9 @@ package struct MCPEndpoint {
                     "Pages of this origin may not call tools. The operator can add it to BOOKPLATE_ALLOWED_ORIGINS."
                 ))
         }
-        guard request.headers.bearerToken != nil else { return .refused(.unauthenticated) }
+        guard request.headers.bearerToken != nil else {
+            return .refused(.unauthenticated(resourceMetadata: resourceMetadata(request)))
+        }
         return .accepted(bodyBytesMax: bodyBytesMax)
     }
 
@@ -76,7 +108,7 @@ package struct MCPEndpoint {
                 return try await respond(to: message, ToolCaller(request))
             }
         } catch {
-            return error.response
+            return error.response(resourceMetadata: resourceMetadata(request))
         }
     }
 
@@ -246,7 +278,8 @@ extension ToolCaller {
     /// The caller of a request with a token.
     fileprivate init(_ request: HTTPRequest) {
         self.init(
-            bearerToken: request.headers.bearerToken ?? "", requestID: request.id,
+            bearerToken: request.headers.bearerToken ?? "", tenant: MCPEndpoint.tenant(request),
+            requestID: request.id,
             client: request.client, app: ClientApp(request.headers),
             bodyByteCount: request.body.readableBytes,
             hasTimedOut: { [timeout = request.timeout] in timeout?.hasPassed ?? false })

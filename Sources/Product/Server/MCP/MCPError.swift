@@ -41,9 +41,8 @@ struct MCPError: Error {
         case .internalError:
             self.init(.internalError, "The server cannot process this request.", id: id)
         case .unauthenticated:
-            self.init(.refused, "The personal access token is invalid.", id: id)
+            self.init(.refused, "The access token is invalid.", id: id)
             setRefusal(.unauthorized, "UNAUTHENTICATED")
-            headers = [("WWW-Authenticate", #"Bearer error="invalid_token""#)]
         case .forbidden(let message):
             self.init(.refused, message, id: id)
             setRefusal(.forbidden, "FORBIDDEN")
@@ -68,8 +67,18 @@ struct MCPError: Error {
         data = .object(members)
     }
 
-    /// The response of JSON-RPC.
-    var response: HTTPResponse {
+    /// Returns the response of JSON-RPC.
+    ///
+    /// - Parameter resourceMetadata: The URL of the metadata that says where a client gets a token.
+    func response(resourceMetadata: String) -> HTTPResponse {
+        var headers = headers
+        if status == .unauthorized {
+            headers.append(
+                (
+                    "WWW-Authenticate",
+                    "Bearer error=\"invalid_token\", resource_metadata=\"\(resourceMetadata)\""
+                ))
+        }
         var members: [Value.Member] = [
             .init("code", .int(code.rawValue)), .init("message", .string(message)),
         ]

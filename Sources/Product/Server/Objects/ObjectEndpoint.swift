@@ -184,7 +184,7 @@ final class ObjectEndpoint {
         guard let key = ObjectURL.key(request.path) else { return .refused(.notFound) }
         guard let token = request.headers.bearerToken,
             let user = service.user(of: token, requestID: request.id)
-        else { return .refused(.unauthenticated) }
+        else { return .refused(.unauthenticated()) }
         guard user == key.folder else {
             return .refused(.forbidden("Only the owner may change this image."))
         }

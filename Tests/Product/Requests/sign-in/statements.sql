@@ -1,5 +1,5 @@
 -- round trip 1
-SELECT t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.guests, t.oauth, t.oauth_registration, array(
+SELECT t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.guests, t.oauth, t.oauth_registration, t.mcp, array(
   SELECT p.name
   FROM identity_providers p
   WHERE p.tenant_id = t.id

@@ -59,7 +59,7 @@ import Testing
             ("code_challenge_method", nil, "invalid_request"),
             ("response_mode", "fragment", "invalid_request"), ("scope", "admin", "invalid_scope"),
             ("scope", "account", "invalid_scope"),
-            ("scope", "library:read nothing", "invalid_scope"),
+            ("scope", "nothing offline_access", "invalid_scope"),
         ] as [(String, String?, String)])
     func appGetsTheError(name: String, value: String?, error: String) async throws {
         let server = try await OAuthServer.shared()

@@ -16,14 +16,21 @@ struct OAuthServer: Sendable {
     var client: HTTPClient { server.client }
     var issuer: String { "\(url)/oauth/reader" }
 
-    static func start(_ settings: [String: String] = [:]) async throws -> OAuthServer {
+    /// - Parameter allowsTools: Whether assistants may call tools. It is set before the start, because servers may use settings of
+    ///   tenants for a second.
+    static func start(
+        _ settings: [String: String] = [:], allowsTools: Bool = false
+    ) async throws -> OAuthServer {
         let installation = try await Installation.ready(catalog: [])
         for arguments in [
             [
                 "tenant", "add", "--slug", "other", "--name", "Other", "--audience",
                 "com.example.other", "--oauth", "on",
             ],
-            ["tenant", "update", "reader", "--oauth", "on", "--oauth-registration", "on"],
+            [
+                "tenant", "update", "reader", "--oauth", "on", "--oauth-registration", "on",
+                "--mcp", allowsTools ? "on" : "off",
+            ],
         ] {
             try await installation.run(arguments)
         }

@@ -60,7 +60,24 @@ import Testing
 
     @Test(
         arguments: [
-            (["redirect_uris": ["https://a.example/"]], "invalid_client_metadata"),
+            (
+                ["client_name": 1, "redirect_uris": ["https://a.example/"]],
+                "invalid_client_metadata"
+            ),
+            (
+                ["client_name": " ", "redirect_uris": ["https://a.example/"]],
+                "invalid_client_metadata"
+            ),
+            (["redirect_uris": ["evil://a.example/"]], "invalid_redirect_uri"),
+            (["redirect_uris": ["javascript://a.example/%0aalert(1)"]], "invalid_redirect_uri"),
+            (
+                ["redirect_uris": ["https://a.example/"], "response_types": ["token"]],
+                "invalid_client_metadata"
+            ),
+            (
+                ["redirect_uris": ["https://a.example/"], "grant_types": ["refresh_token"]],
+                "invalid_client_metadata"
+            ),
             (["client_name": "A"], "invalid_redirect_uri"),
             (["client_name": "A", "redirect_uris": []], "invalid_redirect_uri"),
             (
@@ -104,6 +121,56 @@ import Testing
         let response = try await Self.register(try await Self.server(), metadata)
         #expect(response.status == 400)
         #expect(response.json["error"] == .string(error), "\(response.body)")
+    }
+
+    /// General clients send no name, and values that this server does not support. The response says what remains.
+    @Test(
+        arguments: [
+            (["redirect_uris": ["https://a.example/callback"]], "a.example"),
+            (["redirect_uris": ["http://localhost:3030/callback"]], "Unnamed app"),
+            (["redirect_uris": ["http://127.0.0.1/"], "client_name": .null], "Unnamed app"),
+            (
+                ["redirect_uris": ["com.example.app:/callback"], "client_name": ""],
+                "com.example.app"
+            ),
+            (
+                [
+                    "redirect_uris": [
+                        "http://[::1]:1/", "cursor://anysphere.cursor-mcp/oauth/callback",
+                    ]
+                ], "cursor"
+            ),
+            (
+                [
+                    "redirect_uris": ["https://a.example/"], "client_name": "A",
+                    "scope": "openid library:read offline_access", "contacts": .null,
+                    "grant_types": ["authorization_code", "refresh_token", "implicit"],
+                    "response_types": ["code", "token"],
+                ], "A"
+            ),
+        ] as [(Value, String)])
+    func generalClientsCanRegister(metadata: Value, name: String) async throws {
+        // Five registrations a minute are allowed.
+        let server = try await OAuthServer.start()
+        let response = try await Self.register(server, metadata)
+        #expect(response.status == 201, "\(response.body)")
+        #expect(response.json["client_name"] == .string(name))
+        #expect(response.json["response_types"] == ["code"])
+        if metadata["scope"] != nil {
+            #expect(response.json["scope"] == "library:read")
+            #expect(response.json["grant_types"] == ["authorization_code", "refresh_token"])
+        }
+    }
+
+    @Test func unknownScopesAreLeftOut() async throws {
+        let server = try await Self.server()
+        let app = try await server.addApp()
+        let (_, tokens) = try await server.connect(
+            app, to: try await server.reader(), scope: "offline_access library:read openid")
+        #expect(tokens.scope == "library:read")
+        let unknown = try await server.authorize(
+            OAuthServer.authorizeFields(app, scope: "offline_access"))
+        #expect(unknown.headers["location"]?.contains("error=invalid_scope") == true)
     }
 
     @Test func registrationIsOffByDefault() async throws {

@@ -19,6 +19,8 @@ struct Tenant: Sendable {
     let allowsOAuth: Bool
     /// Whether such apps can register themselves.
     let allowsRegistration: Bool
+    /// Whether assistants can call trusted documents as tools.
+    let allowsTools: Bool
 }
 
 /// A cache of all tenants. They are few and change rarely.
@@ -71,7 +73,7 @@ package final class Tenants: Sendable {
         """
         SELECT
             t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.guests, t.oauth,
-            t.oauth_registration,
+            t.oauth_registration, t.mcp,
             \(IdentityProvider.columns)
         FROM tenants t
         ORDER BY t.created_at, t.id
@@ -92,6 +94,7 @@ extension Tenant: RowDecodable {
         allowsGuests = row.bool() == true
         allowsOAuth = row.bool() == true
         allowsRegistration = row.bool() == true
+        allowsTools = row.bool() == true
         guard let providers = IdentityProvider.list(&row) else { return nil }
         self.providers = providers
     }
