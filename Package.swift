@@ -242,7 +242,11 @@ floor(
     "Product",
     [
         .target(name: "Ranking"),
-        .target(name: "BookSources", dependencies: ["Basics", "HTTPFetch"]),
+        .target(
+            name: "BookSources", dependencies: ["Basics", "HTTPFetch"],
+            resources: [
+                .embedInCode("Record/html-entities.txt"), .embedInCode("Record/languages.txt"),
+            ]),
         // The context, runner, caller, errors, rates, documents, and usage of a request.
         .target(
             name: "Requests",

@@ -5929,10 +5929,10 @@ REVOKE ALL ON FUNCTION public.save_author_lookup(id uuid, name text, names text[
 REVOKE ALL ON FUNCTION public.save_authors(names text[], keys text[], bios text[], are_records boolean[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.save_authors(names text[], keys text[], bios text[], are_records boolean[]) TO bookplate_app;
 
--- Name: FUNCTION save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[]); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[], series text, series_position text); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[]) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[], series text, series_position text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.save_edition(isbn13 text, title text, subtitle text, authors text[], author_roles text[], publisher text, published_date text, page_count integer, language text, subjects text[], description text, hook text, cover_links text[], sources text[], keys text[], work_sources text[], work_keys text[], series text, series_position text) TO bookplate_app;
 
 -- Name: FUNCTION save_work_keys(ids uuid[], sources text[], keys text[]); Type: ACL; Schema: public; Owner: -
 

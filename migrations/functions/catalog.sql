@@ -14,8 +14,8 @@ $$;
 
 -- MARK: Editions
 
--- Adds an edition that an external source returned, or fills the missing data of the one with the same ISBN. Without an ISBN,
--- it is always a new edition. Subjects of an edition without a canonical genre are replaced, too. The edition's id at
+-- Adds an edition that an external source returned, or fills the missing data of the one with the same ISBN. Without an ISBN, the
+-- edition is the one that has one of the ids at the sources, and that edition is not changed. Subjects of an edition without a canonical genre are replaced, too. The edition's id at
 -- `sources[i]` is `keys[i]`, and the id of its work at `work_sources[i]` is `work_keys[i]`. Returns the id of the edition in the
 -- catalog; null if it was not saved because another transaction has locked one of the rows.
 --
@@ -42,7 +42,9 @@ CREATE OR REPLACE FUNCTION save_edition(
     sources text[],
     keys text[],
     work_sources text[],
-    work_keys text[]
+    work_keys text[],
+    series text DEFAULT NULL,
+    series_position text DEFAULT NULL
 ) RETURNS uuid
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '300ms'
 AS $$
@@ -53,15 +55,30 @@ BEGIN
     IF current_setting('app.catalog_locked', true) = 'on' THEN
         RETURN NULL;
     END IF;
+    IF save_edition.isbn13 IS NULL THEN
+        -- Two searches at once add the edition once.
+        PERFORM pg_advisory_xact_lock(hashtextextended('edition ' || k.source || ' ' || k.key, 0))
+        FROM unnest(save_edition.sources, save_edition.keys) AS k (source, key);
+        SELECT s.edition_id
+        INTO saved
+        FROM unnest(save_edition.sources, save_edition.keys) AS k (source, key)
+        JOIN edition_sources s ON s.source = k.source AND s.key = k.key
+        LIMIT 1;
+        IF FOUND THEN
+            RETURN saved;
+        END IF;
+    END IF;
     INSERT INTO editions AS e (
-        id, isbn13, title, subtitle, authors, author_roles, publisher, published_date, page_count, language, subjects,
-        genres, description, hook, cover_links
+        id, isbn13, title, subtitle, series, series_position, authors, author_roles, publisher, published_date, page_count,
+        language, subjects, genres, description, hook, cover_links
     )
     VALUES (
         gen_random_uuid(),
         save_edition.isbn13,
         save_edition.title,
         save_edition.subtitle,
+        save_edition.series,
+        save_edition.series_position,
         save_edition.authors,
         save_edition.author_roles::author_role[],
         save_edition.publisher,
@@ -76,6 +93,8 @@ BEGIN
     )
     ON CONFLICT (isbn13) DO UPDATE
     SET subtitle = coalesce(e.subtitle, excluded.subtitle),
+        series = coalesce(e.series, excluded.series),
+        series_position = CASE WHEN e.series IS NULL THEN excluded.series_position ELSE e.series_position END,
         authors = CASE WHEN e.authors = '{}' THEN excluded.authors ELSE e.authors END,
         author_roles = CASE WHEN e.authors = '{}' THEN excluded.author_roles ELSE e.author_roles END,
         publisher = coalesce(e.publisher, excluded.publisher),

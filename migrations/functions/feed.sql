@@ -243,6 +243,16 @@ $$;
 
 -- MARK: Genres
 
+-- Returns the language of an edition; null if it is doubtful. Catalogs often have the language of another edition with an ISBN of
+-- English-speaking countries (978-0 and 978-1), whose books in other languages are few: "Cruel & Unusual" is in Dutch, and "Fahrenheit
+-- 451" in Spanish. The feed shows these books rather than hiding them; of the records of a work, it still prefers those in the main
+-- language.
+CREATE OR REPLACE FUNCTION likely_language(language text, isbn13 text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE WHEN isbn13 LIKE '9780%' OR isbn13 LIKE '9781%' THEN NULL ELSE language END
+$$;
+
 -- Returns the tier of an edition in the feed. Tier 0 is shown first. Tier 2 is for books without a description or a genre, and
 -- tier 3 for books in other languages than the catalog's main one. Tier 1, for skipped books whose cool-down is over, depends on
 -- the reader, so it occurs only in the server's queries.
@@ -284,7 +294,12 @@ BEGIN
         SELECT
             g.genre_id,
             genre_position(
-                feed_tier(e.language, (SELECT main_language FROM feed_state), e.hook, l.ids <> '{}'),
+                feed_tier(
+                    likely_language(e.language, e.isbn13),
+                    (SELECT main_language FROM feed_state),
+                    e.hook,
+                    l.ids <> '{}'
+                ),
                 e.popularity,
                 e.number
             ) AS position,

@@ -607,8 +607,8 @@ BEGIN
             SELECT n.id
             FROM new_rows n
             JOIN old_rows o USING (id)
-            WHERE (n.genres, n.popularity, n.language, n.hook IS NULL)
-                IS DISTINCT FROM (o.genres, o.popularity, o.language, o.hook IS NULL)
+            WHERE (n.genres, n.popularity, n.language, n.isbn13, n.hook IS NULL)
+                IS DISTINCT FROM (o.genres, o.popularity, o.language, o.isbn13, o.hook IS NULL)
         );
         IF ids <> '{}' THEN
             PERFORM list_genres_of_editions(ids);

@@ -26,7 +26,7 @@ struct ISBNdb: Sendable {
             name: .isbnDB,
             edition: { number, options async throws(SourceError) in
                 try await client.json("\(url)/book/\(number.isbn13)", options: options)?["book"]
-                    .flatMap(Self.record(book:))
+                    .flatMap { Self.record(book: $0, onUnreadable: client.recordUnreadable) }
             },
             search: { words, count, options async throws(SourceError) in
                 let text =
@@ -37,22 +37,28 @@ struct ISBNdb: Sendable {
                 let path = text.percentEncoded()
                 return try await client.json(
                     "\(url)/books/\(path)?pageSize=\(count)", options: options)?["books"]?.items
-                    .compactMap(Self.record(book:)) ?? []
+                    .compactMap { Self.record(book: $0, onUnreadable: client.recordUnreadable) }
+                    ?? []
             }, pausedUntil: client.pausedUntil)
     }
 
-    static func record(book: JSON) -> BookRecord? {
-        guard let title = book["title"]?.text else { return nil }
+    static func record(
+        book: JSON, onUnreadable: @escaping (RecordField) -> Void = { _ in }
+    ) -> BookRecord? {
+        let reader = RecordReader(book, onUnreadable: onUnreadable)
+        guard let title = reader.line("title", as: .title) else { return nil }
+        let separated = SeriesName.separate(title)
         return BookRecord(
-            title: title, authors: book.texts("authors").map(Contributor.givenNameFirst),
-            isbns: ["isbn13", "isbn", "isbn10"].compactMap { book[$0]?.text },
-            publisher: book["publisher"]?.text,
-            publishedDate: book["date_published"].flatMap { $0.text ?? $0.int.map(String.init) }
-                .flatMap(publishedDate),
-            pageCount: book["pages"]?.pageCount,
-            language: book["language"]?.text.map(languageCode),
-            genres: Array(book.texts("subjects").prefix(30)),
-            description: (book["synopsis"]?.text ?? book["overview"]?.text).flatMap(plainText),
-            covers: book["image"]?.text.map { [CoverCandidate(source: .isbnDB, url: $0)] } ?? [])
+            title: separated?.title ?? title, subtitle: reader.line("subtitle", as: .subtitle),
+            authors: reader.lines("authors", as: .authors).map(Contributor.givenNameFirst),
+            isbns: ["isbn13", "isbn", "isbn10"].flatMap { reader.isbns($0) },
+            publisher: reader.line("publisher", as: .publisher),
+            publishedDate: reader.date("date_published"), pageCount: reader.pageCount("pages"),
+            language: reader.language("language"),
+            genres: Array(reader.lines("subjects", as: .genres).prefix(30)),
+            description: reader.paragraphs("synopsis", "overview", as: .description),
+            covers: reader.value("image", as: .covers) { $0.text }
+                .map { [CoverCandidate(source: .isbnDB, url: $0)] } ?? [],
+            series: separated?.series)
     }
 }

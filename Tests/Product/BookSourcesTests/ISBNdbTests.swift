@@ -34,7 +34,7 @@ import Testing
         #expect(record.title == "Fantastic Mr. Fox")
         #expect(record.authors == ["Roald Dahl", "Quentin Blake"])
         #expect(record.isbns == ["9780140328721", "0140328726", "0140328726"])
-        #expect(record.publisher == "Puffin" && record.publishedDate == "1988-10-01")
+        #expect(record.publisher == "Puffin" && record.publishedDate?.text == "1988-10-01")
         #expect(record.pageCount == 96 && record.language == "en")
         #expect(record.genres == ["Foxes", "Farmers"])
         #expect(record.description == "Mr. Fox\nsteals & hides.")

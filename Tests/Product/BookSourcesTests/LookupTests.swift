@@ -1,3 +1,4 @@
+import Basics
 import LoopbackHTTP
 import Synchronization
 import Testing
@@ -20,7 +21,7 @@ import Testing
         #expect(record.title == "Fantastic Mr. Fox")
         #expect(record.authors == ["Roald Dahl"])
         #expect(record.publisher == "Puffin")
-        #expect(record.publishedDate == "1988-10-01")
+        #expect(record.publishedDate?.text == "1988-10-01")
         #expect(record.pageCount == 96)
         #expect(record.language == "en")
         #expect(record.description?.hasPrefix("The main character of Fantastic Mr. Fox") == true)
@@ -45,7 +46,7 @@ import Testing
         #expect(record.title == "Annihilation")
         #expect(record.subtitle == "A Novel")
         #expect(record.authors == ["Jeff VanderMeer"])
-        #expect(record.publishedDate == "2014-02-04")
+        #expect(record.publishedDate?.text == "2014-02-04")
         #expect(record.pageCount == 209)
         #expect(record.genres == ["Fiction"])
         #expect(record.keys == [SourceKey(source: .googleBooks, key: "2cl7AgAAQBAJ")])
@@ -71,7 +72,7 @@ import Testing
         let record = try #require(await fake.sources.edition(Self.annihilation).record)
         #expect(record.publisher == "Farrar")
         #expect(record.authors == ["Jeff VanderMeer"])
-        #expect(record.publishedDate == "2014-02-04")
+        #expect(record.publishedDate?.text == "2014-02-04")
         #expect(record.covers.map(\.source) == [.googleBooks])
         #expect(Set(record.keys.map(\.source)) == [.openLibrary, .googleBooks])
     }
@@ -175,7 +176,7 @@ import Testing
             title: "Fox", covers: [CoverCandidate(source: .googleBooks, url: "https://g.example/1")]
         )
         record.authors = ["Roald Dahl"]
-        (record.publisher, record.publishedDate) = ("Puffin", "1988")
+        (record.publisher, record.publishedDate) = ("Puffin", PartialDate(year: 1988))
         (record.pageCount, record.description) = (96, "A fox.")
         return record
     }()
@@ -254,7 +255,7 @@ import Testing
         let record = try #require(found[weapons]?.record)
         #expect(record.title == "Use of Weapons")
         #expect(record.authors == ["Iain M. Banks"])
-        #expect(record.publishedDate == "2008-07-28")
+        #expect(record.publishedDate?.text == "2008-07-28")
         #expect(record.genres.first == "Fiction")
         #expect(
             record.covers.map(\.url) == ["https://covers.example/b/id/2379038-L.jpg?default=false"])

@@ -1,9 +1,10 @@
+import Basics
 import FoundationEssentials
 
 /// A JSON value.
 ///
 /// The sources change the structure of their responses. Members are therefore read individually, and a member of an unexpected
-/// type is treated as absent.
+/// type is treated as absent. `RecordReader` reads the fields of a record, and accepts the forms that sources use for them.
 enum JSON: Decodable, Equatable {
     case null
     case bool(Bool)
@@ -12,9 +13,14 @@ enum JSON: Decodable, Equatable {
     case array([JSON])
     case object([String: JSON])
 
-    /// Parses JSON. Returns nil if it is malformed, or nested deeper than the decoder allows (512).
+    /// Parses JSON. If it is invalid, it is repaired first, so that one bad character does not lose the other values.
+    ///
+    /// - Returns: nil if it is still malformed, or nested deeper than the decoder allows (512).
     init?(_ bytes: [UInt8]) {
-        guard let json = try? JSONDecoder().decode(JSON.self, from: Data(bytes)) else { return nil }
+        let json =
+            (try? JSONDecoder().decode(JSON.self, from: Data(bytes)))
+            ?? (try? JSONDecoder().decode(JSON.self, from: Data(repairedJSON(bytes))))
+        guard let json else { return nil }
         self = json
     }
 
@@ -44,10 +50,20 @@ enum JSON: Decodable, Equatable {
         if case .array(let items) = self { items } else { [] }
     }
 
-    /// The trimmed string. nil for blank strings and for other values.
+    /// The elements of an array, or the value itself if it is a single one. Empty for null.
+    var itemsOrSelf: [JSON] {
+        switch self {
+        case .array(let items): items
+        case .null: []
+        case .bool, .number, .string, .object: [self]
+        }
+    }
+
+    /// The trimmed string without NUL characters, which PostgreSQL cannot store. nil for blank strings and for other values.
     var text: String? {
         guard case .string(let string) = self else { return nil }
-        let text = trimmed(string[...])
+        let text = trimmed(
+            string.utf8.contains(0) ? string.replacing("\0", with: "")[...] : string[...])
         return text.isEmpty ? nil : text
     }
 
@@ -55,17 +71,33 @@ enum JSON: Decodable, Equatable {
     var int: Int? {
         switch self {
         case .number(let number): Int(exactly: number)
-        case .string(let string): Int(string)
+        case .string(let string): Int(trimmed(string[...]))
         case .null, .bool, .array, .object: nil
         }
     }
 
-    /// The strings in the array with this name.
-    func texts(_ name: String) -> [String] { self[name]?.items.compactMap(\.text) ?? [] }
+    /// The members in which an object has its text: `{"type": "/type/text", "value": "…"}`, `{"name": "…"}`.
+    private static let textMembers = ["value", "name", "text", "title", "label"]
 
-    /// A plausible number of pages: from 1 to 99,999.
-    var pageCount: Int? { int.flatMap { $0 > 0 && $0 < 100_000 ? $0 : nil } }
+    /// The text of a string, of a whole number, of an object with a text, or of the first element of an array that has one.
+    var anyText: String? {
+        switch self {
+        case .string: text
+        case .number(let number): Int(exactly: number).map { String($0) }
+        case .array(let items): items.lazy.compactMap(\.anyText).first
+        case .object: Self.textMembers.lazy.compactMap { self[$0]?.anyText }.first
+        case .null, .bool: nil
+        }
+    }
 
-    /// A string, or the string in `{type, value}`. Open Library uses both forms.
-    var textOrValue: String? { text ?? self["value"]?.text }
+    /// Whether the value contains anything: it is not null, and not an empty string, array, or object.
+    var hasContent: Bool {
+        switch self {
+        case .null: false
+        case .bool, .number: true
+        case .string: text != nil
+        case .array(let items): items.contains(where: \.hasContent)
+        case .object(let members): members.values.contains(where: \.hasContent)
+        }
+    }
 }

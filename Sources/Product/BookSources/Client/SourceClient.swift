@@ -99,6 +99,9 @@ final class SourceClient: Sendable {
         throw .status(response.status)
     }
 
+    /// Counts a field of a record that could not be read.
+    @Sendable func recordUnreadable(_ field: RecordField) { gate.recordUnreadable(field) }
+
     private func recordRefusal(_ response: FetchResponse, base: Duration, isOverload: Bool) {
         let retryAfter = retryDelay(response) ?? response.retryAfter
         turns.record {

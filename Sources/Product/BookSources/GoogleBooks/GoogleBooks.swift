@@ -69,7 +69,7 @@ struct GoogleBooks: Sendable {
             + "&printType=books&country=US"
         if let key { address += "&key=\(key.percentEncoded())" }
         return try await client.json(address, options: options)?["items"]?.items
-            .compactMap(Self.record(volume:)) ?? []
+            .compactMap { Self.record(volume: $0, onUnreadable: client.recordUnreadable) } ?? []
     }
 
     /// If the daily quota is used up, returns the time until its reset at midnight in California. Otherwise returns nil.
@@ -82,23 +82,32 @@ struct GoogleBooks: Sendable {
         return .seconds((8 * 3600 - secondsOfDay + 86_400) % 86_400 + 60)
     }
 
-    static func record(volume: JSON) -> BookRecord? {
-        guard let info = volume["volumeInfo"], let title = info["title"]?.text else { return nil }
-        let identifiers = info["industryIdentifiers"]?.items ?? []
+    static func record(
+        volume: JSON, onUnreadable: @escaping (RecordField) -> Void = { _ in }
+    ) -> BookRecord? {
+        guard let info = volume["volumeInfo"] else { return nil }
+        let reader = RecordReader(info, onUnreadable: onUnreadable)
+        guard let title = reader.line("title", as: .title) else { return nil }
+        // Others are numbers of libraries, such as `UOM:39015`.
+        let identifiers = reader.list("industryIdentifiers", as: .isbns) { item in
+            (item["identifier"] ?? item).anyText.map { (type: item["type"]?.text, text: $0) }
+        }
+        let separated = SeriesName.separate(title)
         return BookRecord(
-            title: title, subtitle: info["subtitle"]?.text, authors: info.texts("authors"),
-            isbns: ["ISBN_13", "ISBN_10"].flatMap { type in
-                identifiers.filter { $0["type"]?.text == type }
-                    .compactMap { $0["identifier"]?.text }
+            title: separated?.title ?? title, subtitle: reader.line("subtitle", as: .subtitle),
+            authors: reader.lines("authors", as: .authors),
+            isbns: ["ISBN_13", "ISBN_10", nil].flatMap { type in
+                identifiers.filter { $0.type == type }.map(\.text)
             },
-            publisher: info["publisher"]?.text,
-            publishedDate: info["publishedDate"]?.text.flatMap(publishedDate),
-            pageCount: info["pageCount"]?.pageCount,
-            language: info["language"]?.text.map(languageCode),
-            genres: genres(info.texts("categories")),
-            description: info["description"]?.text.flatMap(plainText),
+            publisher: reader.line("publisher", as: .publisher),
+            publishedDate: reader.date("publishedDate"),
+            pageCount: reader.pageCount("pageCount", "printedPageCount"),
+            language: reader.language("language"),
+            genres: genres(reader.lines("categories", as: .genres)),
+            description: reader.paragraphs("description", as: .description),
             covers: cover(info["imageLinks"]).map { [$0] } ?? [],
-            keys: volume["id"]?.text.map { [SourceKey(source: .googleBooks, key: $0)] } ?? [])
+            keys: volume["id"]?.text.map { [SourceKey(source: .googleBooks, key: $0)] } ?? [],
+            series: separated?.series)
     }
 
     /// Converts categories to genres. A category is a path, of which the second step is the most useful one: "Fiction / Science

@@ -24,6 +24,8 @@ package final class SourceGate: Sendable {
         package var requests = 0
         package var refusedByBudget = 0
         package var refusedByCircuitBreaker = 0
+        /// Fields of records that could not be read and were left out.
+        package var unreadableFields: [RecordField: Int] = [:]
     }
 
     /// A timeout counts as a failure of the host only if the caller has allowed at least this time, in which a connection should
@@ -57,6 +59,10 @@ package final class SourceGate: Sendable {
             ]
             return ends.compactMap { $0 }.max()
         }
+    }
+
+    func recordUnreadable(_ field: RecordField) {
+        state.withLock { $0.counts.unreadableFields[field, default: 0] += 1 }
     }
 
     /// Throws an error if `perform` would fail immediately, so that the caller does not wait for the rate limit first.

@@ -55,33 +55,39 @@ struct OpenLibrary: Sendable {
         else { return nil }
         record.isbns.append(number.isbn13)
         let earlier = options.ending(earlierBy: Self.returnReserve)
-        let authorKeys = Self.authorKeys(edition: edition)
-        async let work = optionalDocument(Self.workKey(edition), earlier)
-        async let authors = authorRecords(authorKeys, earlier)
-        record.authorRecords = await authors
+        let references = authors(edition)
+        async let work = optionalDocument(workKey(edition), earlier)
+        async let authors = authorRecords(references, earlier)
+        var found = await authors
         if let work = await work {
-            if authorKeys.isEmpty {
-                record.authorRecords = await authorRecords(Self.authorKeys(work: work), earlier)
+            if references.isEmpty {
+                found = await authorRecords(self.authors(work), earlier)
             }
-            record.description =
-                record.description ?? work["description"]?.textOrValue.flatMap(plainText)
-            record.covers += covers(work["covers"]).filter { !record.covers.contains($0) }
-            if record.genres.isEmpty { record.genres = Self.genres(work.texts("subjects")) }
+            fill(&record, from: work)
         }
-        record.authors = record.authorRecords.map(\.name)
+        record.authorRecords = found.filter { $0.key != nil }
+        record.authors = found.map(\.name)
         return record
     }
 
-    /// Returns the authors in the order of the keys. Records that do not arrive in time are omitted.
-    private func authorRecords(_ keys: [String], _ options: CallOptions) async -> [AuthorRecord] {
-        await withTaskGroup(of: (Int, AuthorRecord?).self) { group in
-            for (index, key) in keys.prefix(Self.authorsMax).enumerated() {
-                group.addTask {
-                    let author = await optionalDocument(key, options)
-                    return (index, author.flatMap { record(author: $0, key: key) })
+    /// Returns the authors in the order of the references. Records that do not arrive in time are omitted. An author of whom the book
+    /// contains only a name has no key.
+    private func authorRecords(
+        _ references: [AuthorReference], _ options: CallOptions
+    ) async -> [AuthorRecord] {
+        let references = references.prefix(Self.authorsMax)
+        return await withTaskGroup(of: (Int, AuthorRecord?).self) { group in
+            var authors = [AuthorRecord?](repeating: nil, count: references.count)
+            for (index, reference) in references.enumerated() {
+                switch reference {
+                case .name(let name): authors[index] = AuthorRecord(name: name)
+                case .key(let key):
+                    group.addTask {
+                        let author = await optionalDocument(key, options)
+                        return (index, author.flatMap { record(author: $0, key: key) })
+                    }
                 }
             }
-            var authors = [AuthorRecord?](repeating: nil, count: keys.count)
             for await (index, author) in group { authors[index] = author }
             return authors.compactMap { $0 }
         }
@@ -98,9 +104,9 @@ struct OpenLibrary: Sendable {
             guard let edition = try await document("/isbn/\(number.isbn13)", options) else {
                 return []
             }
-            keys = Self.authorKeys(edition: edition)
-            if keys.isEmpty, let workKey = Self.workKey(edition) {
-                keys = try await document(workKey, options).map(Self.authorKeys(work:)) ?? []
+            keys = authorKeys(edition)
+            if keys.isEmpty, let workKey = workKey(edition) {
+                keys = try await document(workKey, options).map(authorKeys) ?? []
             }
         }
         var authors: [AuthorRecord] = []
@@ -179,9 +185,9 @@ struct OpenLibrary: Sendable {
         }
         let fields =
             "key,title,subtitle,author_name,first_publish_year,isbn,cover_i,language,"
-            + "number_of_pages_median,publisher,subject,editions,editions.isbn"
+            + "number_of_pages_median,publisher,subject,editions,editions.key,editions.isbn"
         let json = try await client.json(
             "\(url)/search.json?\(query)&fields=\(fields)&limit=\(count)", options: options)
-        return json?["docs"]?.items.prefix(count).compactMap { record(document: $0) } ?? []
+        return json?["docs"]?.itemsOrSelf.prefix(count).compactMap { record(document: $0) } ?? []
     }
 }

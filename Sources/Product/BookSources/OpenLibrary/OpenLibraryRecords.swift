@@ -3,37 +3,112 @@ extension OpenLibrary {
     private static let genresMax = 30
     private static let contributorsMax = 10
 
-    /// Converts an edition. Its authors are keys, so they are not taken over.
+    /// Converts an edition. The authors are those whose names it contains; most editions contain only keys.
     func record(edition: JSON) -> BookRecord? {
-        guard let title = edition["title"]?.text else { return nil }
-        let key = edition["key"]?.text?.split(separator: "/").last
+        let reader = reader(edition)
+        guard let title = reader.line("title", as: .title) else { return nil }
+        let separated = SeriesName.separate(title)
+        let series = reader.lines("series", as: .series).lazy
+            .compactMap { SeriesName(catalog: $0) }.first
         return BookRecord(
-            title: title, subtitle: edition["subtitle"]?.text,
-            isbns: edition.texts("isbn_13") + edition.texts("isbn_10"),
-            publisher: edition.texts("publishers").first,
-            publishedDate: edition["publish_date"]?.text.flatMap(publishedDate),
-            pageCount: edition["number_of_pages"]?.pageCount,
-            language: edition["languages"]?.items.first?["key"]?.text?.split(separator: "/").last
-                .map { languageCode(String($0)) },
-            genres: Self.genres(edition.texts("subjects")),
-            description: edition["description"]?.textOrValue.flatMap(plainText),
-            covers: covers(edition["covers"]),
-            keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [],
-            contributors: Self.contributors(edition), workKeys: Self.workKeys(Self.workKey(edition))
-        )
+            title: separated?.title ?? title, subtitle: reader.line("subtitle", as: .subtitle),
+            authors: authors(edition).compactMap {
+                if case .name(let name) = $0 { name } else { nil }
+            },
+            isbns: reader.isbns("isbn_13") + reader.isbns("isbn_10"),
+            publisher: reader.line("publishers", as: .publisher)
+                ?? reader.line("publisher", as: .publisher),
+            publishedDate: reader.date("publish_date"),
+            pageCount: reader.pageCount("number_of_pages", "pagination"),
+            language: reader.language("languages"),
+            genres: Self.genres(reader.lines("subjects", as: .genres)),
+            description: reader.paragraphs("description", as: .description),
+            covers: covers(edition["covers"]), keys: Self.editionKeys(edition["key"]),
+            contributors: contributors(reader), workKeys: Self.workKeys(workKey(edition)),
+            series: separated?.series ?? series)
+    }
+
+    /// Adds the data of the edition's work that the edition does not have. A work has the authors of most editions.
+    func fill(_ record: inout BookRecord, from work: JSON) {
+        let reader = reader(work)
+        record.subtitle = record.subtitle ?? reader.line("subtitle", as: .subtitle)
+        record.description =
+            record.description ?? reader.paragraphs("description", as: .description)
+        record.covers += covers(work["covers"]).filter { !record.covers.contains($0) }
+        if record.genres.isEmpty {
+            record.genres = Self.genres(reader.lines("subjects", as: .genres))
+        }
+        record.series =
+            record.series
+            ?? reader.lines("series", as: .series).lazy.compactMap { SeriesName(catalog: $0) }.first
+    }
+
+    private func reader(_ json: JSON) -> RecordReader {
+        RecordReader(json, onUnreadable: client.recordUnreadable)
     }
 
     /// Converts the record of an author. If it was merged into another record, `key` is the old key.
     func record(author: JSON, key: String) -> AuthorRecord? {
-        guard let name = author["name"]?.text else { return nil }
-        let key = author["key"]?.text.flatMap(Self.key) ?? key
+        let reader = reader(author)
+        let name =
+            reader.line("name", as: .authors) ?? reader.line("personal_name", as: .authors)
+        guard let name else { return nil }
+        let key = author["key"]?.anyText.flatMap(Self.key) ?? key
         return AuthorRecord(
             name: name, key: key.split(separator: "/").last.map { String($0) },
-            bio: AuthorRecord.bio(author["bio"]?.textOrValue), isComplete: true)
+            bio: AuthorRecord.bio(reader.value("bio", as: .bio) { $0.anyText }), isComplete: true)
     }
 
-    static func workKey(_ edition: JSON) -> String? {
-        edition["works"]?.items.first?["key"]?.text.flatMap(Self.key)
+    /// An author in the record of an edition or a work: the path of a record such as `/authors/OL34184A`, or only a name.
+    enum AuthorReference: Hashable {
+        case key(String)
+        case name(String)
+    }
+
+    /// Reads the authors of an edition or a work in all forms that Open Library has used: `{"key": "/authors/OL1A"}`,
+    /// `{"author": {"key": "/authors/OL1A"}}`, `{"author": "/authors/OL1A"}`, `"/authors/OL1A"`, and names; in a list or alone.
+    func authors(_ json: JSON) -> [AuthorReference] {
+        var references: [AuthorReference] = []
+        for reference in reader(json).list("authors", as: .authors, { Self.author($0) })
+        where !references.contains(reference) { references.append(reference) }
+        return references
+    }
+
+    private static func author(_ json: JSON, depth: Int = 0) -> AuthorReference? {
+        switch json {
+        case .string(let text):
+            if let path = key(in: text) {
+                return path.hasPrefix("/authors/") ? .key(path) : nil
+            }
+            if text.wholeMatch(of: /OL[0-9]{1,15}A/) != nil { return .key("/authors/\(text)") }
+            // Another path, such as that of the type of the record.
+            return text.hasPrefix("/") ? nil : plainLine(text).map { .name($0) }
+        case .object:
+            guard depth < 4 else { return nil }
+            for member in ["author", "key", "url", "name", "personal_name"] {
+                if let found = json[member].flatMap({ author($0, depth: depth + 1) }) {
+                    return found
+                }
+            }
+            return nil
+        case .array(let items):
+            guard depth < 4 else { return nil }
+            return items.lazy.compactMap { author($0, depth: depth + 1) }.first
+        case .null, .bool, .number: return nil
+        }
+    }
+
+    func authorKeys(_ json: JSON) -> [String] {
+        authors(json).compactMap { if case .key(let key) = $0 { key } else { nil } }
+    }
+
+    /// Returns the path of the edition's work.
+    func workKey(_ edition: JSON) -> String? {
+        reader(edition).list("works", as: .works) { work in
+            (work["key"]?.anyText ?? work.anyText).flatMap(Self.key).flatMap {
+                $0.hasPrefix("/works/") ? $0 : nil
+            }
+        }.first
     }
 
     /// Returns the ID of the work with a path, such as `/works/OL45804W`.
@@ -42,84 +117,90 @@ extension OpenLibrary {
             ?? []
     }
 
-    static func authorKeys(edition: JSON) -> [String] {
-        edition["authors"]?.items.compactMap { $0["key"]?.text.flatMap(Self.key) } ?? []
-    }
-
-    static func authorKeys(work: JSON) -> [String] {
-        work["authors"]?.items.compactMap { $0["author"]?["key"]?.text.flatMap(Self.key) } ?? []
+    private static func editionKeys(_ key: JSON?) -> [SourceKey] {
+        let id = key?.anyText?.split(separator: "/").last
+        return id.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? []
     }
 
     /// Returns the contributors whose role is known. Other members list names, roles, and dates in any order.
-    private static func contributors(_ edition: JSON) -> [Contributor] {
-        let labeled = edition.texts("contributions").map { Contributor(labeled: $0) }
-            .filter { $0.role != .author }
-        let named: [Contributor] = (edition["contributors"]?.items ?? []).compactMap { item in
-            guard let name = item["name"]?.text,
-                let role = item["role"]?.text.flatMap({ AuthorRole(words: $0) }), role != .author
-            else { return nil }
+    private func contributors(_ reader: RecordReader) -> [Contributor] {
+        let labeled = reader.lines("contributions", as: .contributors)
+            .map { Contributor(labeled: $0) }.filter { $0.role != .author }
+        let named = reader.list("contributors", as: .contributors) { item -> Contributor? in
+            guard let name = item.anyText.flatMap(plainLine) else { return nil }
+            // A contributor without a known role is left out below.
+            guard let role = item["role"]?.anyText.flatMap({ AuthorRole(words: $0) }) else {
+                return Contributor(labeled: name)
+            }
             return Contributor(name: name, role: role)
-        }
+        }.filter { $0.role != .author }
         var contributors: [Contributor] = []
         for contributor in named + labeled {
             let contributor = Contributor(
                 name: Contributor.givenNameFirst(contributor.name), role: contributor.role)
             if !contributors.contains(contributor) { contributors.append(contributor) }
         }
-        return Array(contributors.prefix(contributorsMax))
+        return Array(contributors.prefix(Self.contributorsMax))
     }
 
     /// Converts an item of `/api/books` with `jscmd=data`.
     func record(data: JSON) -> BookRecord? {
-        guard let title = data["title"]?.text else { return nil }
-        func names(_ member: String) -> [String] {
-            data[member]?.items.compactMap { $0["name"]?.text } ?? []
-        }
-        let identifiers = data["identifiers"]
-        let key = data["key"]?.text?.split(separator: "/").last
+        let reader = reader(data)
+        guard let title = reader.line("title", as: .title) else { return nil }
+        let identifiers = data["identifiers"].map { self.reader($0) }
         // "https://covers.openlibrary.org/b/id/2379038-L.jpg"
         let coverID = data["cover"]?["large"]?.text?.split(separator: "/").last?
             .split(separator: "-").first.flatMap { Int($0) }
+        let separated = SeriesName.separate(title)
         return BookRecord(
-            title: title, subtitle: data["subtitle"]?.text, authors: names("authors"),
-            isbns: (identifiers?.texts("isbn_13") ?? []) + (identifiers?.texts("isbn_10") ?? []),
-            publisher: names("publishers").first,
-            publishedDate: data["publish_date"]?.text.flatMap(publishedDate),
-            pageCount: data["number_of_pages"]?.pageCount,
-            genres: Self.genres(names("subjects")),
+            title: separated?.title ?? title, subtitle: reader.line("subtitle", as: .subtitle),
+            authors: reader.lines("authors", as: .authors),
+            isbns: (identifiers?.isbns("isbn_13") ?? []) + (identifiers?.isbns("isbn_10") ?? []),
+            publisher: reader.line("publishers", as: .publisher),
+            publishedDate: reader.date("publish_date"),
+            pageCount: reader.pageCount("number_of_pages", "pagination"),
+            genres: Self.genres(reader.lines("subjects", as: .genres)),
             covers: coverID.map { covers(.array([.number(Double($0))])) } ?? [],
-            keys: key.map { [SourceKey(source: .openLibrary, key: String($0))] } ?? [],
-            authorRecords: (data["authors"]?.items ?? []).compactMap { author in
-                guard let name = author["name"]?.text,
+            keys: Self.editionKeys(data["key"]),
+            authorRecords: (data["authors"]?.itemsOrSelf ?? []).compactMap { author in
+                guard let name = author["name"]?.anyText.flatMap(plainLine),
                     let key = author["url"]?.text.flatMap(Self.key)
                 else { return nil }
                 return AuthorRecord(
                     name: name, key: key.split(separator: "/").last.map { String($0) })
-            })
+            }, series: separated?.series)
     }
 
     /// Converts a search result, which is a work with the ISBNs of all its editions.
     func record(document: JSON) -> BookRecord? {
-        guard let title = document["title"]?.text else { return nil }
+        let reader = reader(document)
+        guard let title = reader.line("title", as: .title) else { return nil }
+        // The edition that matches the query comes first.
+        let edition = (document["editions"]?["docs"]?.itemsOrSelf.first).map { self.reader($0) }
+        let separated = SeriesName.separate(title)
+        let ownISBNs = edition?.isbns("isbn") ?? []
+        let isbns = ownISBNs + reader.isbns("isbn")
+        // The edition is not the one with the ISBN of another edition.
+        let isEdition = !ownISBNs.isEmpty || isbns.isEmpty
         return BookRecord(
-            title: title, subtitle: document["subtitle"]?.text,
-            authors: document.texts("author_name"),
-            // The ISBNs of the edition that matches the query come first.
-            isbns: (document["editions"]?["docs"]?.items.first?.texts("isbn") ?? [])
-                + document.texts("isbn"), publisher: document.texts("publisher").first,
-            publishedDate: document["first_publish_year"]?.int.flatMap { publishedDate("\($0)") },
-            pageCount: document["number_of_pages_median"]?.pageCount,
-            language: document.texts("language").count == 1
-                ? document.texts("language").first.map(languageCode) : nil,
-            genres: Self.genres(document.texts("subject")),
-            covers: covers(document["cover_i"].map { .array([$0]) }),
-            workKeys: Self.workKeys(document["key"]?.text.flatMap(Self.key)))
+            title: separated?.title ?? title, subtitle: reader.line("subtitle", as: .subtitle),
+            authors: reader.lines("author_name", as: .authors), isbns: isbns,
+            publisher: reader.line("publisher", as: .publisher),
+            publishedDate: reader.date("first_publish_year"),
+            pageCount: reader.pageCount("number_of_pages_median"),
+            language: document["language"]?.itemsOrSelf.count == 1
+                ? reader.language("language") : nil,
+            genres: Self.genres(reader.lines("subject", as: .genres)),
+            covers: covers(document["cover_i"]),
+            keys: isEdition ? Self.editionKeys(edition?.json["key"]) : [],
+            workKeys: Self.workKeys(document["key"]?.anyText.flatMap(Self.key)),
+            series: separated?.series)
     }
 
     /// Returns the first three covers. An ID of -1 or null means that there is no cover.
     func covers(_ ids: JSON?) -> [CoverCandidate] {
         guard let coversURL else { return [] }
-        return (ids?.items ?? []).compactMap(\.int).filter { $0 > 0 }.prefix(3).map { id in
+        return (ids?.itemsOrSelf ?? []).compactMap(\.int).filter { $0 > 0 }.prefix(3).map { id in
             // Without default=false, Open Library returns an image of one pixel for a missing cover.
             CoverCandidate(
                 source: .openLibrary, url: "\(coversURL)/b/id/\(id)-L.jpg?default=false")

@@ -1,3 +1,5 @@
+import Basics
+
 /// A source's data about an edition. Empty and nil mean that the source has no data.
 package struct BookRecord: Sendable, Equatable {
     package var title: String
@@ -11,12 +13,12 @@ package struct BookRecord: Sendable, Equatable {
     /// The ISBNs in the source's spelling. They may contain hyphens and wrong check digits.
     package var isbns: [String]
     package var publisher: String?
-    /// A year, a month, or a day: `1965`, `1965-08`, `1965-08-01`.
-    package var publishedDate: String?
+    package var publishedDate: PartialDate?
     package var pageCount: Int?
-    /// The ISO 639-1 code if there is one, otherwise the ISO 639-2 code.
+    /// A language tag (BCP 47).
     package var language: String?
     package var genres: [String]
+    package var series: SeriesName?
     /// Plain text.
     package var description: String?
     /// Covers, the most likely one first.
@@ -28,10 +30,10 @@ package struct BookRecord: Sendable, Equatable {
 
     package init(
         title: String, subtitle: String? = nil, authors: [String] = [], isbns: [String] = [],
-        publisher: String? = nil, publishedDate: String? = nil, pageCount: Int? = nil,
+        publisher: String? = nil, publishedDate: PartialDate? = nil, pageCount: Int? = nil,
         language: String? = nil, genres: [String] = [], description: String? = nil,
         covers: [CoverCandidate] = [], keys: [SourceKey] = [], contributors: [Contributor] = [],
-        authorRecords: [AuthorRecord] = [], workKeys: [SourceKey] = []
+        authorRecords: [AuthorRecord] = [], workKeys: [SourceKey] = [], series: SeriesName? = nil
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -48,6 +50,7 @@ package struct BookRecord: Sendable, Equatable {
         self.contributors = contributors
         self.authorRecords = authorRecords
         self.workKeys = workKeys
+        self.series = series
     }
 
     /// Whether a user would recognize the book from the record.
@@ -67,13 +70,13 @@ package struct BookRecord: Sendable, Equatable {
         if authorRecords.isEmpty { authorRecords = other.authorRecords }
         isbns += other.isbns.filter { !isbns.contains($0) }
         publisher = publisher ?? other.publisher
-        // A longer date is more precise, such as 1965-08-01 compared with 1965.
-        if let date = other.publishedDate, date.hasPrefix(publishedDate ?? "") {
+        if let date = other.publishedDate, publishedDate.map(date.isWithin) != false {
             publishedDate = date
         }
         pageCount = pageCount ?? other.pageCount
         language = language ?? other.language
         if genres.isEmpty { genres = other.genres }
+        series = series ?? other.series
         description = description ?? other.description
         covers += other.covers.filter { !covers.contains($0) }
         keys += other.keys.filter { key in !keys.contains { $0.source == key.source } }

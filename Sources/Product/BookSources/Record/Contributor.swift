@@ -80,12 +80,6 @@ package struct Contributor: Sendable, Hashable {
         return names.filter { !$0.isEmpty }.map { Contributor(name: $0) }
     }
 
-    /// Converts `Coelho, Paulo` to `Paulo Coelho`. `Jr.` and the like stay at the end.
-    package static func givenNameFirst(_ name: String) -> String {
-        let parts = commaSeparated(name)
-        return parts.count == 2 ? "\(parts[1]) \(parts[0])" : name
-    }
-
     /// Splits `A. Bee, C. Dee & E. Eff`. Nil if the parts do not look like names of persons.
     private static func conjoined(_ text: String) -> [String]? {
         let parts = text.split(separator: /,?\s+(?:&|and)\s+/).map(trimmed)
@@ -99,20 +93,9 @@ package struct Contributor: Sendable, Hashable {
 
     /// Splits at commas outside parentheses. `Jr.` and the like belong to the name before the comma.
     private static func commaSeparated(_ text: String) -> [String] {
-        var parts = [""]
-        var depth = 0
-        for character in text {
-            if character == "(" { depth += 1 }
-            if character == ")" { depth -= 1 }
-            if character == ",", depth <= 0 {
-                parts.append("")
-            } else {
-                parts[parts.count - 1].append(character)
-            }
-        }
         var names: [String] = []
-        for part in parts.map({ trimmed($0[...]) }) where !part.isEmpty {
-            if let last = names.last, suffixes.contains(folded(part)) {
+        for part in commaParts(text) {
+            if let last = names.last, isSuffix(part) {
                 names[names.count - 1] = "\(last), \(part)"
             } else {
                 names.append(part)
@@ -121,9 +104,6 @@ package struct Contributor: Sendable, Hashable {
         return names
     }
 
-    private static let suffixes: Set = [
-        "jr", "sr", "ii", "iii", "iv", "phd", "ph d", "md", "m d", "esq",
-    ]
     /// Words in lower case that are parts of names.
     private static let particles: Set = [
         "af", "al", "bin", "da", "de", "del", "della", "den", "der", "di", "dos", "du", "el", "ibn",

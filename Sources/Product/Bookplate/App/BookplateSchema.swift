@@ -1,6 +1,8 @@
-import GraphQLServing
+import Basics
+import BookSources
 import GraphQL
 import GraphQLPostgres
+import GraphQLServing
 import Requests
 
 /// The schema `schema.graphql`, with a resolver for each of its fields.

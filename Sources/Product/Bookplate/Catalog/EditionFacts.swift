@@ -3,7 +3,8 @@ import Postgres
 
 /// An external source's data of an edition, cut to the limits of the catalog.
 package struct EditionFacts {
-    let isbn: ISBN
+    /// Nil for an edition without an ISBN, which its ids at the sources identify.
+    let isbn: ISBN?
     private let record: BookRecord
     private let title: String
 
@@ -15,7 +16,18 @@ package struct EditionFacts {
 
     /// - Parameter isbn: The ISBN under which the edition is saved, even if the source returns another one.
     /// - Returns: Nil if the record has no valid title.
-    package init?(_ record: BookRecord, isbn: ISBN) {
+    package init?(_ record: BookRecord, isbn: ISBN) { self.init(record, optionalISBN: isbn) }
+
+    /// - Returns: Nil if the record has no valid title, or no id at its source.
+    init?(withoutISBN record: BookRecord) {
+        var record = record
+        // A search of Open Library returns works. Those without an ISBN have hardly ever several editions.
+        if record.keys.isEmpty { record.keys = record.workKeys }
+        self.init(record, optionalISBN: nil)
+        guard !keys.isEmpty else { return nil }
+    }
+
+    private init?(_ record: BookRecord, optionalISBN isbn: ISBN?) {
         self.isbn = isbn
         self.record = record
         guard let title = Self.normalized(record.title, Self.titleCharactersMax) else { return nil }
@@ -35,7 +47,12 @@ package struct EditionFacts {
         return keys
     }
 
-    var number: String { isbn.description }
+    var number: String? { isbn?.description }
+
+    /// A text by which editions are saved in the same order in all requests.
+    var order: String { number ?? keys.first.map { "\($0.source.rawValue) \($0.key)" } ?? "" }
+
+    private var keys: [SourceKey] { record.keys.filter { $0.key.unicodeScalars.count <= 200 } }
 
     /// URLs of images; see `CoverCandidate.init(link:)`.
     var coverLinks: [String] {
@@ -64,14 +81,14 @@ package struct EditionFacts {
     /// The parameters of `save`.
     package var parameters: Parameters {
         var parameters = Parameters()
-        parameters.append(text: isbn.description)
+        parameters.append(text: number)
         parameters.append(text: title)
         parameters.append(text: Self.normalized(record.subtitle, Self.textCharactersMax))
         let authors = authors
         parameters.append(texts: authors.names)
         parameters.append(texts: authors.roles)
         parameters.append(text: Self.normalized(record.publisher, Self.textCharactersMax))
-        parameters.append(text: record.publishedDate)
+        parameters.append(text: record.publishedDate?.text)
         parameters.append(int32: record.pageCount.flatMap { Int32(exactly: $0) })
         parameters.append(text: Self.normalized(record.language, 35))
         parameters.append(texts: Self.normalized(record.genres, max: Self.genresMax))
@@ -79,12 +96,15 @@ package struct EditionFacts {
         parameters.append(text: description)
         parameters.append(text: description.flatMap { hook(of: $0) })
         parameters.append(texts: coverLinks)
-        let keys = record.keys.filter { $0.key.unicodeScalars.count <= 200 }
+        let keys = keys
         parameters.append(texts: keys.map(\.source.rawValue))
         parameters.append(texts: keys.map(\.key))
+        let series = record.series
         let workKeys = record.workKeys.filter { $0.key.unicodeScalars.count <= 200 }
         parameters.append(texts: workKeys.map(\.source.rawValue))
         parameters.append(texts: workKeys.map(\.key))
+        parameters.append(text: series?.name)
+        parameters.append(text: series?.position)
         return parameters
     }
 
@@ -105,7 +125,8 @@ package struct EditionFacts {
     package static let save = TypedStatement<Bool>(
         """
         SELECT save_edition(
-            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
+            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+            $19
         ) IS NOT NULL
         """)
     package static let saveAuthors = Statement("SELECT save_authors($1, $2, $3, $4)")

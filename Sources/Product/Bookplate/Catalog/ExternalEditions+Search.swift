@@ -10,7 +10,7 @@ extension ExternalEditions {
     /// The maximum number of results from each source.
     private static let searchCount = 10
 
-    /// Searches the sources for words and saves the books that have an ISBN in the catalog. Charges the search.
+    /// Searches the sources for words and saves the books that they find in the catalog. Charges the search.
     ///
     /// - Returns: Whether books were found.
     /// - Throws: `.rateLimited` if the caller does not have enough units.
@@ -32,18 +32,22 @@ extension ExternalEditions {
         let search = await sources.search(
             .anywhere(query), count: searchCount, within: searchBudget, for: reader)
         var isbns: Set<ISBN> = []
-        var found: [(isbn: ISBN, facts: EditionFacts)] = []
+        var found: [EditionFacts] = []
         for record in search.records {
-            guard let isbn = record.isbns.lazy.compactMap({ ISBN($0) }).first,
-                isbns.insert(isbn).inserted, let facts = EditionFacts(record, isbn: isbn)
-            else { continue }
-            found.append((isbn, facts))
+            if let isbn = record.isbns.lazy.compactMap({ ISBN($0) }).first {
+                guard isbns.insert(isbn).inserted, let facts = EditionFacts(record, isbn: isbn)
+                else { continue }
+                found.append(facts)
+            } else if !record.authors.isEmpty, let facts = EditionFacts(withoutISBN: record) {
+                // Scans of old books often have no author, and readers would not recognize them.
+                found.append(facts)
+            }
         }
         // All requests save books in the same order, so that they seldom wait for each other.
-        found.sort { $0.isbn.description < $1.isbn.description }
+        found.sort { $0.order < $1.order }
         var locked: [EditionFacts] = []
         if !found.isEmpty {
-            locked = try await save(found.map(\.facts), within: searchSavingTime, for: request)
+            locked = try await save(found, within: searchSavingTime, for: request)
         }
         if search.failures.isEmpty, locked.isEmpty {
             parameters.append(int32: searchSeconds)

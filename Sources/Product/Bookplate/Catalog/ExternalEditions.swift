@@ -57,14 +57,15 @@ enum ExternalEditions {
         guard !found.isEmpty || !newMisses.isEmpty else { return errors }
         let locked = try await save(found, within: savingTime, for: request) { editions, pipeline in
             for facts in editions where !facts.coverLinks.isEmpty {
+                guard let number = facts.number else { continue }
                 pipeline.enqueue(
-                    FetchEditionCover.self, .init(isbn13: facts.number), for: nil,
-                    key: facts.number, priority: .background)
+                    FetchEditionCover.self, .init(isbn13: number), for: nil, key: number,
+                    priority: .background)
             }
             if !newMisses.isEmpty { remember(newMisses, in: &pipeline) }
             newMisses = []
         }
-        for facts in locked { errors[facts.isbn] = .upstreamUnavailable(unavailable) }
+        for isbn in locked.compactMap(\.isbn) { errors[isbn] = .upstreamUnavailable(unavailable) }
         return errors
     }
 

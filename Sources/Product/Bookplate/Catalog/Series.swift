@@ -1,3 +1,4 @@
+import BookSources
 import GraphQL
 import GraphQLPostgres
 import Postgres
@@ -153,8 +154,8 @@ struct SeriesInput {
     let name: String?
     let position: String?
 
-    static let nameCharactersMax = 200
-    static let positionCharactersMax = 20
+    static let nameCharactersMax = SeriesName.nameCharactersMax
+    static let positionCharactersMax = SeriesName.positionCharactersMax
 
     /// - Throws: `.badUserInput` for several series, and for text that is blank or too long.
     init(_ input: InputObject) throws(BookplateError) {

@@ -143,7 +143,7 @@ package struct CatalogImport {
         column { BookAuthors($0.authors).names.joined(separator: "\u{1F}") }
         column { $0.isbn?.description }
         column { $0.publisher }
-        column { $0.publishedDate }
+        column { $0.publishedDate?.text }
         column { $0.language }
         parameters.appendArray(of: .int32) {
             for (_, record) in batch { $0.append(int32: record.pageCount) }

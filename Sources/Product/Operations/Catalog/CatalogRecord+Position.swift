@@ -47,6 +47,14 @@ private func offsetOfValue(of name: String, in json: some Collection<UInt8>) -> 
 }
 
 extension JSONError {
+    /// Whether `repairedJSON` may help.
+    var isRepairable: Bool {
+        switch self {
+        case .notUTF8, .invalidEscape, .unexpected: true
+        case .tooLong, .tooDeep, .tooManyValues, .duplicateMember, .unexpectedEnd: false
+        }
+    }
+
     /// The reason as a clause, and its offset in bytes.
     var clause: (message: String, offset: Int?) {
         switch self {

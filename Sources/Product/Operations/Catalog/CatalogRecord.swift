@@ -1,3 +1,4 @@
+import Basics
 import BookSources
 import Bookplate
 import GraphQL
@@ -14,7 +15,7 @@ struct CatalogRecord {
     var bios: [(name: String, bio: String)] = []
     var isbn: ISBN?
     var publisher: String?
-    var publishedDate: String?
+    var publishedDate: PartialDate?
     var language: String?
     var pageCount: Int32?
     /// The names of genres as the source writes them.
@@ -59,7 +60,10 @@ struct CatalogRecord {
         _ text: String?, _ name: String, max: Int = 500
     ) throws(Problem) -> String? {
         do throws(BookplateError) {
-            return try TextInput.optional(text, field: name, charactersMax: max)
+            // PostgreSQL stores no NUL characters.
+            return try TextInput.optional(
+                text.map { $0.utf8.contains(0) ? $0.replacing("\0", with: "") : $0 }, field: name,
+                charactersMax: max)
         } catch {
             throw Problem(error.message, member: name)
         }
@@ -71,8 +75,12 @@ struct CatalogRecord {
         do throws(JSONError) {
             json = try parseJSON(line)
         } catch {
-            let (reason, offset) = error.clause
-            throw Problem("not JSON: \(reason)", offset: offset)
+            // One bad character does not lose the record.
+            guard error.isRepairable, let repaired = try? parseJSON(repairedJSON(line)) else {
+                let (reason, offset) = error.clause
+                throw Problem("not JSON: \(reason)", offset: offset)
+            }
+            json = repaired
         }
         guard case .object = json else { throw Problem("not an object") }
         func text(_ name: String, max: Int = 500) throws(Problem) -> String? {
@@ -82,16 +90,23 @@ struct CatalogRecord {
             }
             return try Self.text(text, name, max: max)
         }
+        /// A text of one line.
+        func oneLine(_ name: String) throws(Problem) -> String? {
+            try text(name, max: 2_000).flatMap { line throws(Problem) in
+                try Self.text(plainLine(line), name)
+            }
+        }
         func texts(_ name: String) throws(Problem) -> [String] {
             guard let value = json[name], !value.isNull else { return [] }
-            guard let list = value.list else {
+            // A single text is a list of one.
+            guard let list = value.list ?? value.string.map({ [.string($0)] }) else {
                 throw Problem("\(name) is not a list", member: name)
             }
-            return list.compactMap(\.string).filter { !$0.isEmpty }
+            return list.compactMap { ($0.string ?? $0["name"]?.string).flatMap(plainLine) }
         }
-        try self.init(title: try text("title") ?? "")
-        subtitle = try text("subtitle")
-        series = try text("series")
+        try self.init(title: try oneLine("title") ?? "")
+        subtitle = try oneLine("subtitle")
+        series = try oneLine("series")
         seriesPosition = try text("seriesPosition")
         if seriesPosition == nil { seriesPosition = try text("series_position") }
         try readAuthors(json["authors"])
@@ -106,17 +121,23 @@ struct CatalogRecord {
                     member: json["isbn13"]?.string == written ? "isbn13" : "isbn10")
             }
         }
-        publisher = try text("publisher")
-        publishedDate = try text("publishedDate", max: 10)
-        if publishedDate == nil, let year = json["published_year"]?.int, (1...9999).contains(year) {
-            publishedDate = String(year)
+        publisher = try oneLine("publisher")
+        if let text = try text("publishedDate", max: 100) {
+            publishedDate = PartialDate(text, years: 1...9999) ?? BookSources.publishedDate(text)
         }
-        language = try text("language", max: 35)
+        if publishedDate == nil, let year = json["published_year"]?.int {
+            publishedDate = PartialDate(year: year, month: nil, day: nil, years: 1...9999)
+        }
+        language = try text("language", max: 100).flatMap { Languages.tag($0) }
         pageCount = (json["pageCount"] ?? json["page_count"])?.int
             .flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
         for subject in try texts("genres").prefix(EditionFacts.genresMax)
         where !subjects.contains(subject) { subjects.append(subject) }
-        description = try text("description", max: Self.descriptionCharactersMax)
+        // Markup makes a text longer.
+        description = try Self.text(
+            text("description", max: 4 * Self.descriptionCharactersMax)
+                .map { plainText(ofHTML: $0, isCatalog: true) }, "description",
+            max: Self.descriptionCharactersMax)
         switch json["averageRating"] ?? json["average_rating"] {
         case .float(let rating) where (0...5).contains(rating): averageRating = rating
         case .int(let rating) where (0...5).contains(rating): averageRating = Double(rating)
@@ -160,15 +181,13 @@ struct CatalogRecord {
 }
 
 extension CatalogRecord {
-    /// Reads a list of names, such as `Tony Ross (Illustrator)`, and of objects with the members `name`, `role`, and `bio`.
+    /// Reads a name, or a list of names, such as `Tony Ross (Illustrator)`, and of objects with the members `name`, `role`, and `bio`.
     private mutating func readAuthors(_ value: Value?) throws(Problem) {
         guard let value, !value.isNull else { return }
-        guard let list = value.list else {
-            throw Problem("authors is not a list", member: "authors")
-        }
-        for item in list {
+        // A single author is a list of one.
+        for item in value.list ?? [value] {
             guard authors.count < Self.authorsMax else { return }
-            let written = item.string ?? item["name"]?.string
+            let written = (item.string ?? item["name"]?.string).flatMap(plainLine)
             guard let text = try Self.text(written, "author") else { continue }
             var author = Contributor(labeled: text)
             if let role = item["role"]?.string {

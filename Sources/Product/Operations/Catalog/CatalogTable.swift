@@ -59,28 +59,31 @@ struct CatalogTable {
             let text = trimmed(cells[index])
             return ["", "none", "nan", "null", "n/a", "[]"].contains(text.lowercased()) ? nil : text
         }
-        guard let title = cell("title") else { throw .init("title is missing", member: "title") }
+        /// A text of one line without markup.
+        func line(_ name: String) -> String? { cell(name).flatMap(plainLine) }
+        guard let title = line("title") else { throw .init("title is missing", member: "title") }
         var record = try CatalogRecord(title: title)
-        record.subtitle = try CatalogRecord.text(cell("subtitle"), "subtitle")
-        record.series = try CatalogRecord.text(cell("series"), "series")
+        record.subtitle = try CatalogRecord.text(line("subtitle"), "subtitle")
+        record.series = try CatalogRecord.text(line("series"), "series")
         record.seriesPosition = try CatalogRecord.text(cell("series_position"), "series_position")
         record.authors = Array(
-            (cell("authors").map(Self.authors) ?? cell("author").map(Self.names) ?? [])
+            (line("authors").map(Self.authors) ?? line("author").map(Self.names) ?? [])
                 .filter { !Self.isWikidataKey($0) }.prefix(CatalogRecord.authorsMax)
                 .map { Contributor(labeled: $0) })
         record.isbn = try Self.isbn(
             ["isbn13", "isbn"].compactMap { name in cell(name).map { (name, $0) } })
         record.publisher = try CatalogRecord.text(
-            cell("publisher").flatMap { Self.isWikidataKey($0) ? nil : $0 }, "publisher")
+            line("publisher").flatMap { Self.isWikidataKey($0) ? nil : $0 }, "publisher")
         record.publishedDate = cell("date").flatMap(publishedDate)
         record.language = cell("language").flatMap(Self.language)
         record.pageCount = cell("pages").flatMap { Double($0) }
             .flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
-        let subjects = cell("genres").map(Self.names) ?? []
+        let subjects = line("genres").map(Self.names) ?? []
         for subject in subjects.prefix(EditionFacts.genresMax)
         where !record.subjects.contains(subject) { record.subjects.append(subject) }
         record.description = try CatalogRecord.text(
-            cell("description"), "description", max: CatalogRecord.descriptionCharactersMax)
+            cell("description").map { plainText(ofHTML: $0, isCatalog: true) }, "description",
+            max: CatalogRecord.descriptionCharactersMax)
         record.averageRating = cell("rating").flatMap { Double($0) }
             .flatMap { (0...5).contains($0) ? $0 : nil }
         record.ratingsCount =
@@ -134,10 +137,7 @@ struct CatalogTable {
     /// `J.K. Rowling, Mary GrandPré`.
     private static func authors(_ cell: String) -> [String] {
         if cell.hasPrefix("[") {
-            return list(cell).map { name in
-                let parts = name.split(separator: ",").map { trimmed($0) }
-                return parts.count == 2 ? "\(parts[1]) \(parts[0])" : name
-            }
+            return list(cell).map(Contributor.givenNameFirst)
         }
         let separator: Character = cell.contains(";") ? ";" : ","
         return cell.split(separator: separator).map { trimmed($0) }.filter { !$0.isEmpty }
@@ -169,12 +169,9 @@ struct CatalogTable {
             && text.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
     }
 
-    /// Returns `en` for `eng` and `en-US`; nil if the text is not a language code.
+    /// Returns `en` for `eng`, `English`, and `en-US`; nil if the text is not a language.
     private static func language(_ text: String) -> String? {
-        let code = text.prefix { $0 != "-" && $0 != "_" }.lowercased()
-        guard (2...3).contains(code.utf8.count), code.utf8.allSatisfy({ $0 > 0x60 && $0 < 0x7B })
-        else { return nil }
-        return languageCode(code)
+        Languages.tag(text).map { tag in String(tag.prefix { $0 != "-" }) }
     }
 }
 

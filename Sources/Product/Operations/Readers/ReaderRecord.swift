@@ -21,7 +21,12 @@ struct ReaderRecord {
         do throws(JSONError) {
             value = try parseJSON(line, limits: JSONLimits(bytesMax: line.count))
         } catch {
-            throw ImportProblem(error.message)
+            let repaired = repairedJSON(line)
+            let limits = JSONLimits(bytesMax: repaired.count)
+            guard let found = try? parseJSON(repaired, limits: limits) else {
+                throw ImportProblem(error.message)
+            }
+            value = found
         }
         let members = BookplateMembers(value)
         guard let subject = Self.subject(members) else {

@@ -1,3 +1,5 @@
+import Basics
+import BookSources
 import GraphQL
 import GraphQLPostgres
 
@@ -42,7 +44,7 @@ package struct Instant: Equatable {
         }
         guard let year = number(4, 0...9999), skip("-") != nil,
             let month = number(2, 1...12), skip("-") != nil,
-            let day = number(2, 1...31), day <= Self.days(in: month, of: year),
+            let day = number(2, 1...31), day <= PartialDate.days(in: month, of: year),
             skip("Tt") != nil,
             let hour = number(2, 0...23), skip(":") != nil,
             let minute = number(2, 0...59), skip(":") != nil,
@@ -92,15 +94,6 @@ package struct Instant: Equatable {
         let micros = ((microseconds % 1000) + 1000) % 1000
         let digits = String(micros + 1000).dropFirst()
         return text.dropLast() + digits + "Z"
-    }
-
-    /// Returns the number of days of a month of the Gregorian calendar.
-    package static func days(in month: Int, of year: Int) -> Int {
-        switch month {
-        case 4, 6, 9, 11: 30
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        default: 31
-        }
     }
 
     /// Counts in 400-year eras that begin on 1 March, where leap days come last.

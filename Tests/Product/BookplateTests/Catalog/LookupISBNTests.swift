@@ -1,3 +1,4 @@
+import Basics
 import BookSources
 import GraphQL
 import Postgres
@@ -17,7 +18,8 @@ import Testing
     static let fox = BookRecord(
         title: " Fantastic Mr. Fox ", subtitle: "A story",
         authors: ["Roald Dahl", "Quentin Blake"],
-        isbns: ["0-14-032872-6"], publisher: "Puffin", publishedDate: "1988-10-01", pageCount: 96,
+        isbns: ["0-14-032872-6"], publisher: "Puffin", publishedDate: PartialDate("1988-10-01"),
+        pageCount: 96,
         language: "en", genres: ["crime", "Foxes"],
         description: "Mr. Fox steals from three farmers every night. They want him dead.",
         covers: [CoverCandidate(source: .openLibrary, url: "https://covers.example/1.jpg")],

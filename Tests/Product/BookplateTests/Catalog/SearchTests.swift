@@ -176,6 +176,42 @@ import Testing
         #expect(source.requests.count == 1)
     }
 
+    /// Old books have no ISBN. Their ids at the sources identify them, so another search does not add them again.
+    @Test func booksWithoutAnISBNAreAdded() async throws {
+        let source = TestSource([
+            "a": BookRecord(
+                title: "Moonstone", authors: ["Wilkie Collins"],
+                keys: [SourceKey(source: .googleBooks, key: "abc")],
+                series: SeriesName(name: "Sergeant Cuff", position: "1")),
+            "b": BookRecord(
+                title: "Moonstone Letters", authors: ["Wilkie Collins"],
+                workKeys: [SourceKey(source: .googleBooks, key: "work")]),
+            "c": BookRecord(
+                title: "Moonstone Scan", keys: [SourceKey(source: .googleBooks, key: "scan")]),
+            "d": BookRecord(title: "Moonstone Unknown", authors: ["Wilkie Collins"]),
+        ])
+        let app = try await TestApp.start(sources: SourceChain([source.source(.googleBooks)]))
+        let reader = try await app.makeReader()
+        for query in ["moonstone", "moonston", "moonstone"] {
+            let response = try await reader.execute(
+                "query($q: String!) { search(query: $q, first: 9) { nodes { title isbn13 series { position series { name } } } } }",
+                ["q": .string(query)])
+            let nodes = response["search", "nodes"]
+            #expect(
+                nodes?.values(of: "title") == ["Moonstone", "Moonstone Letters"], "\(response.json)"
+            )
+            #expect(response["search", "nodes", 0, "isbn13"] == .null)
+            #expect(
+                response["search", "nodes", 0, "series"] == [
+                    ["position": "1", "series": ["name": "Sergeant Cuff"]]
+                ])
+        }
+        #expect(source.requests.count == 2)
+        #expect(
+            try await app.database.count("SELECT count(*) FROM editions WHERE title LIKE 'Moon%'")
+                == 2)
+    }
+
     /// This query folds to more letters than `source_searches` may contain.
     @Test func aLongQueryIsSearchedOnceAtTheSources() async throws {
         let source = TestSource()

@@ -14,7 +14,7 @@ import Testing
                     entry.line,
                     [
                         record.title, record.authors.map(\.name).joined(separator: "+"),
-                        record.isbn?.description ?? "-", record.publishedDate ?? "-",
+                        record.isbn?.description ?? "-", record.publishedDate?.text ?? "-",
                         record.language ?? "-", record.pageCount.map { "\($0)" } ?? "-",
                     ].joined(separator: "|")
                 )
@@ -93,16 +93,44 @@ import Testing
         #expect(found[6].result.hasPrefix("Behind quotes|Ann"))
         #expect(found[7].result == "title is missing (column 2)")
         #expect(found[8].result.hasPrefix("Numberless|Ann|-"))
-        #expect(found[9].result.hasPrefix("With\nlines|"))
+        #expect(found[9].result.hasPrefix("With lines|"))
         #expect(found[10].result.hasPrefix("Last|"))
     }
 
-    @Test func invalidBytesAffectOnlyTheirRecord() throws {
-        let bytes = Array("title\nGood\n".utf8) + [0xFF, 0x0A] + Array("Also\n".utf8)
-        let found = Array(try CatalogFile(bytes).entries)
-        #expect(found.map(\.line) == [2, 3, 4])
-        #expect((try? found[1].record.get()) == nil)
-        #expect((try? found[2].record.get())?.title == "Also")
+    /// Bytes that are not UTF-8 are read as Windows-1252, and NUL characters are left out.
+    @Test func invalidBytesAreRepaired() throws {
+        let bytes = Array("title\nGood É\n".utf8) + Array("Caf".utf8) + [0xE9, 0x00, 0x0A]
+        let found = try CatalogFile(bytes).entries.map { try $0.record.get().title }
+        #expect(found == ["Good É", "Café"])
+    }
+
+    /// One bad character does not lose the record, and other fields keep their values.
+    @Test(
+        arguments: [
+            (#"{"title":"A fox \ud83e runs.","authors":["Ann"]}"#, "A fox \u{FFFD} runs.", ["Ann"]),
+            (#"{"title":"T","averageRating":NaN,"authors":["Ann"]}"#, "T", ["Ann"]),
+            (#"{"title":"T\u0000","authors":"Petra Vance",}"#, "T", ["Petra Vance"]),
+            (
+                #"{"title":"Caf&eacute; &amp; <i>Bar</i>","authors":["Ren&eacute; T"]}"#,
+                "Café & Bar", ["René T"]
+            ),
+            (#"{"title":"T","authors":[{"name":"Ann"}, null, "Bo"]}"#, "T", ["Ann", "Bo"]),
+        ])
+    func damagedLinesAreRepaired(line: String, title: String, authors: [String]) throws {
+        let record = try CatalogRecord(line: Array(line.utf8))
+        #expect(record.title == title && record.authors.map(\.name) == authors)
+        let latin1 = Array(line.utf8).map { $0 == UInt8(ascii: "T") ? 0xC9 : $0 }
+        let bytes = try CatalogRecord(line: latin1)
+        #expect(bytes.title == title.replacing("T", with: "É"))
+    }
+
+    @Test func descriptionsAreTextAndWrongDaysAreLeftOut() throws {
+        let record = try CatalogRecord(
+            line: Array(
+                #"{"title":"T","description":"&lt;p&gt;A &lt;b&gt;bold&lt;/b&gt; book.&lt;/p&gt;","publishedDate":"2010-02-30","language":"und"}"#
+                    .utf8))
+        #expect(record.description == "A bold book.")
+        #expect(record.publishedDate?.text == "2010-02" && record.language == nil)
     }
 
     @Test(arguments: ["", " \n\n"])

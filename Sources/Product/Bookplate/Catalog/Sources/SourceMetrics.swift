@@ -32,6 +32,8 @@ private struct HostInstruments: Sendable {
     private let requests: Counter
     private let refusedByBudget: Counter
     private let refusedByCircuitBreaker: Counter
+    /// Empty for hosts that have no records.
+    private let unreadable: [RecordField: Counter]
     private let circuit: Gauge
     /// Nil if the host has no budget.
     let used: Gauge?
@@ -54,6 +56,17 @@ private struct HostInstruments: Sendable {
         }
         refusedByBudget = refusals("budget")
         refusedByCircuitBreaker = refusals("circuit_breaker")
+        let hasRecords = [.openLibrary, .googleBooks, .isbnDB].contains(host)
+        unreadable = Dictionary(
+            uniqueKeysWithValues: (hasRecords ? RecordField.allCases : []).map { field in
+                (
+                    field,
+                    metrics.counter(
+                        "bookplate_source_unreadable_fields_total",
+                        "Fields of external sources' records that were left out because they could not be read.",
+                        ["source": name, "field": field.rawValue])
+                )
+            })
         circuit = metrics.gauge(
             "bookplate_source_circuit_state",
             "Circuit breakers of external sources: 0 closed, 1 half-open, 2 open.",
@@ -77,6 +90,7 @@ private struct HostInstruments: Sendable {
         requests.set(counts.requests)
         refusedByBudget.set(counts.refusedByBudget)
         refusedByCircuitBreaker.set(counts.refusedByCircuitBreaker)
+        for (field, count) in counts.unreadableFields { unreadable[field]?.set(count) }
         switch gate.circuit {
         case .closed: circuit.set(0)
         case .halfOpen: circuit.set(1)

@@ -1,3 +1,5 @@
+import Basics
+import BookSources
 import GraphQL
 import Requests
 
@@ -49,40 +51,10 @@ struct BookFacts {
     private static func language(_ text: String?) throws(BookplateError) -> String? {
         guard let text = try TextInput.optional(text, field: "language", charactersMax: 100)
         else { return nil }
-        guard let tag = languageTag(text) else {
+        guard let tag = Languages.wellFormed(text) else {
             throw .badUserInput(
                 field: "language", "Send a language tag of BCP 47, such as en, pt-BR, or zh-Hant.")
         }
         return tag
     }
-
-    /// Returns a well-formed language tag in its usual case, such as `zh-Hant-TW`; nil for any other text. At most 35 characters,
-    /// as in https://www.rfc-editor.org/rfc/rfc5646#section-4.4.1.
-    static func languageTag(_ text: String) -> String? {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard text.utf8.count <= 35, (2...3).contains(parts[0].utf8.count),
-            parts[0].utf8.allSatisfy(isLetter),
-            parts.dropFirst().allSatisfy({
-                (1...8).contains($0.utf8.count)
-                    && $0.utf8.allSatisfy { isLetter($0) || $0.isASCIIDigit }
-            })
-        else { return nil }
-        var tag = [parts[0].lowercased()]
-        for part in parts.dropFirst() {
-            switch part.utf8.count {
-            case 2: tag.append(part.uppercased())
-            case 4 where part.utf8.allSatisfy(isLetter): tag.append(part.capitalizedASCII)
-            default: tag.append(part.lowercased())
-            }
-        }
-        return tag.joined(separator: "-")
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-    }
-}
-
-extension Substring {
-    fileprivate var capitalizedASCII: String { prefix(1).uppercased() + dropFirst().lowercased() }
 }

@@ -1,8 +1,8 @@
 /// An International Standard Book Number of 13 digits with a verified check digit.
 ///
 /// It is read from typed or scanned text, which may contain hyphens and spaces of any kind, a label before the number, an
-/// ISBN-10 with an upper or lower case X, digits of other scripts, the add-on of a barcode (issue number or price), and a
-/// binding or a price after the number.
+/// ISBN-10 with an upper or lower case X, digits of other scripts, the prefix of a scanner (`]E0`), the zero that makes it a
+/// GTIN-14, the add-on of a barcode (issue number or price), and words or a price after the number.
 package struct ISBN: Hashable, Sendable, CustomStringConvertible {
     /// The 13 digits in ASCII.
     package let description: String
@@ -21,6 +21,10 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
         case checkDigit
         /// An EAN of another product, for example music, a magazine, or a pen.
         case notABook
+        /// A barcode of 8 digits.
+        case ean8
+        /// A barcode of 12 digits, which is used in North America, or the same number with a zero before it.
+        case upc
         /// A number whose digits, apart from the prefix and the check digit, are all the same.
         case placeholder
 
@@ -31,6 +35,10 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
             case .checkDigit:
                 "The check digit of the ISBN does not match. Check for a typing error."
             case .notABook: "This barcode is not an ISBN. ISBNs start with 978, 9791, or 9798."
+            case .ean8:
+                "This is an EAN-8, a short barcode that books do not have. Scan the barcode that starts with 978 or 979."
+            case .upc:
+                "This is a UPC, a barcode that does not identify a book. Look for the ISBN next to it or on the copyright page."
             case .placeholder: "This number is a placeholder, not the ISBN of a book."
             }
         }
@@ -39,11 +47,32 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
     /// Reads an ISBN from a text.
     package static func read(_ text: some StringProtocol) -> Result<ISBN, Problem> {
         guard text.utf8.count <= 200 else { return .failure(.length) }
-        let digits = significantDigits(text)
+        let numbers = numbers(in: text)
+        let results = numbers.map { read($0) }
+        for result in results { if case .success = result { return result } }
+        // The longest number is the one that was meant.
+        let longest = zip(numbers, results).max { $0.0.digits.count < $1.0.digits.count }
+        return longest?.1 ?? .failure(.length)
+    }
+
+    private static func read(_ number: Number) -> Result<ISBN, Problem> {
+        let result = read(number.digits)
+        if case .success = result { return result }
+        // Numbers after the first one, such as that of a volume, may follow after a space.
+        for count in number.breaks where count == 10 || count == 13 {
+            let first = read(Array(number.digits.prefix(count)))
+            if case .success = first { return first }
+        }
+        return result
+    }
+
+    private static func read(_ digits: [UInt8]) -> Result<ISBN, Problem> {
         switch digits.count {
         case 13, 15, 18:
             // The last two or five of 15 or 18 digits are the add-on of the barcode: the issue number or the price.
             return read13(Array(digits.prefix(13)))
+        case 14 where digits.starts(with: "0978".utf8) || digits.starts(with: "0979".utf8):
+            return read13(Array(digits.dropFirst()))
         case 10:
             return read10(digits)
         case 9:
@@ -52,6 +81,9 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
                 return .failure(.length)
             }
             return .success(isbn)
+        case 8 where isEAN(digits): return .failure(.ean8)
+        // The beginning of an ISBN is not a UPC, also if its check digit happens to match.
+        case 12 where isEAN(digits) && !digits.starts(with: "97".utf8): return .failure(.upc)
         default:
             return .failure(.length)
         }
@@ -66,9 +98,20 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
         return description.dropFirst(3).dropLast() + (check == 10 ? "X" : "\(check)")
     }
 
-    /// Returns the digits and X in ASCII, without the text around them.
-    private static func significantDigits(_ text: some StringProtocol) -> [UInt8] {
+    /// The digits and X of a number in ASCII.
+    private struct Number {
+        var digits: [UInt8] = []
+        /// The numbers of digits after which a space follows.
+        var breaks: [Int] = []
+    }
+
+    /// Returns the numbers in a text. Letters separate them.
+    private static func numbers(in text: some StringProtocol) -> [Number] {
         var text = Substring(text)
+        // The symbology identifier of a scanner: https://www.iso.org/standard/44231.html
+        if let match = text.prefixMatch(of: /\s*\][A-Za-z][0-9A-Za-z]/) {
+            text = text[match.range.upperBound...]
+        }
         // The number is before the separator in "9780306406157 (pbk.) : £12.99", and after it in "ISBN-13: 978…".
         while let separator = text.firstIndex(where: { ":：([$£€".contains($0) }) {
             let front = text[..<separator]
@@ -79,27 +122,51 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
             }
         }
         // The digits of a label are not part of the number.
-        if let label = text.range(ofLabel: ["ISBN-13", "ISBN-10", "ISBN13", "ISBN10"]) {
-            text = text[label.upperBound...]
+        if let label = text.firstMatch(of: /[Ii][Ss][Bb][Nn][^0-9A-Za-z]{0,3}1[03](?![0-9])/) {
+            text = text[label.range.upperBound...]
         }
-        var digits: [UInt8] = []
-        for scalar in text.unicodeScalars {
+        var numbers = [Number()]
+        let scalars = Array(text.unicodeScalars)
+        for (index, scalar) in scalars.enumerated() {
+            let last = numbers.count - 1
             if let value = scalar.properties.numericType == .decimal
                 ? scalar.properties.numericValue : nil
             {
-                digits.append(48 + UInt8(value))
-            } else if scalar == "x" || scalar == "X" || scalar == "Ｘ" || scalar == "ｘ" {
-                digits.append(UInt8(ascii: "X"))
+                numbers[last].digits.append(48 + UInt8(value))
+            } else if isX(scalar), !isLetter(scalars, index - 1), !isLetter(scalars, index + 1) {
+                numbers[last].digits.append(UInt8(ascii: "X"))
+            } else if scalar.properties.isAlphabetic {
+                if !numbers[last].digits.isEmpty { numbers.append(Number()) }
+            } else if scalar.properties.isWhitespace {
+                numbers[last].breaks.append(numbers[last].digits.count)
             }
         }
-        return digits
+        return numbers.filter { !$0.digits.isEmpty }
+    }
+
+    private static func isX(_ scalar: Unicode.Scalar) -> Bool {
+        ["x", "X", "Ｘ", "ｘ"].contains(scalar)
+    }
+
+    private static func isLetter(_ scalars: [Unicode.Scalar], _ index: Int) -> Bool {
+        scalars.indices.contains(index) && scalars[index].properties.isAlphabetic
+    }
+
+    /// Whether the last digit is the check digit of a barcode of any length.
+    private static func isEAN(_ digits: [UInt8]) -> Bool {
+        guard !digits.contains(UInt8(ascii: "X")) else { return false }
+        let sum = digits.reversed().enumerated().reduce(0) { sum, digit in
+            sum + (Int(digit.element) - 48) * (digit.offset.isMultiple(of: 2) ? 1 : 3)
+        }
+        return sum.isMultiple(of: 10) && Set(digits).count > 1
     }
 
     private static func read13(_ digits: [UInt8]) -> Result<ISBN, Problem> {
         guard !digits.contains(UInt8(ascii: "X")) else { return .failure(.checkDigit) }
         guard checkDigit13(digits.prefix(12)) == digits[12] else { return .failure(.checkDigit) }
         guard digits.withUnsafeBytes({ ISBNDigits($0)?.isOfBook ?? false }) else {
-            return .failure(.notABook)
+            // A UPC with a zero before it is the same barcode.
+            return .failure(digits[0] == UInt8(ascii: "0") ? .upc : .notABook)
         }
         guard Set(digits.dropFirst(3).dropLast()).count > 1 else { return .failure(.placeholder) }
         return .success(ISBN(verified: String(decoding: digits, as: UTF8.self)))
@@ -121,17 +188,5 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
             sum + (Int(digit.element) - 48) * (digit.offset.isMultiple(of: 2) ? 1 : 3)
         }
         return 48 + UInt8((10 - sum % 10) % 10)
-    }
-}
-
-extension Substring {
-    /// Returns the range of the first of the labels that the text contains, ignoring case.
-    fileprivate func range(ofLabel labels: [String]) -> Range<Index>? {
-        for label in labels {
-            guard let start = indices.first(where: { self[$0...].uppercased().hasPrefix(label) })
-            else { continue }
-            return start..<index(start, offsetBy: label.count)
-        }
-        return nil
     }
 }

@@ -22,21 +22,21 @@ enum GoodreadsTable {
             labeled(Contributor(name: Contributor.givenNameFirst($0.name), role: $0.role))
         }
         return bytes([
-            book.id.description, guarded(title(book)), guarded(author.map(labeled) ?? ""),
-            guarded(lastFirst(author?.name ?? "")), guarded(others.joined(separator: ", ")),
+            book.id.description, line(title(book)), line(author.map(labeled)),
+            guarded(lastFirst(author?.name ?? "")), line(others.joined(separator: ", ")),
             // The same notation as in a Goodreads export. It keeps spreadsheets from removing leading zeros, and is safe
             // without `guarded` because an ISBN has only digits and X.
             "=\"\(book.isbn?.isbn10 ?? "")\"", "=\"\(book.isbn?.description ?? "")\"",
-            "\(book.review?.rating ?? 0)", "", guarded(book.publisher ?? ""),
-            guarded(book.binding ?? ""), book.pageCount.map { "\($0)" } ?? "",
+            "\(book.review?.rating ?? 0)", "", line(book.publisher),
+            line(book.binding), book.pageCount.map { "\($0)" } ?? "",
             year(book.publishedDate), book.originalYear.map { "\($0)" } ?? "",
             dateRead(book), day(book.addedAt),
             guarded(([exclusive].filter { $0 != "read" } + shelves).joined(separator: ", ")),
             guarded(
                 shelves.enumerated().map { "\($1) (#\($0 + 1))" }.joined(separator: ", ")),
-            exclusive, guarded(html(book.review?.text ?? "")),
+            exclusive, guarded(html(ofText: book.review?.text ?? "")),
             book.review?.hasSpoilers == true ? "true" : "",
-            guarded(html(book.privateNotes ?? "")), "\(readCount(book))", "0",
+            guarded(html(ofText: book.privateNotes ?? "")), "\(readCount(book))", "0",
         ])
     }
 
@@ -136,18 +136,10 @@ enum GoodreadsTable {
         } ?? ""
     }
 
-    /// Returns the HTML of a text. Goodreads exports reviews as HTML.
-    private static func html(_ text: String) -> String {
-        var html = ""
-        for character in text {
-            switch character {
-            case "&": html += "&amp;"
-            case "<": html += "&lt;"
-            case ">": html += "&gt;"
-            case "\n", "\r\n": html += "<br/>"
-            default: html.append(character)
-            }
-        }
-        return html
+    /// Returns a text of one line so that an import reads it unchanged. Only a text that looks like HTML is escaped, because other
+    /// applications show the text as it is.
+    private static func line(_ text: String?) -> String {
+        guard let text else { return "" }
+        return guarded(plainLine(text) == text ? text : html(ofText: text))
     }
 }

@@ -3,7 +3,7 @@
 /// It accepts what real files contain: lines that end with CR, LF, or CRLF, quotes within an unquoted field, and text
 /// after a closing quote. A damaged record does not affect the others: the next record begins on the next line. A quoted
 /// field with line breaks whose closing quote is followed by text is damaged, because that quote most likely opens a field
-/// of another record.
+/// of another record. `CSVDialect` finds out whether the fields of a file are quoted at all.
 ///
 /// Spec: https://www.rfc-editor.org/rfc/rfc4180
 package struct CSVReader: Sequence, IteratorProtocol {
@@ -17,7 +17,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
 
     /// The reason why a record cannot be read.
     package enum Problem: Error, Equatable, Sendable {
-        case unclosedQuote, tooLong, tooManyFields, notText
+        case unclosedQuote, tooLong, tooManyFields
 
         /// A clause that can be part of a sentence.
         package var message: String {
@@ -25,7 +25,6 @@ package struct CSVReader: Sequence, IteratorProtocol {
             case .unclosedQuote: "the closing quote of a field is missing"
             case .tooLong: "the record is longer than \(CSVReader.recordBytesMax) bytes"
             case .tooManyFields: "the record has more than \(CSVReader.fieldsMax) fields"
-            case .notText: "the record is not UTF-8 text"
             }
         }
     }
@@ -36,7 +35,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
 
     private var rest: ArraySlice<UInt8>
     private let separator: UInt8
-    private let acceptsWindows1252: Bool
+    private let isQuoted: Bool
     private var line = 1
     /// The number of bytes that may still be read again after damaged records. Without a limit, the time for a file that
     /// has only damaged records would be quadratic.
@@ -47,13 +46,13 @@ package struct CSVReader: Sequence, IteratorProtocol {
     private static let carriageReturn = UInt8(ascii: "\r")
 
     /// - Parameters:
-    ///   - bytes: Text in UTF-8, with or without a byte order mark.
-    ///   - acceptsWindows1252: Whether fields that are not UTF-8 are read as Windows-1252.
+    ///   - bytes: Text in UTF-8, with or without a byte order mark. Bytes that are not UTF-8 are read as Windows-1252, and NUL
+    ///     characters are left out.
+    ///   - isQuoted: Whether fields may be quoted. If not, a quote is text, and each line is a record.
     package init(
-        _ bytes: ArraySlice<UInt8>, separator: UInt8 = UInt8(ascii: ","),
-        acceptsWindows1252: Bool = false
+        _ bytes: ArraySlice<UInt8>, separator: UInt8 = UInt8(ascii: ","), isQuoted: Bool = true
     ) {
-        self.acceptsWindows1252 = acceptsWindows1252
+        self.isQuoted = isQuoted
         rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
         self.separator = separator
         bytesToReread = 4 * Swift.max(bytes.count, Self.recordBytesMax)
@@ -103,7 +102,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
             bytes += rest[..<index]
             rest = rest[index...]
         }
-        if rest.first == Self.quote {
+        if isQuoted, rest.first == Self.quote {
             rest = rest.dropFirst()
             while true {
                 // Search for the closing quote only up to the maximum size of a record.
@@ -122,11 +121,7 @@ package struct CSVReader: Sequence, IteratorProtocol {
             line += lineCount
         }
         try take(upTo: rest.firstIndex(where: isEnd) ?? rest.endIndex)
-        if !bytes.contains(0) {
-            if let text = String(validating: bytes, as: UTF8.self) { return text }
-            if acceptsWindows1252 { return ImportText.text(bytes) }
-        }
-        throw .notText
+        return ImportText.text(bytes)
     }
 
     private func isEnd(_ byte: UInt8) -> Bool {

@@ -1,3 +1,5 @@
+import Basics
+import BookSources
 import Requests
 
 /// Whether the day or the month is first in a file's dates of the form `1/2/2023`.
@@ -33,7 +35,8 @@ extension PartialDate {
     }
 
     /// Reads a date in one of the usual forms: `2021-03-14` with or without a time after it, `2021/03/14`, `2021/3`, `2021`,
-    /// `14.03.2021`, `March 14, 2021`, `14 Mar 2021`, or `3/14/2021`.
+    /// `20210314`, `14.03.2021`, `March 14, 2021`, `14 Mar 2021`, or `3/14/2021`. A day that the month does not have is left out:
+    /// `2019-02-29` is the month 2019-02.
     static func read(_ text: String, order: DayOrder?) throws(Problem) -> PartialDate {
         let text = text.trimmed
         guard text.utf8.count <= 60 else { throw .notADate }
@@ -49,8 +52,14 @@ extension PartialDate {
     ) throws(Problem) -> PartialDate {
         let dayFirst = PartialDate(year: numbers.year, month: numbers.second, day: numbers.first)
         let monthFirst = PartialDate(year: numbers.year, month: numbers.first, day: numbers.second)
-        guard numbers.first > 0, numbers.second > 0, let either = dayFirst ?? monthFirst else {
-            throw .notADate
+        guard numbers.first > 0, numbers.second > 0 else { throw .notADate }
+        guard let either = dayFirst ?? monthFirst else {
+            // A day that the month does not have: 30/2/2022.
+            let known =
+                existing(numbers.year, month: numbers.second, day: numbers.first)
+                ?? existing(numbers.year, month: numbers.first, day: numbers.second)
+            guard let known else { throw .notADate }
+            return known
         }
         if dayFirst == nil || monthFirst == nil || dayFirst == monthFirst { return either }
         switch isDotted ? .dayFirst : order {
@@ -58,6 +67,22 @@ extension PartialDate {
         case .monthFirst?: return monthFirst ?? either
         case nil: throw .ambiguous
         }
+    }
+
+    /// Whether a text that `read` accepts names a day: it has two numbers besides the year, or the name of a month and a number.
+    static func hasDay(_ text: String) -> Bool {
+        let date = text.trimmed.prefix { $0 != "T" || text.first?.isNumber != true }
+        let words = date.split { !$0.isLetter && !$0.isNumber }.prefix(4)
+        let numbers = words.compactMap { number($0.prefix { $0.isNumber }) }.filter { $0 > 0 }
+        let hasName = words.contains { monthNumber(Substring($0.lowercased())) != nil }
+        return words.first?.utf8.count == 8 && numbers.count == 1 && !hasName
+            || numbers.count >= (hasName ? 2 : 3)
+    }
+
+    /// Returns the day, or the month of a day that it does not have, such as February 30. Nil for other numbers.
+    private static func existing(_ year: Int, month: Int, day: Int) -> PartialDate? {
+        guard (1...12).contains(month), (1...31).contains(day) else { return nil }
+        return existing(year: year, month: month, day: day)
     }
 
     /// Returns the numbers of a text such as `1/2/2023`; nil for other texts.
@@ -75,6 +100,10 @@ extension PartialDate {
     private static func yearFirst(_ text: String) -> PartialDate? {
         // Without the time.
         let date = text.prefix { $0 != "T" && $0 != " " }
+        if date.utf8.count == 8, let number = number(date) {
+            let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100)
+            return existing(year, month: month, day: day)
+        }
         let parts = date.split(omittingEmptySubsequences: false) { "/-.".contains($0) }
         guard (1...3).contains(parts.count), parts[0].utf8.count == 4 else { return nil }
         let numbers = parts.compactMap(number)
@@ -83,9 +112,8 @@ extension PartialDate {
         // A month or day of 0 is unknown.
         let known = numbers.prefix { $0 > 0 }
         guard let year = known.first else { return nil }
-        return PartialDate(
-            year: year, month: known.count > 1 ? known[1] : nil,
-            day: known.count > 2 ? known[2] : nil)
+        if known.count > 2 { return existing(year, month: known[1], day: known[2]) }
+        return PartialDate(year: year, month: known.count > 1 ? known[1] : nil)
     }
 
     /// Reads a date with the English name of the month, such as `Sun, Mar 14th, 2021`, `14 March 2021`, or `March 2021`.
@@ -109,7 +137,7 @@ extension PartialDate {
         guard let day = number(dayWord.prefix { $0.isNumber }), day > 0,
             ["", "st", "nd", "rd", "th"].contains(dayWord.drop { $0.isNumber })
         else { return nil }
-        return PartialDate(year: year, month: month, day: day)
+        return existing(year, month: month, day: day)
     }
 
     private static let months = [

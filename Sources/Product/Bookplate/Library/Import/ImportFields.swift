@@ -94,10 +94,15 @@ final class ImportFields {
         return GoodreadsTable.unguarded(cells[index])
     }
 
-    /// Returns the trimmed text of a cell; nil if it is empty or, with a report, if it has more than `max` characters. Texts
-    /// are never shortened.
+    /// Returns the text of a cell as one line without markup; nil if it is empty or, with a report, if it has more than `max`
+    /// characters. Texts are never shortened.
     func text(_ name: String, max: Int) -> String? {
-        short(raw(name), name, max: max)
+        short(plainLine(raw(name)) ?? "", name, max: max)
+    }
+
+    /// Returns the text of a cell with its paragraphs and without markup, for descriptions that applications have from catalogs.
+    func paragraphs(_ name: String, max: Int) -> String? {
+        short(plainText(ofHTML: raw(name), isCatalog: true), name, max: max)
     }
 
     /// Returns the trimmed text; nil if it is empty or, with a report, if it has more than `max` characters.
@@ -128,7 +133,7 @@ final class ImportFields {
         let title: String?
         do throws(BookplateError) {
             title = try TextInput.optional(
-                raw(titleColumn), field: titleColumn,
+                plainLine(raw(titleColumn)), field: titleColumn,
                 charactersMax: BookCreation.titleCharactersMax)
         } catch {
             throw ImportProblem("\(error.message) The book was left out.")
@@ -154,7 +159,7 @@ final class ImportFields {
         // All columns are read, so that none of them counts as unknown.
         let found = names.map { name -> ISBN? in
             for part in raw(name).split(separator: ",") {
-                let digits = part.filter { !"=\"[] ".contains($0) }
+                let digits = part.filter { !"=\"[]".contains($0) }
                 if !digits.isEmpty, case .success(let isbn) = ISBN.read(String(digits)) {
                     return isbn
                 }
@@ -198,7 +203,11 @@ final class ImportFields {
         let text = String(text.filter { $0 != "[" && $0 != "]" }).trimmed
         if text.isEmpty { return nil }
         do throws(PartialDate.Problem) {
-            return try PartialDate.read(text, order: dayOrder)
+            let date = try PartialDate.read(text, order: dayOrder)
+            if date.day == nil, PartialDate.hasDay(text) {
+                report(name, "“\(text)” does not exist. The day was left out.")
+            }
+            return date
         } catch .ambiguous {
             report(
                 name,

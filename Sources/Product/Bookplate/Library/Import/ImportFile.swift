@@ -30,7 +30,7 @@ struct ImportFile {
     let content: Content
 
     enum Content {
-        case table(any TableFormat.Type, [UInt8], separator: UInt8, names: [String])
+        case table(any TableFormat.Type, [UInt8], CSVDialect, names: [String])
         case libraryThing(JSONItems)
         case bookplate(BookplateFile)
     }
@@ -110,7 +110,8 @@ struct ImportFile {
         _ bytes: [UInt8], format: ImportFormat?
     ) -> (ImportFormat, Content)? {
         for separator in [UInt8(ascii: ","), UInt8(ascii: "\t"), UInt8(ascii: ";")] {
-            var reader = CSVReader(bytes[...], separator: separator, acceptsWindows1252: true)
+            let dialect = CSVDialect(separator: separator, of: bytes)
+            var reader = CSVReader(bytes, dialect)
             guard case .success(let header)? = reader.next()?.fields else { continue }
             let names = header.map(\.trimmed)
             let columns = Set(names.map(ImportColumns.normalized))
@@ -119,7 +120,7 @@ struct ImportFile {
                 guard needed.allSatisfy({ columns.contains(ImportColumns.normalized($0)) }) else {
                     continue
                 }
-                return (candidate, .table(table, bytes, separator: separator, names: names))
+                return (candidate, .table(table, bytes, dialect, names: names))
             }
         }
         return nil

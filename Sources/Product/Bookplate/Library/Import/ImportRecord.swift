@@ -1,4 +1,5 @@
 import Basics
+import BookSources
 import GraphQL
 import Identity
 import Postgres

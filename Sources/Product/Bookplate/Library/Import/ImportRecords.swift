@@ -19,8 +19,8 @@ struct ImportRecords: Sequence, IteratorProtocol {
         self.dayOrder = dayOrder
         self.columns = columns
         switch content {
-        case .table(let table, let bytes, let separator, let names):
-            var reader = CSVReader(bytes[...], separator: separator, acceptsWindows1252: true)
+        case .table(let table, let bytes, let dialect, let names):
+            var reader = CSVReader(bytes, dialect)
             _ = reader.next()  // the header
             source = .table(table, reader, names: names, positions: Self.positions(names))
         case .libraryThing(let items): source = .libraryThing(items, next: 0)
@@ -133,9 +133,9 @@ extension ImportFile {
 
     /// Whether days or months are first in the dates of a table.
     private var dayOrder: DayOrder? {
-        guard case .table(_, let bytes, let separator, let names) = content else { return nil }
+        guard case .table(_, let bytes, let dialect, let names) = content else { return nil }
         let dates = names.indices.filter { names[$0].lowercased().contains("date") }
-        var reader = CSVReader(bytes[...], separator: separator, acceptsWindows1252: true)
+        var reader = CSVReader(bytes, dialect)
         _ = reader.next()
         return DayOrder.decided(
             by: reader.lazy.prefix(Self.recordsMax).flatMap { record -> [String] in

@@ -1,3 +1,4 @@
+import Basics
 import GraphQL
 
 /// Reads the items of the lists and objects in a JSON object one at a time, so that a file of any size takes the memory of one
@@ -55,9 +56,12 @@ struct JSONItems {
     func list(_ member: Member) -> Items { Items(bytes, member.start) }
 
     private static func value(_ bytes: ArraySlice<UInt8>) throws(ImportProblem) -> Value {
+        let bytes = Array(bytes)
         do throws(JSONError) {
-            return try parseJSON(Array(bytes), limits: limits)
+            return try parseJSON(bytes, limits: limits)
         } catch {
+            // One bad character does not lose the item.
+            if let value = try? parseJSON(repairedJSON(bytes), limits: limits) { return value }
             throw ImportProblem(error.message)
         }
     }

@@ -1,3 +1,5 @@
+import Basics
+import BookSources
 import GraphQL
 import Postgres
 import Requests

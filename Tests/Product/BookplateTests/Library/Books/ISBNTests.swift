@@ -29,6 +29,14 @@ import Testing
         ("EAN: ISBN-13: 9780306406157", "9780306406157"),
         // Nine digits: an SBN from before 1970, or a number whose leading zero a spreadsheet has removed.
         ("306406152", "9780306406157"), ("SBN 306-40615-2", "9780306406157"),
+        // With the prefix of a scanner, or the zero of a GTIN-14.
+        ("]E09780306406157", "9780306406157"), ("]E3978030640615751299", "9780306406157"),
+        ("09780306406157", "9780306406157"), ("]C109780306406157", "9780306406157"),
+        // With words and other numbers.
+        ("9780306406157 boxed set", "9780306406157"), ("ISBN 13 9780306406157", "9780306406157"),
+        ("ISBN 10 0306406152", "9780306406157"), ("isbn13: 9780306406157", "9780306406157"),
+        ("9780306406157 2nd edition", "9780306406157"), ("978 0 306 40615 7 3", "9780306406157"),
+        ("080442957X boxed set", "9780804429573"), ("extra 0-8044-2957-X", "9780804429573"),
         // 979: France, Korea, Italy, Spain, the United States.
         ("9791032305690", "9791032305690"), ("9798886451740", "9798886451740"),
     ])
@@ -45,6 +53,9 @@ import Testing
         // Printed music, a magazine, a pen.
         ("9790060115615", .notABook), ("9796000000003", .notABook), ("306406153", .length),
         (": : :", .length), ("9771234567003", .notABook), ("4006381333931", .notABook),
+        // EAN-8, and UPC, also as an EAN-13.
+        ("96385074", .ean8), ("036000291452", .upc), ("0036000291452", .upc),
+        ("96385075", .length), ("036000291453", .length), ("97803064061", .length),
         ("0000000000", .placeholder), ("9780000000002", .placeholder), ("1111111111", .placeholder),
     ])
     func reportsTheProblem(text: String, problem: ISBN.Problem) {

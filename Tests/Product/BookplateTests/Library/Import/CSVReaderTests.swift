@@ -44,7 +44,7 @@ import Testing
         ("\"open", .unclosedQuote),
         (String(repeating: ",", count: CSVReader.fieldsMax), .tooManyFields),
         ("\"\(long)\"", .tooLong), ("\(long)x", .tooLong), ("\"\(long)", .tooLong),
-        ("a,\(long)", .tooLong), ("b\0c", .notText),
+        ("a,\(long)", .tooLong),
         // The quote is closed by a quote of another record.
         ("\"open\n\"other\" said,x", .unclosedQuote),
     ]
@@ -69,9 +69,50 @@ import Testing
         #expect((1...1000).contains(problems))
     }
 
-    @Test func invalidUTF8DoesNotAffectOtherRecords() {
-        let records = Array(CSVReader([0x61, 0x0A, 0xFF, 0xFE, 0x0A, 0x62]))
-        #expect(records.map { try? $0.fields.get() } == [["a"], nil, ["b"]])
+    /// Bytes that are not UTF-8 are read as Windows-1252, also beside UTF-8. NUL characters are left out.
+    @Test func invalidTextIsRepaired() {
+        let bytes: [UInt8] = [0x61, 0x0A, 0xE9, 0xC3, 0xA9, 0x93, 0x00, 0x0A, 0x62]
+        let records = Array(CSVReader(bytes[...]))
+        #expect(records.map { try? $0.fields.get() } == [["a"], ["éé“"], ["b"]])
+    }
+
+    /// In a tab-separated file without quoting, a quote is text and does not swallow the next records.
+    @Test(
+        arguments: [
+            ("t\tc\n\"A\" Is for Alibi\tx\nB\t\"signed\nC\ty\n", false),
+            ("t\tc\nA\t\"signed\nB\tcopy\"\n", false), ("t\tc\n\"A\"\tx\n", false),
+            ("t\tc\nA\tb\n", false), ("\"t\"\t\"c\"\n\"A\"\t\"x\ny\"\n", true),
+            ("t\tc\n\"\"\"A\"\" Is\"\tx\n", true), ("t\tc\nA\t\"x\ny\"\nB\tz\n", true),
+            ("", true),
+        ] as [(String, Bool)])
+    func quotingIsDetected(text: String, isQuoted: Bool) {
+        let bytes = Array(text.utf8)
+        #expect(CSVDialect(separator: 0x09, of: bytes).isQuoted == isQuoted)
+        #expect(CSVDialect(separator: 0x2C, of: bytes).isQuoted)
+        guard !isQuoted else { return }
+        let records = CSVReader(bytes, CSVDialect(separator: 0x09, of: bytes))
+        let lines = text.split(separator: "\n").map { $0.split(separator: "\t").map(String.init) }
+        #expect(records.map { try? $0.fields.get() } == lines)
+    }
+
+    /// A table of LibraryThing with any text in its cells is read line by line.
+    @Test(arguments: Array(UInt64(1)...40))
+    func unquotedTablesAreReadLineByLine(seed: UInt64) {
+        var random = SeededGenerator(seed)
+        let pieces = ["a", "\"", "\"A\" b", " ", ",", "'", "é"]
+        let rows = (0..<20).map { _ in
+            (0..<3).map { _ in
+                "x"
+                    + (0..<Int.random(in: 0..<4, using: &random)).map { _ in
+                        pieces.randomElement(using: &random) ?? ""
+                    }.joined()
+            }
+        }
+        // At least one cell cannot be a quoted one.
+        let table = [["t", "c", "d"], ["\"A\" Is", "", "\"signed"]] + rows
+        let bytes = Array(table.map { $0.joined(separator: "\t") }.joined(separator: "\n").utf8)
+        let read = CSVReader(bytes, CSVDialect(separator: 0x09, of: bytes))
+        #expect(read.map { try? $0.fields.get() } == table)
     }
 
     @Test func longestRecordIsRead() throws {

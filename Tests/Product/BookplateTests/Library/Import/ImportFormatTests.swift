@@ -1,3 +1,4 @@
+import BookSources
 import TestSupport
 import Testing
 
@@ -38,11 +39,11 @@ import Testing
         #expect(hyperion.review?.createdAt?.text == "2025-01-15T13:56:57.000Z")
         #expect(books[1].series?.position == "0" && books[1].binding == "Audio")
         #expect(books[1].reads.map(\.outcome) == [.reading] && books[1].review == nil)
-        #expect(books[1].reads[0].format == .audio)
+        #expect(books[1].reads[0].format == .audio && books[1].reads[0].lengthSeconds == 25686)
         #expect(books[2].authors.names.first == "Roberto Bolaño")
         #expect(
             file.survey().ignoredColumns
-                == ["Privacy", "Country Code", "Owned", "ASIN", "Duration in Seconds"])
+                == ["Privacy", "Country Code", "Owned", "ASIN"])
     }
 
     @Test func libraryThingTableIsRead() throws {
@@ -147,13 +148,30 @@ import Testing
         ("T (Discworld, #1; Rincewind, #1)", "T", "Discworld", "1"),
         ("T (S, #1-3)", "T", "S", "1-3"), ("T: (Not) a series", nil, nil, nil),
         ("T (a film)", nil, nil, nil), ("(S, #1)", nil, nil, nil), ("T (#1)", nil, nil, nil),
+        ("T (S (Publication Order), #1)", "T", "S (Publication Order)", "1"),
+        ("T (The #1 Bestseller)", nil, nil, nil), ("T (S, #½)", "T", "S", "0.5"),
+        ("T (S, #1½)", "T", "S", "1.5"), ("T (S, #-1)", "T", "S", "-1"),
+        ("T (S, #10-12, 14)", "T", "S", "10-12, 14"), ("T (S, #0.0)", "T", "S", "0"),
+        ("T (S, #8, Part 1 of 2)", "T", "S", "8, Part 1 of 2"), ("T (S, #1))", nil, nil, nil),
+        ("T (Agent #9 Saga, #2)", "T", "Agent #9 Saga", "2"), ("T ()", nil, nil, nil),
+        ("T (A (B), #1; C, #2)", "T", "A (B)", "1"),
     ])
     func seriesIsSeparatedFromTheTitle(
         title: String, rest: String?, name: String?, position: String?
     ) {
-        let split = ImportedSeries.split(title)
+        let split = ImportedSeries.separate(title)
         #expect(split?.title == rest && split?.series.name == name)
         #expect(split?.series.position == position)
+    }
+
+    @Test(
+        arguments: [
+            ("Mistborn (#1.0), The Cosmere (#3.0)", "Mistborn", "1"),
+            ("Discworld, #1, Rincewind, #1", "Discworld", "1"), ("Sprawl", nil, nil),
+        ] as [(String, String?, String?)])
+    func firstOfSeveralSeriesCounts(cell: String, name: String?, position: String?) {
+        let series = ImportedSeries(numbered: cell)
+        #expect(series?.name == name && series?.position == position)
     }
 
     /// With random cells in the columns of any format, each record becomes a book or a problem.

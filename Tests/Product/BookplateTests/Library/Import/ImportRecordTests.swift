@@ -1,3 +1,4 @@
+import BookSources
 import Basics
 import FoundationEssentials
 import Glibc
@@ -179,8 +180,8 @@ import Zip
             ("1,T,A,6,,,read,", "My Rating", "“6” is not between 0 and 5. It was left out."),
             ("1,T,A,x,,,read,", "My Rating", "“x” is not between 0 and 5. It was left out."),
             (
-                "1,T,A,0,2021/02/30,,read,", "Date Read",
-                "“2021/02/30” is not a date like 2021-03-14. It was left out."
+                "1,T,A,0,2021/13/30,,read,", "Date Read",
+                "“2021/13/30” is not a date like 2021-03-14. It was left out."
             ),
             (
                 "1,T,A,0,soon,,read,", "Date Read",

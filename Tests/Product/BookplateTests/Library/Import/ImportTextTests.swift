@@ -1,3 +1,5 @@
+import Basics
+import BookSources
 import GraphQL
 import TestSupport
 import Testing
@@ -73,13 +75,16 @@ import Testing
         ("May 3, 2022", "2022-05-03"), ("3 May 2022", "2022-05-03"), ("May 2022", "2022-05"),
         ("Tue, Sept 3rd, 2024", "2024-09-03"), ("3-Feb-2020", "2020-02-03"),
         ("2/2/2022", "2022-02-02"), ("31/1/2022", "2022-01-31"), ("1/31/2022 0:00", "2022-01-31"),
+        // A day that does not exist loses only the day.
+        ("2022/02/30", "2022-02"), ("30/2/2022", "2022-02"), ("June 31, 2015", "2015-06"),
+        ("2019-02-29", "2019-02"), ("20040115", "2004-01-15"),
     ])
     func dateIsRead(text: String, date: String) throws {
         #expect(try PartialDate.read(text, order: nil).text == date)
     }
 
     @Test(arguments: [
-        "", "soon", "2022-13-01", "2022/02/30", "30/2/2022", "0/1/2022", "1/2/23", "99/99/2022",
+        "", "soon", "2022-13-01", "20221301", "0/1/2022", "1/2/23", "99/99/2022",
         "May", "May 99 2022", "2022-05-03-04", "12345", "0101-01-01", "٢٠٢٢",
     ])
     func otherTextsAreNoDates(text: String) {

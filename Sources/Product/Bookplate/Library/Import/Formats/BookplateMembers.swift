@@ -31,7 +31,10 @@ package final class BookplateMembers {
             return nil
         }
         do throws(BookplateError) {
-            return try TextInput.optional(text, field: name, charactersMax: max)
+            // PostgreSQL stores no NUL characters.
+            return try TextInput.optional(
+                text.utf8.contains(0) ? text.replacing("\0", with: "") : text, field: name,
+                charactersMax: max)
         } catch {
             report(name, error.message)
             return nil

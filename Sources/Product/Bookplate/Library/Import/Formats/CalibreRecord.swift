@@ -38,7 +38,7 @@ enum CalibreRecord: TableFormat {
         book.series = fields.text("series", max: ImportedSeries.nameCharactersMax).map {
             ImportedSeries(name: $0, position: position)
         }
-        book.description = fields.text("comments", max: BookFacts.descriptionCharactersMax)
+        book.description = fields.paragraphs("comments", max: BookFacts.descriptionCharactersMax)
         book.publisher = fields.text("publisher", max: BookFacts.publisherCharactersMax)
         book.publishedDate = publishedDate(fields)
         book.language = fields.language("languages")

@@ -65,6 +65,11 @@ enum HardcoverRecord: TableFormat {
         }
         book.reads = read.map { [$0] } ?? []
         book.finishReads()
+        if let seconds = fields.count("Duration in Seconds") {
+            for index in book.reads.indices where book.reads[index].format == .audio {
+                book.reads[index].lengthSeconds = seconds
+            }
+        }
     }
 
     private static func withoutNumber(_ list: String) -> String {

@@ -27,7 +27,7 @@ enum OpenReadsRecord: TableFormat {
                 fields.report("subtitle", "The title is too long with it. It was left out.")
             }
         }
-        book.description = fields.text("description", max: BookFacts.descriptionCharactersMax)
+        book.description = fields.paragraphs("description", max: BookFacts.descriptionCharactersMax)
         book.isbn = fields.isbn("isbn")
         book.pageCount = fields.count("pages")
         book.publisher = fields.text("publisher", max: BookFacts.publisherCharactersMax)
