@@ -66,7 +66,10 @@ floor(
         .systemLibrary(
             name: "CLibVips", pkgConfig: "vips",
             providers: [.apt(["libvips-dev"])]),
-        .target(name: "CVips", dependencies: ["CLibVips"]),
+        .target(
+            name: "CVips", dependencies: ["CLibVips"],
+            // libvips draws texts with Pango, and its package contains Pango's headers.
+            linkerSettings: [.linkedLibrary("pangocairo-1.0"), .linkedLibrary("pango-1.0")]),
         .target(name: "CSandbox"),
         .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive",

@@ -133,7 +133,7 @@ BEGIN
     RETURN encode(
         substr(
             sha256(
-                '\x3100'::bytea || convert_to(title, 'UTF8')
+                '\x3200'::bytea || convert_to(title, 'UTF8')
                     || '\x00'::bytea || convert_to(coalesce(author, ''), 'UTF8')
                     || '\x00'::bytea || convert_to(coalesce(genre, ''), 'UTF8')
             ),

@@ -66,6 +66,8 @@ package enum ImageResponse: Sendable, Equatable {
     case images(CoverImages)
     /// The image cannot be processed; carries a message for the user who sent it.
     case unsupported(String)
+    /// The scripts for which no font is installed.
+    case missingScripts([TitleCardScript])
 
     package func encoded() -> [UInt8] {
         switch self {
@@ -73,6 +75,10 @@ package enum ImageResponse: Sendable, Equatable {
         case .unsupported(let message):
             var writer = FrameWriter([2])
             writer.write(text: message)
+            return writer.bytes
+        case .missingScripts(let scripts):
+            var writer = FrameWriter([3])
+            writer.write(text: scripts.map(\.rawValue).joined(separator: ","))
             return writer.bytes
         case .images(let images):
             var writer = FrameWriter([1])
@@ -101,6 +107,10 @@ package enum ImageResponse: Sendable, Equatable {
         case 2:
             guard let message = reader.text() else { return nil }
             self = .unsupported(message)
+        case 3:
+            guard let names = reader.text() else { return nil }
+            self = .missingScripts(
+                names.split(separator: ",").compactMap { TitleCardScript(rawValue: String($0)) })
         case 1:
             guard let thumbnail = reader.variant(), let full = reader.variant(),
                 let large = reader.variant(), let color = reader.text(), let hash = reader.text(),

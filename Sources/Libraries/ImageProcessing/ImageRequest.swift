@@ -8,6 +8,8 @@ package enum ImageRequest: Sendable {
     case cover(StoredBytes)
     /// Draw a cover for a book without one.
     case titleCard(TitleCard)
+    /// Find the scripts that title cards cannot show.
+    case missingScripts
 
     /// Returns the payload without the image of `.cover`, which follows it. Its first byte is the kind of request.
     func encoded() -> [UInt8] {
@@ -19,6 +21,7 @@ package enum ImageRequest: Sendable {
             writer.write(text: card.author ?? "")
             writer.write(text: card.genre ?? "")
             return writer.bytes
+        case .missingScripts: return [2]
         }
     }
 
@@ -34,6 +37,7 @@ package enum ImageRequest: Sendable {
                 TitleCard(
                     title: title, author: author.isEmpty ? nil : author,
                     genre: genre.isEmpty ? nil : genre))
+        case 2: self = .missingScripts
         default: return nil
         }
     }

@@ -106,7 +106,25 @@ package final class ImagerPool: Sendable {
         try await images(.titleCard(card))
     }
 
+    /// Returns the scripts for which no font is installed, so that title cards would show boxes.
+    package func missingScripts() async throws(ImageError) -> [TitleCardScript] {
+        guard case .missingScripts(let scripts) = try await response(to: .missingScripts) else {
+            throw .unavailable(Self.unexpectedResponse)
+        }
+        return scripts
+    }
+
+    private static let unexpectedResponse = "bookplate-imager sent an unexpected response"
+
     private func images(_ request: ImageRequest) async throws(ImageError) -> CoverImages {
+        switch try await response(to: request) {
+        case .images(let images): return images
+        case .unsupported(let message): throw .unsupported(message)
+        case .ready, .missingScripts: throw .unavailable(Self.unexpectedResponse)
+        }
+    }
+
+    private func response(to request: ImageRequest) async throws(ImageError) -> ImageResponse {
         let id = lastID.add(1, ordering: .relaxed).newValue
         let response = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Response, Never>) in
@@ -121,11 +139,7 @@ package final class ImagerPool: Sendable {
             queue.remove(where: { $0.id == id })?.continuation.resume(
                 returning: .failure(.cancelled))
         }
-        switch try response.get() {
-        case .images(let images): return images
-        case .unsupported(let message): throw .unsupported(message)
-        case .ready: throw .unavailable("bookplate-imager sent an unexpected response")
-        }
+        return try response.get()
     }
 
     private static func message(_ failure: ImagerProcess.Failure, _ program: String) -> String {

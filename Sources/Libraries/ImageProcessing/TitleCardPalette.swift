@@ -4,7 +4,7 @@ package struct TitleCardPalette: Sendable {
     package let ground: UInt32
     /// The color of the title and the author.
     package let ink: UInt32
-    /// The color of the genre and the lines.
+    /// The color of the genre and the pattern.
     package let accent: UInt32
     /// The background as `#RRGGBB`, the dominant color of the card.
     package let dominantColor: String
@@ -30,6 +30,11 @@ package struct TitleCardPalette: Sendable {
     }
 
     private static let all = [
+        TitleCardPalette(0xF3E9D8, 0x2B2A33, 0xC8553D),
+        TitleCardPalette(0xE8ECE6, 0x1F3A34, 0x3F8F7A),
+        TitleCardPalette(0xF6E3C5, 0x40233B, 0xA63D57),
+        TitleCardPalette(0xDDE6EF, 0x1D2F4F, 0x4C7BB0),
+        TitleCardPalette(0xEFC76A, 0x2D2A32, 0xB5482F),
         TitleCardPalette(0x1F2A44, 0xF4EFE6, 0xE0A458),
         TitleCardPalette(0x5B1A2E, 0xF8EDE3, 0xE5B25D),
         TitleCardPalette(0x16423C, 0xF1F0E8, 0xC9D787),

@@ -1,96 +1,77 @@
 import CVips
 import ImageProcessing
 
-/// Draws a title and an author on the colours of a genre, as a cover for a book without one.
+/// Draws a title, an author, and a pattern in the colors of a genre, as a cover for a book without one.
 func drawTitleCard(_ card: TitleCard) throws(Rejection) -> CoverImages {
     do throws(VipsError) {
-        let (width, height) = ImageLimits.full
-        let palette = TitleCardPalette.of(card.genre)
-        let (ink, accent) = (rgb(palette.ink), rgb(palette.accent))
-        var canvas = try Picture {
-            bookplate_vips_canvas(Int32(width), Int32(height), rgb(palette.ground), $0)
-        }
-        func paint(_ mask: Picture, _ color: [Double], left: Int, top: Int) throws(VipsError) {
-            canvas = try Picture {
-                bookplate_vips_paint(
-                    canvas.pointer, mask.pointer, color, Int32(left), Int32(top), $0)
-            }
-        }
-        func paintBand(top: Int, height bandHeight: Int, _ color: [Double]) throws(VipsError) {
-            let mask = try Picture {
-                bookplate_vips_canvas(Int32(width), Int32(bandHeight), [255, 255, 255], $0)
-            }
-            try paint(mask, color, left: 0, top: top)
-        }
-        try paintBand(top: 0, height: 14, accent)
-        try paintBand(top: height - 170, height: 4, accent)
-        let margin = 50
-        let box = width - 2 * margin
-        try paint(
-            textMask(card.title, "serif bold", points: [72, 60, 48, 38, 30], box: (box, 500)),
-            ink, left: margin, top: 110)
-        if let author = card.author {
-            try paint(
-                textMask(author, "sans", points: [34, 28, 22], box: (box, 90)), ink,
-                left: margin, top: height - 140)
-        }
-        if let genre = card.genre {
-            try paint(
-                textMask(genre.uppercased(), "sans bold", points: [20], box: (box, 30)),
-                accent, left: margin, top: 50)
-        }
-        return try variants(of: canvas.inMemory(), width: width, height: height)
+        return try variants(
+            of: try TitleCardLayout(card).draw(), width: ImageLimits.full.width,
+            height: ImageLimits.full.height)
     } catch {
         throw Rejection("The title cannot be drawn. Use a shorter or simpler title.")
     }
 }
 
-/// Renders the text as a mask, in the largest of the sizes in which it fits into the box. If it fits in none,
-/// words are removed from its end and an ellipsis is added.
-private func textMask(
-    _ text: String, _ font: String, points: [Int], box: (width: Int, height: Int)
-) throws(VipsError) -> Picture {
-    var kept = text
-    while true {
-        let text = kept == text ? text : kept + " …"
-        for size in points {
-            let mask = try Picture {
-                bookplate_vips_text(
-                    escaped(text), "\(font) \(size)", Int32(box.width), 0, Int32(size / 8), $0)
-            }
-            if mask.height <= box.height, mask.width <= box.width { return try mask.inMemory() }
-        }
-        // Pango does not limit the size of its output, so shorten the text until it fits. A single word is
-        // halved by scalars rather than characters, because one character can have hundreds of scalars.
-        let words = kept.split(separator: " ")
-        kept =
-            words.count > 1
-            ? words.dropLast().joined(separator: " ")
-            : String(kept.unicodeScalars.prefix(kept.unicodeScalars.count / 2))
-        guard !kept.isEmpty else { throw VipsError() }
-    }
-}
+/// From the top: the genre, the title, the pattern, and the author.
+private struct TitleCardLayout {
+    private static let margin = 44
+    /// The space between the title, the pattern, and the author.
+    private static let gap = 34
+    /// The top of the pattern, if the title leaves more space.
+    private static let motifTopMin = 400
+    private static let motifHeightMin = 200
 
-/// Escapes the text for Pango markup.
-private func escaped(_ text: String) -> String {
-    var result = ""
-    for character in text {
-        switch character {
-        case "<": result += "&lt;"
-        case ">": result += "&gt;"
-        case "&": result += "&amp;"
-        default:
-            // Control characters are not allowed in markup.
-            let isControl = character.unicodeScalars.contains {
-                $0.properties.generalCategory == .control
-            }
-            result += isControl ? " " : String(character)
-        }
-    }
-    return result
-}
+    /// All sizes are in pixels. Each is about a ninth smaller than the one before.
+    private static let titleSizes = [
+        190, 166, 146, 130, 116, 104, 93, 83, 74, 66, 59, 53, 47, 42, 37, 33, 30, 27, 24, 21, 18,
+    ]
 
-/// Returns red, green, and blue of 0xRRGGBB.
-private func rgb(_ hex: UInt32) -> [Double] {
-    [Double(hex >> 16 & 255), Double(hex >> 8 & 255), Double(hex & 255)]
+    private let card: TitleCard
+    private let palette: TitleCardPalette
+
+    init(_ card: TitleCard) {
+        self.card = card
+        palette = .of(card.genre)
+    }
+
+    func draw() throws(VipsError) -> Picture {
+        let (width, height) = ImageLimits.full
+        var canvas = Canvas(width: width, height: height, color: palette.ground)
+        func place(_ text: Picture, top: Int) throws(VipsError) {
+            try canvas.draw(text, left: (width - text.width) / 2, top: top)
+        }
+        let box = width - 2 * Self.margin
+        var top = Self.margin
+        if let genre = card.genre {
+            let text = try TextBox(
+                genre.uppercased(), font: "Noto Sans, sans bold", color: palette.accent,
+                sizes: [20, 16, 13], letterSpacing: 2500, width: box, height: 30
+            ).draw()
+            try place(text, top: top)
+            top += 30
+        }
+        top += 26
+        var bottom = height - Self.margin
+        if let author = card.author {
+            let text = try TextBox(
+                author, font: "Noto Serif, serif", color: palette.ink,
+                sizes: [42, 37, 32, 28, 24, 20], width: box, height: 84
+            ).draw()
+            bottom -= text.height
+            try place(text, top: bottom)
+            bottom -= Self.gap
+        }
+        let title = try TextBox(
+            card.title, font: "Noto Serif, serif bold", color: palette.ink,
+            sizes: Self.titleSizes, width: box,
+            height: bottom - top - Self.gap - Self.motifHeightMin
+        ).draw()
+        // A short title is in the middle of its space.
+        let motifTop = max(top + title.height + Self.gap, Self.motifTopMin)
+        try place(title, top: top + (motifTop - Self.gap - top - title.height) / 2)
+        drawMotif(
+            card.title + "\u{0}" + (card.author ?? ""), palette, on: &canvas, top: motifTop,
+            height: bottom - motifTop)
+        return try canvas.picture()
+    }
 }

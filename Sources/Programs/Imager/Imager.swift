@@ -29,7 +29,7 @@ enum Imager {
         vips_cache_set_max(0)
         allowAcceptedLoadersOnly()
         // Renders a text once, so that fonts are loaded before the sandbox restricts access to files.
-        _ = try? Picture { bookplate_vips_text("Aa", "serif 12", 100, 0, 0, $0) }
+        _ = try? Picture { bookplate_vips_text("Aa", "serif 12", 100, 0, $0) }
         limitResources()
         let code = bookplate_sandbox_enter()
         guard code == 0 else {
@@ -70,6 +70,11 @@ enum Imager {
             switch ImageRequest(payload: payload) {
             case .cover(.memory(let bytes)): return .images(try decodeCover(bytes))
             case .titleCard(let card): return .images(try drawTitleCard(card))
+            case .missingScripts:
+                return .missingScripts(
+                    TitleCardScript.allCases.filter {
+                        bookplate_vips_unknown_glyphs($0.sample) > 0
+                    })
             case .cover(.file), nil: return .unsupported("The request to the imager is malformed.")
             }
         } catch {

@@ -1,4 +1,5 @@
 #include "CVips.h"
+#include <pango/pangocairo.h>
 
 int bookplate_vips_init(const char *name) { return VIPS_INIT(name); }
 
@@ -89,39 +90,35 @@ int bookplate_vips_write_jpeg(VipsImage *in, int quality, void **bytes, size_t *
         in, bytes, count, "Q", quality, "strip", TRUE, "optimize_coding", TRUE, NULL);
 }
 
-int bookplate_vips_canvas(int width, int height, const double rgb[3], VipsImage **out) {
-    VipsImage *black = NULL, *coloured = NULL, *bytes = NULL;
-    double one[] = {1, 1, 1};
-    int code = vips_black(&black, width, height, "bands", 3, NULL)
-        || vips_linear(black, &coloured, one, rgb, 3, NULL)
-        || vips_cast(coloured, &bytes, VIPS_FORMAT_UCHAR, NULL)
-        || vips_copy(bytes, out, "interpretation", VIPS_INTERPRETATION_sRGB, NULL) ? -1 : 0;
-    bookplate_vips_release(black);
-    bookplate_vips_release(coloured);
-    bookplate_vips_release(bytes);
+int bookplate_vips_rgb(const void *bytes, int width, int height, VipsImage **out) {
+    VipsImage *copied = vips_image_new_from_memory_copy(
+        bytes, (size_t)3 * width * height, width, height, 3, VIPS_FORMAT_UCHAR);
+    if (!copied) return -1;
+    int code = vips_copy(copied, out, "interpretation", VIPS_INTERPRETATION_sRGB, NULL);
+    bookplate_vips_release(copied);
     return code;
 }
 
 int bookplate_vips_text(
-    const char *text, const char *font, int width, int height, int spacing, VipsImage **out) {
-    return height > 0
-        ? vips_text(
-              out, text, "font", font, "width", width, "height", height, "spacing", spacing,
-              "wrap", VIPS_TEXT_WRAP_WORD_CHAR, NULL)
-        : vips_text(
-              out, text, "font", font, "width", width, "dpi", 72, "spacing", spacing,
-              "wrap", VIPS_TEXT_WRAP_WORD_CHAR, NULL);
+    const char *text, const char *font, int width, int breaks_words, VipsImage **out) {
+    return vips_text(
+        out, text, "font", font, "width", width, "dpi", 72, "align", VIPS_ALIGN_CENTRE, "rgba", TRUE,
+        "wrap", breaks_words ? VIPS_TEXT_WRAP_WORD_CHAR : VIPS_TEXT_WRAP_WORD, NULL);
 }
 
-int bookplate_vips_paint(
-    VipsImage *canvas, VipsImage *mask, const double rgb[3], int left, int top, VipsImage **out) {
-    VipsImage *embedded = NULL, *colour = NULL;
-    int code = vips_embed(mask, &embedded, left, top, canvas->Xsize, canvas->Ysize, NULL)
-        || bookplate_vips_canvas(canvas->Xsize, canvas->Ysize, rgb, &colour)
-        || vips_ifthenelse(embedded, colour, canvas, out, "blend", TRUE, NULL) ? -1 : 0;
-    bookplate_vips_release(embedded);
-    bookplate_vips_release(colour);
-    return code;
+int bookplate_vips_text_mask(const char *text, const char *font, int width, VipsImage **out) {
+    return vips_text(
+        out, text, "font", font, "width", width, "dpi", 72, "wrap", VIPS_TEXT_WRAP_WORD, NULL);
+}
+
+int bookplate_vips_unknown_glyphs(const char *text) {
+    PangoContext *context = pango_font_map_create_context(pango_cairo_font_map_get_default());
+    PangoLayout *layout = pango_layout_new(context);
+    pango_layout_set_text(layout, text, -1);
+    int count = pango_layout_get_unknown_glyphs_count(layout);
+    g_object_unref(layout);
+    g_object_unref(context);
+    return count;
 }
 
 void bookplate_vips_release(VipsImage *image) {

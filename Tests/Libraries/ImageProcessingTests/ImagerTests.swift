@@ -147,6 +147,16 @@ import Testing
             TitleCard(title: String(repeating: "Longword ", count: 60), author: "A", genre: "B"),
             TitleCard(title: String(repeating: "W", count: 500), author: "A", genre: "B"),
             TitleCard(title: "百年の孤独", author: "ガブリエル", genre: nil),
+            TitleCard(title: "📚", author: "👩‍👩‍👧‍👦", genre: "😀"),
+            TitleCard(title: "الأيام", author: "טוב", genre: "ไทย"),
+            // A long word in many lines, which would be a large picture in a large font.
+            TitleCard(
+                title: String(repeating: "W", count: 250) + String(repeating: " i", count: 125),
+                author: String(repeating: "한", count: 200),
+                genre: String(repeating: "W", count: 100)),
+            TitleCard(
+                title: String(repeating: "W\u{301}\u{302}\u{303}\u{304}", count: 100), author: nil,
+                genre: nil),
             // One character of almost a hundred scalars, wider than the card, followed by a word.
             TitleCard(
                 title: "Dune", author: nil, genre: String(repeating: "\u{1100}", count: 98) + " a"),
@@ -156,6 +166,49 @@ import Testing
             #expect(images.colorStatistics.luminanceDeviation > 0)
             #expect(seen.insert(images.full.bytes).inserted)
         }
+    }
+
+    /// scripts/packages installs fonts for all of them.
+    @Test func allScriptsHaveFonts() async throws {
+        #expect(try await Self.pool.get().missingScripts() == [])
+    }
+
+    /// The fonts of the folder are those of fonts-noto-core and fonts-noto-color-emoji.
+    @Test func scriptsWithoutAFontAreReported() async throws {
+        let folder = "/tmp/bookplate-imager-\(UInt64.random(in: 0...UInt64.max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try "<fontconfig><dir>/usr/share/fonts/truetype/noto</dir></fontconfig>".write(
+            toFile: "\(folder)/fonts.conf", atomically: true, encoding: .utf8)
+        let program = "\(folder)/imager"
+        try """
+        #!/bin/sh
+        FONTCONFIG_FILE=\(folder)/fonts.conf exec \(ImagerPool.defaultProgram)
+        """.write(toFile: program, atomically: true, encoding: .utf8)
+        try #require(chmod(program, 0o700) == 0)
+        let pool = try ImagerPool(program: program, processCount: 1)
+        #expect(try await pool.missingScripts() == [.chinese, .japanese, .korean])
+        _ = try await pool.titleCard(TitleCard(title: "百年の孤独", author: nil, genre: nil))
+    }
+
+    @Test func missingScriptsAreSent() {
+        for scripts in [[], [.thai], TitleCardScript.allCases] as [[TitleCardScript]] {
+            let response = ImageResponse.missingScripts(scripts)
+            #expect(ImageResponse(payload: response.encoded()) == response)
+        }
+        #expect(ImageResponse(payload: [3]) == nil)
+        let request = ImageRequest(payload: ImageRequest.missingScripts.encoded())
+        guard case .missingScripts? = request else {
+            Issue.record("\(request as Any)")
+            return
+        }
+    }
+
+    /// A card has the same picture on each server.
+    @Test func titleCardIsTheSameEachTime() async throws {
+        let card = TitleCard(title: "Emma", author: "Jane Austen", genre: "Classics")
+        let pools = [try Self.pool.get(), try ImagerPool(processCount: 1)]
+        #expect(try await pools[0].titleCard(card) == pools[1].titleCard(card))
     }
 
     @Test(.timeLimit(.minutes(1))) func idleProcessIsStoppedAndStartedAgain() async throws {

@@ -15,6 +15,14 @@ enum ImagerCheck {
                     check, "bookplate-imager decodes SVG",
                     "install the bookplate-imager of this version")
             }
+            let scripts = try await images.missingScripts()
+            guard scripts.isEmpty else {
+                return .warning(
+                    check,
+                    "title cards have no font for \(scripts.map(\.rawValue).joined(separator: ", ")), and show boxes instead",
+                    "install fonts-noto-core, fonts-noto-cjk, and fonts-noto-color-emoji, and start the servers again"
+                )
+            }
             return .ok(check, "bookplate-imager works, and rejects formats such as SVG and PDF")
         } catch .unavailable(let reason) {
             return .wrong(
@@ -24,7 +32,7 @@ enum ImagerCheck {
         } catch {
             return .wrong(
                 check, "bookplate-imager cannot draw a title card: \(error)",
-                "install a font, such as fonts-dejavu-core")
+                "install fonts, such as fonts-noto-core")
         }
     }
 

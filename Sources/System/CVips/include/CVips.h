@@ -27,13 +27,15 @@ int bookplate_vips_srgb(VipsImage *in, VipsImage **out);
 int bookplate_vips_flatten_on_white(VipsImage *in, VipsImage **out);
 int bookplate_vips_write_jpeg(VipsImage *in, int quality, void **bytes, size_t *count);
 
-// Creates a canvas of one colour.
-int bookplate_vips_canvas(int width, int height, const double rgb[3], VipsImage **out);
-// Renders Pango markup that is wrapped to the box, as a mask of one band.
+// Copies an image of three bands, which are red, green, and blue.
+int bookplate_vips_rgb(const void *bytes, int width, int height, VipsImage **out);
+// Renders centered Pango markup in four bands, the last of which is the opacity. Lines are wrapped between words, and inside
+// of words only if breaks_words is not 0; otherwise, the image is wider than the width if a word does not fit.
 int bookplate_vips_text(
-    const char *text, const char *font, int width, int height, int spacing, VipsImage **out);
-// Paints a colour through a mask at a position on the canvas.
-int bookplate_vips_paint(
-    VipsImage *canvas, VipsImage *mask, const double rgb[3], int left, int top, VipsImage **out);
+    const char *text, const char *font, int width, int breaks_words, VipsImage **out);
+// Renders the same markup, wrapped between words, as a mask of one band, which is faster.
+int bookplate_vips_text_mask(const char *text, const char *font, int width, VipsImage **out);
+// Returns how many characters of a text no font has.
+int bookplate_vips_unknown_glyphs(const char *text);
 
 void bookplate_vips_release(VipsImage *image);
