@@ -276,12 +276,16 @@ private struct Signers {
     }
 
     /// RFC 9068: an access token has the client and the scopes.
-    @Test func refusesAccessTokensForTheApp() async throws {
+    /// authentik: an access token is an identity token with `azp` and `uid`.
+    @Test(arguments: [
+        ["azp", "client_id", "scope"], ["azp", "uid", "scope"], ["azp", "scope"], ["azp", "uid"],
+    ])
+    func refusesAccessTokensForTheApp(names: [String]) async throws {
         let token = forge.rs256(
-            forge.claims([
-                ("azp", "\"com.example.bookplate\""), ("client_id", "\"com.example.bookplate\""),
-                ("scope", "\"openid profile\""),
-            ]))
+            forge.claims(
+                names.map {
+                    ($0, $0 == "scope" ? "\"openid profile\"" : "\"com.example.bookplate\"")
+                }))
         await #expect(throws: TokenError.wrongKind) {
             try await forge.verifier().verify(token, nonce: nil, now: TokenForge.now)
         }

@@ -87,10 +87,12 @@ package struct IdentityTokenVerifier: Sendable {
         }
         if let scope = claims["scope"] {
             let scopes = scope.bytes?.split(separator: UInt8(ascii: " "))
-            guard scopes?.contains(where: { $0.elementsEqual("openid".utf8) }) == true else {
-                throw .wrongKind
-            }
+            guard claims["azp"] == nil,
+                scopes?.contains(where: { $0.elementsEqual("openid".utf8) }) == true
+            else { throw .wrongKind }
         }
+        // authentik's access tokens are its identity tokens with these claims.
+        guard claims["azp"] == nil || claims["uid"] == nil else { throw .wrongKind }
     }
 
     private func checkNonce(_ claims: Claims, given: String?) throws(TokenError) -> String? {

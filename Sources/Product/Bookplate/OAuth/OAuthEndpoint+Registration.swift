@@ -86,13 +86,14 @@ extension OAuthEndpoint {
             name = try Self.name(json["client_name"], uris)
         }
 
-        /// Returns the name to show to readers. An app without one has that of its first redirect URI.
+        /// Returns the name to show to readers. An app without one has that of its redirect URIs, if they agree.
         private static func name(
             _ given: Value?, _ uris: [RedirectURI]
         ) throws(OAuthError) -> String {
             switch given {
             case nil, .null?, .string("")?:
-                let name = uris.lazy.compactMap(\.appName).first
+                let names = Set(uris.compactMap(\.appName))
+                let name = names.count == 1 ? names.first : nil
                 return name.flatMap { OAuthClient.isPresentable(name: $0) ? $0 : nil }
                     ?? "Unnamed app"
             case .string(let name)? where OAuthClient.isPresentable(name: name): return name
