@@ -368,9 +368,6 @@ DECLARE
     has_other_language boolean;
 BEGIN
     changed := count_catalog(is_import);
-    IF NOT is_import THEN
-        has_other_popularity := refresh_popularity(changed);
-    END IF;
     UPDATE feed_state
     SET main_language = most_common.language
     FROM (
@@ -390,6 +387,10 @@ BEGIN
         -- Not now(), the start of the transaction: decks that were built during an import contain nothing of it.
         UPDATE feed_state SET decks_valid_since = clock_timestamp();
     END IF;
+    -- Last, because others wait for the works that it locks.
+    IF NOT is_import THEN
+        has_other_popularity := refresh_popularity(changed);
+    END IF;
     IF is_import OR has_other_language OR has_other_popularity OR changed <> '{}' THEN
         UPDATE feed_state SET catalog_version = catalog_version + 1;
     END IF;
@@ -406,7 +407,7 @@ CREATE OR REPLACE FUNCTION refresh_feed() RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
     SELECT lock_catalog();
-    SELECT refresh_genres(false);
+    -- Before works are locked: the deletion of an account deletes its decks first, and then locks the works of its signals.
     DELETE FROM feed_decks d
     WHERE d.created_at < now() - interval '2 days'
         AND NOT EXISTS (
@@ -424,6 +425,7 @@ AS $$
         FROM cold_start_decks newer
         WHERE newer.chain < d.chain AND newer.created_at < now() - interval '2 days'
     );
+    SELECT refresh_genres(false);
     SELECT catalog_version
     FROM feed_state
     WHERE catalog_version <> cold_start_version;

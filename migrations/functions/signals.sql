@@ -595,10 +595,8 @@ DECLARE
     );
     readers uuid[];
 BEGIN
-    UPDATE work_signals w
-    SET learned_changes = l.changes
-    FROM unnest(learned, finish_learning.changes) AS l (number, changes)
-    WHERE w.number = l.number;
+    -- `refresh_feed` locks the state of the feed and works, too.
+    PERFORM lock_catalog();
     IF is_everything THEN
         DELETE FROM edition_similar_sources;
         INSERT INTO edition_similar_sources (edition_id, source_ids)
@@ -608,9 +606,6 @@ BEGIN
         GROUP BY u.similar_id;
         UPDATE feed_state
         SET decks_valid_since = clock_timestamp(), is_replacing_similar = false;
-    END IF;
-    IF learned_editions = '{}' THEN
-        RETURN;
     END IF;
     IF is_everything THEN
         readers := ARRAY(
@@ -660,7 +655,19 @@ BEGIN
     ORDER BY reader
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');
-    PERFORM pg_notify('jobs', 'feed.deck');
+    IF readers <> '{}' THEN
+        PERFORM pg_notify('jobs', 'feed.deck');
+    END IF;
+    -- Last, and in this order, because the deletion of an account locks its jobs first, and then the works of its signals.
+    PERFORM
+    FROM work_signals
+    WHERE number = ANY(learned)
+    ORDER BY number
+    FOR UPDATE;
+    UPDATE work_signals w
+    SET learned_changes = l.changes
+    FROM unnest(learned, finish_learning.changes) AS l (number, changes)
+    WHERE w.number = l.number;
 END
 $$;
 

@@ -76,6 +76,12 @@ import Testing
                     AS found (entry)
                 WHERE p.pronamespace = 'public'::regnamespace
                 UNION
+                SELECT change_event_type(found.entry[1], c)
+                FROM pg_proc p
+                CROSS JOIN LATERAL regexp_matches(p.prosrc, '\mchange,\s*''([A-Z]\w+)''', 'g') AS found (entry)
+                CROSS JOIN unnest(enum_range(NULL::change_kind)) c
+                WHERE p.pronamespace = 'public'::regnamespace
+                UNION
                 SELECT cover_event_type(s::text)
                 FROM unnest(enum_range(NULL::cover_status)) s
                 ORDER BY 1
