@@ -82,6 +82,17 @@ import Testing
         #expect(record.series == SeriesName(name: "Fables", position: "2"))
     }
 
+    /// If each level were read twice, this test would never end.
+    @Test func textsInsideOfManyListsAreRead() throws {
+        let lists =
+            String(repeating: "[", count: 100) + "\"x\"" + String(repeating: "]", count: 100)
+        #expect(try Self.json(lists).anyText == "x")
+        let objects =
+            String(repeating: "{\"value\":", count: 100) + "\"x\""
+            + String(repeating: "}", count: 100)
+        #expect(try Self.json(objects).anyText == "x")
+    }
+
     @Test func unreadableFieldsAreLeftOutAndCounted() throws {
         var unreadable: [RecordField] = []
         let volume = try Self.json(

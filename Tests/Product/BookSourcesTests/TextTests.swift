@@ -68,10 +68,20 @@ import Testing
     }
 
     /// Long texts of unclosed tags and references take linear time. With quadratic time, this test would take minutes.
-    @Test(arguments: ["<a ", "<a=\"", "&", "<!--", "&lt;p&gt;", "<script>", "<p>", "<"])
+    @Test(arguments: [
+        "<a ", "<a=\"", "&", "<!--", "&lt;p&gt;", "<script>", "<p>", "<", "<p><br>", "[", "(source",
+        "*",
+    ])
     func longTextsAreConverted(piece: String) {
         let text = String(repeating: piece, count: 20_000)
         _ = plainText(ofHTML: text, isCatalog: true)
+        _ = plainText("x" + String(repeating: "<br>", count: 20_000) + text)
+    }
+
+    /// The time of the regular expression for volumes would grow with the third power of the length.
+    @Test func longSeriesAreRefused() {
+        #expect(SeriesName(catalog: String(repeating: "-", count: 5_000) + "x") == nil)
+        _ = SeriesName(catalog: String(repeating: "-", count: 299) + "x")
     }
 
     // MARK: - Languages

@@ -82,11 +82,16 @@ enum JSON: Decodable, Equatable {
     /// The text of a string, of a whole number, of an object with a text, or of the first element of an array that has one.
     var anyText: String? {
         switch self {
-        case .string: text
-        case .number(let number): Int(exactly: number).map { String($0) }
-        case .array(let items): items.lazy.compactMap(\.anyText).first
-        case .object: Self.textMembers.lazy.compactMap { self[$0]?.anyText }.first
-        case .null, .bool: nil
+        case .string: return text
+        case .number(let number): return Int(exactly: number).map { String($0) }
+        // `lazy.compactMap(…).first` would call the closure twice on each level.
+        case .array(let items):
+            for item in items { if let text = item.anyText { return text } }
+            return nil
+        case .object:
+            for name in Self.textMembers { if let text = self[name]?.anyText { return text } }
+            return nil
+        case .null, .bool: return nil
         }
     }
 

@@ -116,7 +116,8 @@ private struct HTMLConverter {
             text = text.drop(while: Self.isSpace)
             guard !text.isEmpty else { return }
             removeSpaces()
-            let count = output.reversed().prefix { $0 == UInt8(ascii: "\n") }.count
+            let count = output.suffix(breaks).reversed().prefix { $0 == UInt8(ascii: "\n") }
+                .count
             if !output.isEmpty, count < breaks {
                 output += [UInt8](repeating: UInt8(ascii: "\n"), count: breaks - count)
             }
@@ -142,7 +143,8 @@ private struct HTMLConverter {
         case "br":
             if breaks > 0 {
                 // The line break ends the empty line after a block.
-                let count = output.reversed().prefix { $0 == UInt8(ascii: "\n") }.count
+                let count = output.suffix(breaks).reversed().prefix { $0 == UInt8(ascii: "\n") }
+                    .count
                 for _ in 0..<max(0, breaks - count) where !output.isEmpty {
                     output.append(UInt8(ascii: "\n"))
                 }

@@ -3,7 +3,9 @@
 /// - Returns: nil if no text is left.
 package func plainText(_ text: String) -> String? {
     var lines: [String] = []
-    for line in plainText(ofHTML: text, isCatalog: true).split(
+    // No description is longer, and the regular expressions below read some characters several times.
+    let html = String(text.unicodeScalars.prefix(100_000))
+    for line in plainText(ofHTML: html, isCatalog: true).split(
         omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     {
         var line = trimmed(line)[...]
@@ -12,9 +14,9 @@ package func plainText(_ text: String) -> String? {
         // A definition of a Markdown link: "[1]: https://…".
         if line.wholeMatch(of: /\[[0-9]+\]:.*/) != nil { continue }
         while line.first == ">" { line = line.dropFirst() }
-        line.replace(/\(\[?[Ss]ource[^)]*\)+/, with: "")
-        line.replace(/\[([^\]]+)\](\([^)]*\)|\[[^\]]*\])/) { $0.1 }
-        line.replace(/\*\*?([^*]+)\*\*?/) { $0.1 }
+        line.replace(/\(\[?[Ss]ource[^)]{0,300}\)+/, with: "")
+        line.replace(/\[([^\]]{1,300})\](\([^)]{0,1000}\)|\[[^\]]{0,300}\])/) { $0.1 }
+        line.replace(/\*\*?([^*]{1,2000})\*\*?/) { $0.1 }
         lines.append(trimmed(line))
     }
     // Keep at most one empty line between paragraphs.

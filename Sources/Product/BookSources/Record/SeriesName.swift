@@ -17,18 +17,18 @@ package struct SeriesName: Hashable, Sendable {
     package static func separate(_ title: String) -> (title: String, series: SeriesName)? {
         guard title.last == ")" else { return nil }
         var depth = 0
-        var open: String.Index?
+        var opening: String.Index?
         for index in title.indices.reversed() {
             if title[index] == ")" { depth += 1 }
             if title[index] == "(" { depth -= 1 }
             if depth == 0 {
-                open = index
+                opening = index
                 break
             }
         }
-        guard let open else { return nil }
-        let rest = trimmed(title[..<open])
-        let inside = title[title.index(after: open)...].dropLast()
+        guard let opening else { return nil }
+        let rest = trimmed(title[..<opening])
+        let inside = title[title.index(after: opening)...].dropLast()
         guard !rest.isEmpty, let series = SeriesName(numbered: inside) else { return nil }
         return (rest, series)
     }
@@ -52,6 +52,8 @@ package struct SeriesName: Hashable, Sendable {
     /// Reads a series as catalogs of libraries write it: `The Wheel of Time ; bk. 1`, `Discworld, v. 4`, or only a name. Nil for
     /// the series of a publisher, such as `Penguin Classics`.
     package init?(catalog text: String) {
+        // The time of the regular expression grows with the third power of the length.
+        guard text.utf8.count <= 300 else { return nil }
         let series: SeriesName
         if let numbered = SeriesName(numbered: text) {
             series = numbered
@@ -69,7 +71,7 @@ package struct SeriesName: Hashable, Sendable {
     }
 
     private nonisolated(unsafe) static let volume =
-        /(.+?)[\s,;:(\[–-]+(?:bk|book|volume|vol|v|no|number|nr|part|pt|-)\.?\s*([0-9.½-]+)[)\]]?/
+        /(.+?)[\s,;:(\[–-]+(?:bk|book|volume|vol|v|no|number|nr|part|pt|-)\.?\s*([0-9.½][0-9.½-]*)[)\]]?/
         .ignoresCase()
 
     /// Words in the names of series that are those of publishers.

@@ -1,5 +1,4 @@
 import Basics
-import BookSources
 import GraphQL
 import GraphQLPostgres
 

@@ -27,7 +27,7 @@ struct CSVDialect: Equatable {
         let bytes = bytes.prefix(bytesMax)
         var lines = bytes.split { $0 == 0x0A || $0 == 0x0D }
         // The last line may be cut off.
-        if bytes.count == bytesMax { lines.removeLast() }
+        if bytes.count == bytesMax { _ = lines.popLast() }
         guard let header = lines.first else { return true }
         let names = header.split(separator: separator, omittingEmptySubsequences: false)
         if names.contains(where: isQuoted) { return true }

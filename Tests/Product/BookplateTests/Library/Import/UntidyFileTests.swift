@@ -1,4 +1,5 @@
 import BookSources
+import Requests
 import TestSupport
 import Testing
 
@@ -24,6 +25,14 @@ import Testing
                 .joined(separator: separator)
         }
         return Array(([names] + lines).joined(separator: "\n").utf8)
+    }
+
+    /// The dialect of a file is found in its first 4 MiB, which may contain no complete line.
+    @Test(arguments: ["\n", "\t", "x", "\""])
+    func fileWithoutLinesIsRefused(text: String) {
+        let bytes = [UInt8](repeating: Array(text.utf8)[0], count: 4 << 20) + Array("x".utf8)
+        #expect(throws: BookplateError.self) { try ImportFile(bytes, format: nil) }
+        _ = CSVDialect(separator: 0x09, of: bytes)
     }
 
     @Test func goodreads() throws {
