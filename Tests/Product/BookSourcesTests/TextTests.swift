@@ -27,7 +27,7 @@ import Testing
         #expect(plainText(ofHTML: html, isCatalog: true) == text)
     }
 
-    /// What a reader writes may be about HTML.
+    /// A note of a reader may be about HTML.
     @Test func textOfReadersIsDecodedOnce() {
         #expect(plainText(ofHTML: "&lt;b&gt;x&lt;/b&gt; &amp;eacute;") == "<b>x</b> &eacute;")
     }

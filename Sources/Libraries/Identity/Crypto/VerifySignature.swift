@@ -37,7 +37,7 @@ func signatureVerifies(
     return EVP_DigestVerify(context, form, form.count, bytes, bytes.count) == 1
 }
 
-/// What libcrypto needs to know about an algorithm.
+/// The parameters of an algorithm for libcrypto.
 private struct SignatureScheme {
     enum Form {
         case plain

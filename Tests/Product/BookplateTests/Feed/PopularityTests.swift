@@ -105,7 +105,7 @@ import Testing
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func incrementalRefreshesEqualARecount(seed: UInt64) async throws {
         let app = try await SignalCollectionTests.makeApp()
-        // As many ratings as the changes have.
+        // The changes below use ratings of the same size.
         try await app.database.execute(
             "UPDATE editions SET ratings_count = 100 * number, popularity = 100 * number")
         var random = SeededGenerator(seed)

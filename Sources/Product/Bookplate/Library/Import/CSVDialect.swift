@@ -41,7 +41,7 @@ struct CSVDialect: Equatable {
             for field in fields where field.first == quote {
                 let inside = field.dropFirst().dropLast()
                 guard isQuoted(field), let count = doubledQuotes(inside) else {
-                    // Or the field ends on a later line, which then has too few fields.
+                    // If the field ends on a later line, that line has too few fields.
                     hasQuotesAsText = true
                     continue
                 }
