@@ -410,6 +410,11 @@ extension ConnectionPool {
                 state.took(PoolState.costlyNanoseconds, of: owner)
             }
             state.members[index].isBlocked = connection.isBlocked
+            if connection.isBlocked, let owner = connection.submissions.first?.pipeline.owner {
+                // The write may wait for a standby. Another pool's write then waits for its locks, but fails in time to say that it
+                // had no effect.
+                configuration.writeTurns.end(owner, self)
+            }
         }
         drainQueue()
         if !queue.isEmpty || connections.contains(where: { !$0.isIdle }) {
