@@ -109,8 +109,9 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
     private static func numbers(in text: some StringProtocol) -> [Number] {
         var text = Substring(text)
         // The symbology identifier of a scanner: https://www.iso.org/standard/44231.html
-        if let match = text.prefixMatch(of: /\s*\][A-Za-z][0-9A-Za-z]/) {
-            text = text[match.range.upperBound...]
+        let trimmed = text.drop(while: \.isWhitespace)
+        if trimmed.first == "]", trimmed.dropFirst().first?.isLetter == true {
+            text = trimmed.dropFirst(3)
         }
         // The number is before the separator in "9780306406157 (pbk.) : £12.99", and after it in "ISBN-13: 978…".
         while let separator = text.firstIndex(where: { ":：([$£€".contains($0) }) {
@@ -121,13 +122,10 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
                 text = text[text.index(after: separator)...]
             }
         }
-        // The digits of a label are not part of the number.
-        if let label = text.firstMatch(of: /[Ii][Ss][Bb][Nn][^0-9A-Za-z]{0,3}1[03](?![0-9])/) {
-            text = text[label.range.upperBound...]
-        }
         var numbers = [Number()]
         let scalars = Array(text.unicodeScalars)
-        for (index, scalar) in scalars.enumerated() {
+        for index in labelEnd(in: scalars)..<scalars.count {
+            let scalar = scalars[index]
             let last = numbers.count - 1
             if let value = scalar.properties.numericType == .decimal
                 ? scalar.properties.numericValue : nil
@@ -142,6 +140,34 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
             }
         }
         return numbers.filter { !$0.digits.isEmpty }
+    }
+
+    /// Returns the index after a label such as `ISBN-13`, whose digits are not part of the number; 0 if there is none.
+    ///
+    /// A regular expression would take about 0.4 ms for the longest texts, and a request can contain 100 of them.
+    private static func labelEnd(in scalars: [Unicode.Scalar]) -> Int {
+        func isASCIIDigit(_ index: Int) -> Bool {
+            index < scalars.count && ("0"..."9").contains(scalars[index])
+        }
+        for start in scalars.indices.dropLast(5) {
+            guard
+                zip(scalars[start...], "ISBN".unicodeScalars).allSatisfy({
+                    $0 == $1 || $0.value == $1.value + 32
+                })
+            else { continue }
+            var end = start + 4
+            while end < min(scalars.count, start + 7),
+                !scalars[end].properties.isAlphabetic || !scalars[end].isASCII, !isASCIIDigit(end)
+            {
+                end += 1
+            }
+            if end + 1 < scalars.count, scalars[end] == "1",
+                scalars[end + 1] == "0" || scalars[end + 1] == "3", !isASCIIDigit(end + 2)
+            {
+                return end + 2
+            }
+        }
+        return 0
     }
 
     private static func isX(_ scalar: Unicode.Scalar) -> Bool {
