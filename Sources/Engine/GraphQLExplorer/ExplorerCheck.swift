@@ -23,14 +23,14 @@ struct ExplorerCheck {
                 return HTTPProblem.badRequest("Send {\"query\"} as application/json.").response()
             }
             var writer = ResponseWriter()
-            writer.write(check(query, variables: input["variables"] ?? .null))
+            writer.write(await check(query, variables: input["variables"] ?? .null))
             return HTTPResponse(
                 .ok, contentType: ResponseMediaType.json.contentType,
                 body: ByteBuffer(bytes: writer.bytes), headers: [("Cache-Control", "no-store")])
         }
     }
 
-    func check(_ query: String, variables: Value) -> Value {
+    func check(_ query: String, variables: Value) async -> Value {
         let document: Document
         do throws(GraphQLError) {
             document = try parse(Source(query), limits: limits.parsing)
@@ -46,7 +46,7 @@ struct ExplorerCheck {
         var variableErrors: [GraphQLError] = []
         if errors.isEmpty, operations.count == 1 {
             do throws(RequestErrors) {
-                _ = try coerceVariableValues(
+                _ = try await coerceVariableValues(
                     operations[0].variables, given: variables, schema: schema,
                     source: document.source, hasSuggestions: limits.validation.hasSuggestions)
             } catch { variableErrors = error.errors }

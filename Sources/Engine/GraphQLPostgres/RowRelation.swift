@@ -20,6 +20,8 @@ package struct RowRelation: RowLoader {
     /// The tables, conditions, and order of one parent's rows. `$1` is the caller, and `= $2` compares with the parent's key:
     /// `reviews r WHERE r.user_id = $1 AND r.book_id = $2`.
     let from: String
+    /// `from` for many parents.
+    private let fromForEachKey: String
     /// A condition on further columns of the parent. Parents that do not meet it have no rows.
     let condition: Condition?
     /// Appends the parameters after `$2`, from the arguments of the field. Nil if the field has no arguments.
@@ -52,6 +54,7 @@ package struct RowRelation: RowLoader {
         self.key = key
         self.matching = matching
         self.from = from
+        fromForEachKey = from.replacing("= $2", with: "= \(ColumnSet.requestedKey)")
         self.condition = condition
         self.bind = bind
     }
@@ -64,9 +67,7 @@ package struct RowRelation: RowLoader {
         let layout = RowLayout(field.selections[0], of: type(), columns: &columns)
         return Prepared(
             relation: self, selection: field.selections[0], layout: layout, keyIndex: keyIndex,
-            statement: Statement(
-                columns.selectForEachKey(
-                    from: from.replacing("= $2", with: "= \(ColumnSet.requestedKey)"))),
+            statement: Statement(columns.selectForEachKey(from: fromForEachKey)),
             singleKeyStatement: Statement("SELECT \(columns.sql) FROM \(from)"))
     }
 

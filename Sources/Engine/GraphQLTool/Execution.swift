@@ -8,7 +8,7 @@ func executeIncrementallyOverJSON(
 ) async throws(RequestErrors) -> [[UInt8]] {
     let cache = DocumentCache(
         schema: schema, resolvers: JSONResolvers(schema: schema), limits: .trusted)
-    let (plan, values, _) = try cache.document(Array(source.utf8))
+    let (plan, values, _) = try await cache.document(Array(source.utf8))
         .plan(operationName: nil, variables: variables, isIncremental: true)
     let (first, rest) = await executeIncrementally(
         plan, variables: values, root: JSONBatch([root]), context: EmptyContext(), errorsMax: .max)
@@ -27,7 +27,8 @@ func executeOverJSON(
     let cache = DocumentCache(
         schema: schema, resolvers: JSONResolvers(schema: schema), limits: .trusted)
     let document = try cache.document(Array(source.utf8))
-    let (plan, values, _) = try document.plan(operationName: operationName, variables: variables)
+    let (plan, values, _) = try await document.plan(
+        operationName: operationName, variables: variables)
     return await execute(
         plan, variables: values, root: JSONBatch([root]), context: EmptyContext(), errorsMax: .max)
 }

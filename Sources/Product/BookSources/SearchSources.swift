@@ -21,6 +21,8 @@ package struct FoundCovers: Sendable {
 extension SourceChain {
     /// Searches books in all sources concurrently. Call `takeSearch` first.
     ///
+    /// Reading and comparing the records takes milliseconds, so it does not run on the event loop of the caller.
+    ///
     /// - Parameters:
     ///   - count: The maximum number of books from each source, at most 40.
     ///   - budget: The time after which the books that have been found are returned.
@@ -31,9 +33,17 @@ extension SourceChain {
     ) async -> SourceSearchResult {
         let options = CallOptions(
             deadline: .now.advanced(by: budget), priority: .interactive, reader: reader)
-        let results = await queryAll { source async throws(SourceError) in
-            try await source.search(query, min(count, 40), options)
+        return await withTaskExecutorPreference(globalConcurrentExecutor) {
+            let results = await queryAll { source async throws(SourceError) in
+                try await source.search(query, min(count, 40), options)
+            }
+            return Self.merged(results)
         }
+    }
+
+    private static func merged(
+        _ results: [(SourceName, Result<[BookRecord], SourceError>)]
+    ) -> SourceSearchResult {
         var search = SourceSearchResult()
         for (source, result) in results {
             switch result {
@@ -91,14 +101,14 @@ extension SourceChain {
         return found
     }
 
-    /// Queries all sources concurrently. Returns the results in the order of the sources.
+    /// Queries all sources concurrently, not on the event loop of the caller. Returns the results in the order of the sources.
     private func queryAll(
         _ query:
             @escaping @Sendable (BookSource) async throws(SourceError) -> [BookRecord]
     ) async -> [(SourceName, Result<[BookRecord], SourceError>)] {
         await withTaskGroup(of: (Int, Result<[BookRecord], SourceError>).self) { group in
             for (index, source) in sources.enumerated() {
-                group.addTask {
+                group.addTask(executorPreference: globalConcurrentExecutor) {
                     // A variable, because of a compiler bug: docs/decisions/task-group-tuples.md.
                     let result: Result<[BookRecord], SourceError>
                     do throws(SourceError) {

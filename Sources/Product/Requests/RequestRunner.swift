@@ -163,7 +163,7 @@ package final class RequestRunner: GraphQLService {
                 await Task.yield()
                 turnStart = .now
             }
-            let (plan, variables, cost) = try document.plan(
+            let (plan, variables, cost) = try await document.plan(
                 operationName: request.operationName, variables: request.variables ?? .null,
                 isIncremental: request.incrementalFormat != nil)
             return Planned(

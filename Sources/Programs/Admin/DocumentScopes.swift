@@ -6,7 +6,7 @@ import Operations
 import Requests
 
 extension Documents {
-    struct Scopes: ParsableCommand {
+    struct Scopes: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the scopes that personal access tokens need for documents.",
             discussion: """
@@ -45,7 +45,7 @@ extension Documents {
             }
         }
 
-        func run() throws {
+        func run() async throws {
             let bytes = try readFile(file)
             let schema: BookplateSchema
             do throws(RequestErrors) {
@@ -57,7 +57,9 @@ extension Documents {
             var problemsCount = 0
             for (id, text) in try documents(bytes) {
                 do throws(RequestErrors) {
-                    rows += try schema.scopes(ofDocument: text).map { Row(id: id, scopes: $0) }
+                    rows += try await schema.scopes(ofDocument: text).map {
+                        Row(id: id, scopes: $0)
+                    }
                 } catch {
                     problemsCount += 1
                     for problem in error.errors {

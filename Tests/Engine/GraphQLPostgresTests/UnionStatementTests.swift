@@ -5,20 +5,20 @@ import Testing
 
 @Suite struct UnionStatementTests {
     /// Returns the selection of the only root field.
-    private static func selection(_ text: String) throws -> PlannedSelection {
-        try Library.plan(text).plan.root.fields[0].selected.selections[0]
+    private static func selection(_ text: String) async throws -> PlannedSelection {
+        try await Library.plan(text).plan.root.fields[0].selected.selections[0]
     }
 
-    @Test func singlePartIsAPlainSelect() throws {
-        let selection = try Self.selection(#"{ book(id: "1") { title pageCount title } }"#)
+    @Test func singlePartIsAPlainSelect() async throws {
+        let selection = try await Self.selection(#"{ book(id: "1") { title pageCount title } }"#)
         var union = UnionStatement()
         _ = union.add(bookType, selection, from: "books b WHERE b.id = $2")
         #expect(union.partColumn == nil)
         #expect(union.sql == "SELECT b.title, b.page_count FROM books b WHERE b.id = $2")
     }
 
-    @Test func partsShareColumnsOfEqualFormat() throws {
-        let selection = try Self.selection(
+    @Test func partsShareColumnsOfEqualFormat() async throws {
+        let selection = try await Self.selection(
             #"{ book(id: "1") { title pageCount tags review { text id } } }"#)
         var union = UnionStatement()
         _ = union.add(bookType, selection, from: "books b WHERE b.id = $2")
@@ -37,8 +37,8 @@ import Testing
                 """)
     }
 
-    @Test func laterPartsAddColumnsThatEarlierPartsSelectAsNull() throws {
-        let selection = try Self.selection(
+    @Test func laterPartsAddColumnsThatEarlierPartsSelectAsNull() async throws {
+        let selection = try await Self.selection(
             #"{ author(id: "1") { books { rating addedAt title } } }"#)
         var union = UnionStatement()
         _ = union.add(authorType, selection, from: "authors a")
@@ -51,8 +51,8 @@ import Testing
                 """)
     }
 
-    @Test func onlyRelationsByTheParentsIDArePartOfItsStatement() throws {
-        let selection = try Self.selection(
+    @Test func onlyRelationsByTheParentsIDArePartOfItsStatement() async throws {
+        let selection = try await Self.selection(
             #"{ book(id: "1") { title author { name } review { text } } }"#)
         var union = UnionStatement()
         _ = union.add(bookType, selection, from: "books b WHERE b.id = $2")
@@ -67,8 +67,8 @@ import Testing
                 """)
     }
 
-    @Test func connectionIsNotPartOfItsParentsStatement() throws {
-        let selection = try Self.selection(
+    @Test func connectionIsNotPartOfItsParentsStatement() async throws {
+        let selection = try await Self.selection(
             #"{ author(id: "1") { name bookPages { totalCount } } }"#)
         var union = UnionStatement()
         _ = union.add(authorType, selection, from: "authors a WHERE a.id = $2")

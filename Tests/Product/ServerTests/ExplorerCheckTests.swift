@@ -10,20 +10,20 @@ import Testing
 @Suite struct ExplorerCheckTests {
     private func check(
         _ query: String, variables: Value = .null, limits: RequestLimits = RequestLimits()
-    ) throws -> Value {
+    ) async throws -> Value {
         let sdl = """
             type Query { hello(name: String!, loud: Boolean): String greet(who: Who): String }
             input Who { surname: String }
             type Subscription { greeted: String }
             """
         let schema = try buildSchema(parse(Source(sdl)))
-        return ExplorerCheck(schema: schema, limits: limits)
+        return await ExplorerCheck(schema: schema, limits: limits)
             .check(query, variables: variables)
     }
 
-    @Test func formatsValidDocuments() throws {
+    @Test func formatsValidDocuments() async throws {
         #expect(
-            try check("query A($n: String!) {hello(name:$n)}", variables: ["n": "you"]) == [
+            try await check("query A($n: String!) {hello(name:$n)}", variables: ["n": "you"]) == [
                 "errors": [],
                 "operations": [
                     [
@@ -35,36 +35,37 @@ import Testing
             ])
     }
 
-    @Test func reportsErrorsWithLocations() throws {
-        let result = try check("{\n  helo\n}")
+    @Test func reportsErrorsWithLocations() async throws {
+        let result = try await check("{\n  helo\n}")
         #expect(result["errors", 0, "locations"] == [["line": 2, "column": 3]])
         #expect(result["errors", 0, "message"]?.string?.contains("Did you mean \"hello\"?") == true)
         // The parser reads an invalid document, so it can be printed and its operations are known.
         #expect(result["printed"] == "{\n  helo\n}")
         #expect(result["operations", 0, "kind"] == "query")
-        let incomplete = try check("{ hello(")
+        let incomplete = try await check("{ hello(")
         #expect(incomplete["errors"]?.list?.count == 1)
         #expect(incomplete["printed"] == .null)
-        #expect(try check("subscription { greeted }")["operations", 0, "kind"] == "subscription")
+        #expect(
+            try await check("subscription { greeted }")["operations", 0, "kind"] == "subscription")
     }
 
     @Test(
         arguments: [
             ([:], 1), (["n": 5], 1), (["n": .null], 1), (["n": "you"], 0), (.null, 1),
         ] as [(Value, Int)])
-    func checksVariables(variables: Value, errors: Int) throws {
-        let result = try check("query($n: String!) { hello(name: $n) }", variables: variables)
+    func checksVariables(variables: Value, errors: Int) async throws {
+        let result = try await check("query($n: String!) { hello(name: $n) }", variables: variables)
         #expect(result["errors"] == [])
         #expect(result["variableErrors"]?.list?.count == errors)
     }
 
     /// Without introspection, errors in the document and in its variables do not suggest names.
-    @Test func suggestsNamesOnlyIfTheLimitsAllowIt() throws {
+    @Test func suggestsNamesOnlyIfTheLimitsAllowIt() async throws {
         var limits = RequestLimits()
         for hasSuggestions in [true, false] {
             limits.validation.hasSuggestions = hasSuggestions
-            let query = try check("{ helo }", limits: limits)
-            let variables = try check(
+            let query = try await check("{ helo }", limits: limits)
+            let variables = try await check(
                 "query($w: Who) { greet(who: $w) }", variables: ["w": ["surnam": "x"]],
                 limits: limits)
             for message in [

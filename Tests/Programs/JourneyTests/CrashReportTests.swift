@@ -43,18 +43,26 @@ import Testing
         }
     }
 
-    @Test(arguments: [(24_000, false), (26_000, true)])
-    func veryLongTurnOfAnEventLoopRecordsAnIssue(microseconds: Int, isVeryLong: Bool) async throws {
-        let line =
-            "WARNING  an event loop was busy for too long limit=5000 microseconds=\(microseconds) work=\"began GET /a 1\""
-        #expect(
-            RunningProgram.veryLongTurn(in: "first\n\(line)\nlast")
-                == (isVeryLong ? line : nil))
+    private static func longTurn(_ microseconds: Int) -> String {
+        "WARNING  an event loop was busy for too long limit=5000 microseconds=\(microseconds) work=\"began GET /a 1\""
+    }
+
+    @Test(arguments: [
+        // The times of the computations, and how many of them fail a test, on a busy and on a quiet machine.
+        ([], 0, 0), ([14_000], 0, 1), ([6_000, 16_000], 1, 2),
+        (Array(repeating: 6_000, count: 9), 0, 9), (Array(repeating: 6_000, count: 10), 10, 10),
+    ])
+    func longTurnsOfEventLoopsFail(times: [Int], onBusyMachine: Int, onQuietMachine: Int) {
+        let log = (["first"] + times.map(Self.longTurn) + ["last"]).joined(separator: "\n")
+        #expect(RunningProgram.longTurns(in: log, isMachineQuiet: false).count == onBusyMachine)
+        #expect(RunningProgram.longTurns(in: log, isMachineQuiet: true).count == onQuietMachine)
+    }
+
+    @Test func longTurnOfAnEventLoopRecordsAnIssue() async throws {
+        let line = Self.longTurn(16_000)
         try await withKnownIssue {
             let program = try start("echo '\(line)' >&2; sleep 60")
             try await waitUntil("the line is printed") { program.errors.hasSuffix("\n") }
-        } when: {
-            isVeryLong
         } matching: { issue in
             issue.comments.contains { $0.rawValue == line }
         }

@@ -242,7 +242,7 @@ import Testing
             for field in root?.fieldsType?.fields ?? [] where field.name != "importLibrary" {
                 let text = Array(Self.operation(kind, field, in: schema.schema).utf8)
                 let document = try cache.document(text)
-                let tool = try #require(schema.tool(ofDocument: text, limits: .bookplate))
+                let tool = try #require(await schema.tool(ofDocument: text, limits: .bookplate))
                 documents.append(document)
                 tools.append(String(decoding: tool.json, as: UTF8.self))
             }
@@ -259,7 +259,7 @@ import Testing
         for (index, sample) in samples.enumerated() {
             let variables = try parseJSON(Array(sample.utf8))
             do throws(RequestErrors) {
-                _ = try documents[index / 2].plan(operationName: nil, variables: variables)
+                _ = try await documents[index / 2].plan(operationName: nil, variables: variables)
             } catch {
                 Issue.record("\(sample): \(error.errors.map(\.message))")
             }

@@ -1,7 +1,7 @@
 /// Coerces the value of one variable and reports every error in it.
 ///
 /// Remaining steps and finished values are kept on explicit stacks, so nesting does not use the
-/// thread's stack.
+/// thread's stack. After every `stepsPerTurn` steps, other tasks of the executor have their turn.
 ///
 /// Spec: https://spec.graphql.org/September2025/#sec-Input-Values
 struct InputValueCoercion {
@@ -29,6 +29,8 @@ struct InputValueCoercion {
     /// Thrown by `Report` to stop the coercion once the error limit is reached.
     struct TooManyErrors: Error {}
 
+    private static let stepsPerTurn = 500
+
     private enum Step {
         /// `depth` is the path length of the enclosing list or object.
         case coerce(Value, TypeReference, at: GraphQLError.PathElement, depth: Int)
@@ -47,9 +49,12 @@ struct InputValueCoercion {
     /// Returns the coerced value. If errors were reported, the result must not be used.
     mutating func coerce(
         _ value: Value, as type: TypeReference, _ report: Report
-    ) throws(TooManyErrors) -> Value {
+    ) async throws(TooManyErrors) -> Value {
         try start(value, type, report)
+        var stepCount = 0
         while let step = steps.popLast() {
+            stepCount += 1
+            if stepCount.isMultiple(of: Self.stepsPerTurn) { await Task.yield() }
             switch step {
             case .coerce(let value, let type, let element, let depth):
                 path.removeSubrange(depth...)

@@ -22,8 +22,8 @@ public struct VariableValues: Sendable, Equatable {
 package func coerceVariableValues(
     _ definitions: NodeList<VariableDefinition>, given: Value, schema: Schema, source: Source,
     errorsMax: Int = 50, hasSuggestions: Bool = true
-) throws(RequestErrors) -> VariableValues {
-    try OperationVariables(definitions, schema: schema, source: source)
+) async throws(RequestErrors) -> VariableValues {
+    try await OperationVariables(definitions, schema: schema, source: source)
         .coerce(given, errorsMax: errorsMax, hasSuggestions: hasSuggestions)
 }
 
@@ -62,7 +62,7 @@ package struct OperationVariables: Sendable {
         self.source = source
     }
 
-    /// Coerces the variables of a request.
+    /// Coerces the variables of a request. If they are large, other tasks have their turn in between.
     ///
     /// - Parameters:
     ///   - given: the request's `variables`: an object, or null if there are none. Members that are
@@ -77,7 +77,7 @@ package struct OperationVariables: Sendable {
     /// Spec: https://spec.graphql.org/September2025/#CoerceVariableValues()
     package func coerce(
         _ given: Value, errorsMax: Int = 50, hasSuggestions: Bool = true
-    ) throws(RequestErrors) -> VariableValues {
+    ) async throws(RequestErrors) -> VariableValues {
         if variables.isEmpty { return VariableValues() }
         guard given.isNull || given.isObject else {
             throw RequestErrors([badInput("Variables must be given as an object.", locations: [])])
@@ -86,7 +86,7 @@ package struct OperationVariables: Sendable {
             given: given.memberValues, schema: schema, source: source, errorsMax: errorsMax,
             hasSuggestions: hasSuggestions)
         do throws(InputValueCoercion.TooManyErrors) {
-            for variable in variables { try coercion.coerce(variable) }
+            for variable in variables { try await coercion.coerce(variable) }
         } catch {
             coercion.errors.append(
                 badInput(
@@ -109,7 +109,7 @@ private struct VariablesCoercion {
 
     mutating func coerce(
         _ variable: OperationVariables.Variable
-    ) throws(InputValueCoercion.TooManyErrors) {
+    ) async throws(InputValueCoercion.TooManyErrors) {
         let name = variable.name
         guard variable.isInput else {
             return try report(
@@ -132,15 +132,14 @@ private struct VariablesCoercion {
                     + "must not be null.", at: variable.range)
         }
         var coercion = InputValueCoercion(schema: schema, hasSuggestions: hasSuggestions)
-        values.set(
-            name,
-            try coercion.coerce(value, as: variable.type) {
-                path, found, message throws(InputValueCoercion.TooManyErrors) in
-                let position = path.isEmpty ? "" : " at \"\(name)\(describe(path))\""
-                try report(
-                    "Variable \"$\(name)\" got invalid value \(inspect(found))\(position); \(message)",
-                    at: variable.range)
-            })
+        let coerced = try await coercion.coerce(value, as: variable.type) {
+            path, found, message throws(InputValueCoercion.TooManyErrors) in
+            let position = path.isEmpty ? "" : " at \"\(name)\(describe(path))\""
+            try report(
+                "Variable \"$\(name)\" got invalid value \(inspect(found))\(position); \(message)",
+                at: variable.range)
+        }
+        values.set(name, coerced)
     }
 
     private mutating func report(

@@ -170,7 +170,7 @@ public final class CachedDocument {
     }
 
     /// Selects the operation, coerces the variables, checks the cost, and returns a plan for the
-    /// values of the variables.
+    /// values of the variables. If this takes long, other tasks of the executor have their turn in between.
     ///
     /// - Parameters:
     ///   - operationName: the operation; nil if the document has only one.
@@ -183,11 +183,11 @@ public final class CachedDocument {
     /// Spec: https://spec.graphql.org/September2025/#ExecuteRequest()
     public func plan(
         operationName: String?, variables given: Value, isIncremental: Bool = false
-    ) throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues, cost: Int) {
+    ) async throws(RequestErrors) -> (plan: OperationPlan, variables: VariableValues, cost: Int) {
         let (operation, operationVariables) = try operation(named: operationName)
         let variables: VariableValues
         do throws(RequestErrors) {
-            variables = try operationVariables.coerce(
+            variables = try await operationVariables.coerce(
                 given, errorsMax: limits.errorsMax,
                 hasSuggestions: limits.validation.hasSuggestions)
         } catch {
@@ -202,7 +202,7 @@ public final class CachedDocument {
             conditions: conditionVariables.map { conditions[$0] })
         if let plan = plans[key] { return (plan, variables, cost) }
         do throws(GraphQLError) {
-            let plan = try planOperation(
+            let plan = try await planOperation(
                 operation, of: document, schema: schema, resolvers: resolvers,
                 conditions: conditions, fieldsMax: limits.plannedFieldsMax,
                 deferredFragmentsMax: isIncremental ? limits.deferredFragmentsMax : nil,
@@ -217,13 +217,13 @@ public final class CachedDocument {
 
     /// Returns the scopes that each operation needs, whatever the values of its variables are, in
     /// the order of the document.
-    package func scopes() throws(RequestErrors) -> [(
+    package func scopes() async throws(RequestErrors) -> [(
         operation: OperationDefinition, scopes: ScopeSet
     )] {
         var found: [(operation: OperationDefinition, scopes: ScopeSet)] = []
         for case .operation(let operation) in document.definitions {
             do throws(GraphQLError) {
-                let plan = try planOperation(
+                let plan = try await planOperation(
                     operation, of: document, schema: schema, resolvers: resolvers,
                     conditions: nil, fieldsMax: limits.plannedFieldsMax, errorCodes: errorCodes)
                 found.append((operation, plan.scopes))

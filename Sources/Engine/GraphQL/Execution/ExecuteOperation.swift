@@ -4,7 +4,8 @@
 /// the context is flushed once, which is one round trip to the database. The loads return their
 /// objects after that, and these objects form the next level. At the end, the response is written
 /// from the objects in one pass (`ResponseCompletion`). The root fields of a mutation are executed
-/// one after the other, each with everything below it.
+/// one after the other, each with everything below it. While many loads are started and finished,
+/// other tasks of the executor have their turn several times.
 ///
 /// Example: `{ books { title author { name } } }` takes two round trips regardless of the number of
 /// books. The first one loads the books, the second one all their authors.
@@ -64,6 +65,8 @@ final class Execution {
     let context: any ExecutionContext
     let errorBehavior: ErrorBehavior
     private let responseBytesMax: Int
+    /// The arguments of a field can take tenths of a millisecond.
+    private static let loadsPerTurn = 8
     /// Whether a load has failed that may end the execution. Always false unless errors do that.
     private var hasFailed = false
     /// Whether `run` only collects the calls that use the context, and starts others in the background, so that `runNextCall` gets
@@ -98,7 +101,8 @@ final class Execution {
             // Serial execution: each field with everything below it.
             //
             // Spec: https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution
-            for field in plan.root.loaded {
+            for (index, field) in plan.root.loaded.enumerated() {
+                if (index + 1).isMultiple(of: Self.loadsPerTurn) { await Task.yield() }
                 await run([(frame, field)])
                 // Writing a value can fail, too.
                 if errorBehavior == .halt { hasFailed = true }
@@ -190,6 +194,7 @@ final class Execution {
             while next < level.ready.count {
                 let (frame, field) = level.ready[next]
                 next += 1
+                if next.isMultiple(of: Self.loadsPerTurn) { await Task.yield() }
                 guard let call = take(start(field, of: frame), of: field, in: frame, &level)
                 else { continue }
                 attach(await call(), to: frame, field, &level)
@@ -210,7 +215,10 @@ final class Execution {
             }
             if context.hasLoadedTooMuch { return }
             var finished = Level()
-            for load in level.pending { finish(load, in: load.frame, &finished) }
+            for (index, load) in level.pending.enumerated() {
+                if (index + 1).isMultiple(of: Self.loadsPerTurn) { await Task.yield() }
+                finish(load, in: load.frame, &finished)
+            }
             for (frame, field, next) in level.unfinished {
                 finished.steps.append((frame, field, next(frame.batch)))
             }

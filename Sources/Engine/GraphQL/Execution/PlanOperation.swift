@@ -1,4 +1,4 @@
-/// Creates the plan of an operation. The document must be valid.
+/// Creates the plan of an operation. The document must be valid. Other tasks of the executor have their turn in between.
 ///
 /// - Parameters:
 ///   - conditions: the values of `document.conditionVariables()`; nil to ignore `@skip` and
@@ -14,7 +14,7 @@ func planOperation(
     _ operation: OperationDefinition, of document: Document, schema: Schema,
     resolvers: any ResolverSource, conditions: [String: Bool]?, fieldsMax: Int,
     deferredFragmentsMax: Int? = nil, errorCodes: ErrorCodes
-) throws(GraphQLError) -> OperationPlan {
+) async throws(GraphQLError) -> OperationPlan {
     guard let rootType = schema.rootType(of: operation.kind) else {
         throw GraphQLError(
             "Schema is not configured to execute \(operation.kind) operation.", kind: .invalidInput)
@@ -25,7 +25,7 @@ func planOperation(
             // A subscription already has a stream of responses.
             deferredFragmentsMax: operation.kind == .subscription ? nil : deferredFragmentsMax),
         source: document.source, resolvers: resolvers, fieldsMax: fieldsMax)
-    try planner.plan(
+    try await planner.plan(
         [.init(selectionSet: operation.selectionSet, deferUsage: nil)], for: rootType)
     return OperationPlan(
         operation: operation, selections: planner.finished.reversed(),
@@ -113,15 +113,24 @@ private struct Planner {
 
     var schema: Schema { collector.schema }
 
+    /// The number of fields after which other tasks of the executor have their turn. Preparing the statement of a field can take
+    /// some microseconds.
+    private static let fieldsPerTurn = 50
+
     /// Plans a selection and everything below it, the deepest selections first.
     ///
     /// An explicit stack replaces recursion, because a document can nest as many fragments as it
     /// defines.
     mutating func plan(
         _ selectionSets: [FieldCollector.CollectedSet], for type: TypeDefinition
-    ) throws(GraphQLError) {
+    ) async throws(GraphQLError) {
         var stack = [try open(selectionSets, for: type, owners: [])]
+        var turnEnd = fieldCount + Self.fieldsPerTurn
         while let innermost = stack.indices.last {
+            if fieldCount >= turnEnd {
+                await Task.yield()
+                turnEnd = fieldCount + Self.fieldsPerTurn
+            }
             if var field = stack[innermost].field {
                 guard let possible = field.possibleTypes.first else {
                     stack[innermost].append(

@@ -38,8 +38,9 @@ private struct SQLFolding {
                 copyQuoted(UInt8(ascii: "\""), hasBackslashEscapes: false)
             case UInt8(ascii: "$"):
                 copyDollar()
-            default:
-                copy(1)
+            case let byte:
+                output.append(byte)
+                index += 1
             }
         }
         if output.last == UInt8(ascii: " ") { output.removeLast() }

@@ -5,10 +5,10 @@ extension BookplateSchema {
     /// Returns the scopes of each operation of a document, whatever the values of its variables are.
     ///
     /// - Throws: The errors of a document that is not valid.
-    package func scopes(ofDocument text: [UInt8]) throws(RequestErrors) -> [OperationScopes] {
+    package func scopes(ofDocument text: [UInt8]) async throws(RequestErrors) -> [OperationScopes] {
         let cache = DocumentCache(
             schema: schema, resolvers: resolvers, limits: .bookplate, errorCodes: .apollo)
-        return try cache.document(text).scopes().map { operation, scopes in
+        return try await cache.document(text).scopes().map { operation, scopes in
             OperationScopes(
                 name: operation.name?.value, kind: operation.kind.rawValue,
                 scopes: AccessScope.names(in: scopes),

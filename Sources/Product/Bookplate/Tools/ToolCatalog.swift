@@ -26,9 +26,9 @@ package final class ToolCatalog: Sendable {
     /// Returns the tool of a document; nil if tools cannot run it.
     ///
     /// - Parameter sha256: The hash of the document's text.
-    func tool(of text: String, sha256: String) -> Tool? {
+    func tool(of text: String, sha256: String) async -> Tool? {
         if let known = cache.withLock({ $0.tools[sha256] }) { return known }
-        let tool = schema.tool(ofDocument: Array(text.utf8), limits: limits)
+        let tool = await schema.tool(ofDocument: Array(text.utf8), limits: limits)
         cache.withLock { cache in
             let bytes = tool?.json.count ?? 0
             if cache.tools.count >= Self.countMax || cache.bytesCount + bytes > Self.bytesMax {

@@ -47,7 +47,7 @@ package final class Tools: ToolService {
         let documents = try await session.documents(Self.page, last)
         var tools: [[UInt8]] = []
         for document in documents.prefix(Self.pageMax) {
-            if let tool = catalog.tool(of: document.body, sha256: document.sha256),
+            if let tool = await catalog.tool(of: document.body, sha256: document.sha256),
                 session.token.scopes.isSuperset(of: tool.scopes)
             {
                 tools.append(tool.json)
@@ -70,7 +70,7 @@ package final class Tools: ToolService {
             return nil
         }
         guard let document = try await session.documents(Self.named, name).first,
-            let tool = catalog.tool(of: document.body, sha256: document.sha256)
+            let tool = await catalog.tool(of: document.body, sha256: document.sha256)
         else { return nil }
         if let problem = Self.unknownArgument(arguments, of: tool) {
             return GraphQLResponse(

@@ -83,14 +83,14 @@ for (name, text) in Documents.all {
     try await report("plan \(name)") {
         try nanoseconds(bytes: bytes * 2) {
             valid.removeAllPlans()
-            _ = try valid.plan(operationName: operation, variables: variables)
+            _ = try await valid.plan(operationName: operation, variables: variables)
         }
     }
     // The cost of the first request with a document: parsing, checking limits, validating, and
     // planning.
     try await report("first request \(name)") {
         try nanoseconds(bytes: bytes * 5) {
-            _ = try cache().document(source.bytes).plan(
+            _ = try await cache().document(source.bytes).plan(
                 operationName: operation, variables: variables)
         }
     }
@@ -99,7 +99,7 @@ for (name, text) in Documents.all {
     let known = cache()
     try await report("known request \(name)") {
         try nanoseconds(bytes: 1_000) {
-            _ = try known.document(source.bytes).plan(
+            _ = try await known.document(source.bytes).plan(
                 operationName: operation, variables: variables)
         }
     }
@@ -108,7 +108,7 @@ for (name, text) in Documents.all {
 /// Returns the nanoseconds of executing the query for all items.
 func executeItems(_ schema: Schema, _ resolvers: any ResolverSource) async throws -> Double {
     let cache = DocumentCache(schema: schema, resolvers: resolvers, limits: RequestLimits())
-    let (plan, variables, _) = try cache.document(Array(Documents.items.utf8)).plan(
+    let (plan, variables, _) = try await cache.document(Array(Documents.items.utf8)).plan(
         operationName: nil, variables: .null)
     var best = Duration.seconds(1_000)
     for _ in 0..<100 {

@@ -132,7 +132,7 @@ struct Library: Sendable {
         let library = try await shared.value
         return try await Task(executorPreference: library.executor) {
             let context = LibraryContext(caller: caller, database: library.pool)
-            let (plan, variables) = try plan(text, variables)
+            let (plan, variables) = try await plan(text, variables)
             let result = await GraphQL.execute(plan, variables: variables, context: context)
             return Response(
                 body: String(decoding: result.body, as: UTF8.self), roundTrips: context.roundTrips)
@@ -142,11 +142,11 @@ struct Library: Sendable {
     /// Plans an operation. Needs no database.
     static func plan(
         _ text: String, _ variables: Value = .null
-    ) throws -> (plan: OperationPlan, variables: VariableValues) {
+    ) async throws -> (plan: OperationPlan, variables: VariableValues) {
         let cache = DocumentCache(
             schema: try schema.get(), resolvers: LibraryResolvers(), limits: .trusted)
         let document = try cache.document(Array(text.utf8))
-        let (plan, variables, _) = try document.plan(operationName: nil, variables: variables)
+        let (plan, variables, _) = try await document.plan(operationName: nil, variables: variables)
         return (plan, variables)
     }
 }

@@ -40,12 +40,12 @@ private let sdl = """
 
     /// Returns the coerced arguments of a field such as `int(v: 5)`. The values of the variables
     /// are `$a = 1`, `$n = null`, and `$l = [1]`.
-    private func coerce(_ field: String) throws -> ArgumentValues {
+    private func coerce(_ field: String) async throws -> ArgumentValues {
         let given = "query ($a: Int, $n: Int, $l: [Int], $p: Point) { a }"
         guard case .operation(let operation)? = try parse(Source(given)).definitions.first else {
             throw RequestErrors([])
         }
-        let variables = try coerceVariableValues(
+        let variables = try await coerceVariableValues(
             operation.variables,
             given: try json(#"{"a": 1, "n": null, "l": [1], "p": {"x": 2}}"#), schema: schema,
             source: Source(given), errorsMax: 50)
@@ -95,17 +95,17 @@ private let sdl = """
         ),
         ("even(v: 4)", "4"),
     ])
-    func coercesLiteralsAndVariables(field: String, expected: String) throws {
-        #expect(try coerce(field)["v"] == (try json(expected)))
+    func coercesLiteralsAndVariables(field: String, expected: String) async throws {
+        #expect(try await coerce(field)["v"] == (try json(expected)))
     }
 
     @Test(arguments: ["int", "int(v: $absent)", "point(v: $absent)"])
-    func argumentsNotProvidedAreAbsent(field: String) throws {
-        #expect(try coerce(field)["v"] == nil)
+    func argumentsNotProvidedAreAbsent(field: String) async throws {
+        #expect(try await coerce(field)["v"] == nil)
     }
 
-    @Test func argumentsHaveOrderOfDefinitions() throws {
-        let values = try coerce("several(c: 3, v: 2)")
+    @Test func argumentsHaveOrderOfDefinitions() async throws {
+        let values = try await coerce("several(c: 3, v: 2)")
         #expect(values.members == [.init("a", .int(1)), .init("v", .int(2)), .init("c", .int(3))])
         #expect(values["b"] == nil)
     }
@@ -159,8 +159,8 @@ private let sdl = """
             ("choice(v: {a: $absent})", "Argument \"v\" has invalid value {a: $absent}.", 13),
             ("even(v: 3)", "Argument \"v\" has invalid value 3.", 11),
         ] as [(String, String, Int?)])
-    func rejectsInvalidValues(field: String, message: String, column: Int?) throws {
-        let error = #expect(throws: GraphQLError.self) { try coerce(field) }
+    func rejectsInvalidValues(field: String, message: String, column: Int?) async throws {
+        let error = await #expect(throws: GraphQLError.self) { try await coerce(field) }
         #expect(error?.message == message)
         #expect(
             error?.locations == column.map { [GraphQL.SourceLocation(line: 1, column: $0)] } ?? [])
@@ -259,7 +259,7 @@ private let sdl = """
             (#"{"i": 1}"#, #"{\"int\":1}"#), ("{}", #"{\"int\":3}"#),
             (#"{"i": 2}"#, #"{\"int\":2}"#),
         ] {
-            let (plan, values, _) = try document.plan(
+            let (plan, values, _) = try await document.plan(
                 operationName: nil, variables: try json(variables))
             let result = await execute(
                 plan, variables: values,

@@ -33,12 +33,12 @@ private let sdl = """
     private func coerce(
         _ declarations: String, _ variables: String, errorsMax: Int = 50,
         hasSuggestions: Bool = true
-    ) throws -> VariableValues {
+    ) async throws -> VariableValues {
         let source = Source("query (\(declarations)) { a }")
         guard case .operation(let operation)? = try parse(source).definitions.first else {
             throw RequestErrors([])
         }
-        return try coerceVariableValues(
+        return try await coerceVariableValues(
             operation.variables, given: try json(variables), schema: schema, source: source,
             errorsMax: errorsMax, hasSuggestions: hasSuggestions)
     }
@@ -92,14 +92,16 @@ private let sdl = """
         ("$x: Date = \"2025-09-03\"", "{}", #""day 2025-09-03""#),
         ("$x: Date", #"{"x": null}"#, "null"),
     ])
-    func coercesToTheDeclaredType(declarations: String, variables: String, expected: String) throws
+    func coercesToTheDeclaredType(declarations: String, variables: String, expected: String)
+        async throws
     {
-        let found = try coerce(declarations, variables)["x"]
+        let found = try await coerce(declarations, variables)["x"]
         #expect(found == (try json(expected)))
     }
 
-    @Test func distinguishesAbsentFromNull() throws {
-        let values = try coerce("$a: Int, $b: Int, $c: Int = 1", #"{"b": null, "unknown": 1}"#)
+    @Test func distinguishesAbsentFromNull() async throws {
+        let values = try await coerce(
+            "$a: Int, $b: Int, $c: Int = 1", #"{"b": null, "unknown": 1}"#)
         #expect(values["a"] == nil)
         #expect(values["b"] == .null)
         #expect(values["c"] == .int(1))
@@ -274,8 +276,11 @@ private let sdl = """
                 [#"expected value of type "[Nope!]" which cannot be used as an input type."#]
             ),
         ] as [(String, String, [String])])
-    func reportsEveryError(declarations: String, variables: String, expected: [String]) throws {
-        let error = #expect(throws: RequestErrors.self) { try coerce(declarations, variables) }
+    func reportsEveryError(declarations: String, variables: String, expected: [String]) async throws
+    {
+        let error = await #expect(throws: RequestErrors.self) {
+            try await coerce(declarations, variables)
+        }
         #expect(error?.errors.map(\.message) == expected.map { "Variable \"$x\" " + $0 })
         #expect(error?.errors.allSatisfy { $0.kind == .invalidInput } == true)
     }
@@ -286,20 +291,20 @@ private let sdl = """
     ])
     func suggestionsCanBeDisabled(
         declarations: String, variables: String, ending: String
-    ) throws {
-        let error = #expect(throws: RequestErrors.self) {
-            try coerce(declarations, variables, hasSuggestions: true)
+    ) async throws {
+        let error = await #expect(throws: RequestErrors.self) {
+            try await coerce(declarations, variables, hasSuggestions: true)
         }
         #expect(error?.errors[0].message.hasSuffix(ending) == true)
-        let other = #expect(throws: RequestErrors.self) {
-            try coerce(declarations, variables, hasSuggestions: false)
+        let other = await #expect(throws: RequestErrors.self) {
+            try await coerce(declarations, variables, hasSuggestions: false)
         }
         #expect(other?.errors[0].message.contains("Did you mean") == false)
     }
 
-    @Test func errorsHaveLocationOfDefinition() throws {
-        let error = #expect(throws: RequestErrors.self) {
-            try coerce("$a: Int,\n $x: Int, $y: Nope", #"{"x": "a", "y": 1}"#)
+    @Test func errorsHaveLocationOfDefinition() async throws {
+        let error = await #expect(throws: RequestErrors.self) {
+            try await coerce("$a: Int,\n $x: Int, $y: Nope", #"{"x": "a", "y": 1}"#)
         }
         #expect(
             error?.errors.flatMap(\.locations) == [
@@ -308,9 +313,9 @@ private let sdl = """
             ])
     }
 
-    @Test func numberOfErrorsIsLimited() throws {
-        let error = #expect(throws: RequestErrors.self) {
-            try coerce("$x: [Int!]", #"{"x": [null, null, null, null]}"#, errorsMax: 2)
+    @Test func numberOfErrorsIsLimited() async throws {
+        let error = await #expect(throws: RequestErrors.self) {
+            try await coerce("$x: [Int!]", #"{"x": [null, null, null, null]}"#, errorsMax: 2)
         }
         #expect(error?.errors.count == 3)
         #expect(
@@ -322,10 +327,10 @@ private let sdl = """
         ("$x: Int", #"{"x": {"deep": ["LONG", "LONG"]}}"#), ("$x: Mode", #"{"x": "LONG"}"#),
         ("$x: Point", #"{"x": {"x": 1, "LONG": 2}}"#),
     ])
-    func truncatesLongValuesInMessages(declarations: String, variables: String) throws {
+    func truncatesLongValuesInMessages(declarations: String, variables: String) async throws {
         let long = String(repeating: "a", count: 100_000)
-        let error = #expect(throws: RequestErrors.self) {
-            try coerce(declarations, variables.replacing("LONG", with: long))
+        let error = await #expect(throws: RequestErrors.self) {
+            try await coerce(declarations, variables.replacing("LONG", with: long))
         }
         #expect((error?.errors[0].message.utf8.count ?? .max) < 2_500)
     }
@@ -340,8 +345,8 @@ private let sdl = """
     }
 
     @Test(arguments: ["[]", "5", "\"x\""])
-    func rejectsVariablesThatAreNotAnObject(variables: String) {
-        #expect(throws: RequestErrors.self) { try coerce("$x: Int", variables) }
+    func rejectsVariablesThatAreNotAnObject(variables: String) async {
+        await #expect(throws: RequestErrors.self) { try await coerce("$x: Int", variables) }
     }
 
     /// Every error has the location of its variable, and nothing is executed.

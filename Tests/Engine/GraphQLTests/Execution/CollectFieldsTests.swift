@@ -165,7 +165,7 @@ import Testing
             (true, true, #"{"data":{"a":"A"}}"#),
         ] {
             let given = Value.object([.init("x", .boolean(x)), .init("y", .boolean(y))])
-            let (plan, variables, _) = try document.plan(operationName: nil, variables: given)
+            let (plan, variables, _) = try await document.plan(operationName: nil, variables: given)
             let root = JSONBatch([try json(#"{"a": "A", "b": "B"}"#)], selection: plan.root)
             let result = await execute(
                 plan, variables: variables, root: root, context: RecordingContext())

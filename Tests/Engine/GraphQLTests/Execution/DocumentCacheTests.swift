@@ -70,24 +70,25 @@ import Testing
         #expect(cache.missCount == 6)
     }
 
-    @Test func costDependsOnPageSizeVariable() throws {
+    @Test func costDependsOnPageSizeVariable() async throws {
         let document = try cache().document(
             Array("query ($n: Int) { books(first: $n) { title } }".utf8))
         for (size, cost) in [(5, 5), (7, 7), (5, 5)] {
-            let planned = try document.plan(
+            let planned = try await document.plan(
                 operationName: nil, variables: variables("n", .int(size)))
             #expect(planned.cost == cost)
         }
-        #expect(throws: RequestErrors.self) {
-            try document.plan(operationName: nil, variables: variables("n", .int(100_000)))
+        await #expect(throws: RequestErrors.self) {
+            try await document.plan(operationName: nil, variables: variables("n", .int(100_000)))
         }
     }
 
-    @Test(arguments: [true, false]) func suggestionsCanBeDisabled(hasSuggestions: Bool) throws {
+    @Test(arguments: [true, false]) func suggestionsCanBeDisabled(hasSuggestions: Bool) async throws
+    {
         let document = try cache { $0.validation.hasSuggestions = hasSuggestions }
             .document(Array("query ($s: Stars) { rate(stars: $s) }".utf8))
-        let error = #expect(throws: RequestErrors.self) {
-            try document.plan(operationName: nil, variables: variables("s", .string("TWOO")))
+        let error = await #expect(throws: RequestErrors.self) {
+            try await document.plan(operationName: nil, variables: variables("s", .string("TWOO")))
         }
         #expect(error?.errors[0].message.contains("Did you mean") == hasSuggestions)
     }

@@ -219,7 +219,7 @@ import Testing
         }
         let cache = DocumentCache(
             schema: schema.schema, resolvers: schema, limits: .trusted, errorCodes: .apollo)
-        let (plan, variables, _) = try cache.document(
+        let (plan, variables, _) = try await cache.document(
             Array("{ ... @defer { slow } ... @defer { fast } }".utf8)
         ).plan(operationName: nil, variables: .null, isIncremental: true)
         let (_, rest) = await executeIncrementally(
@@ -249,7 +249,7 @@ import Testing
         }
         let cache = DocumentCache(
             schema: schema.schema, resolvers: schema, limits: .trusted, errorCodes: .apollo)
-        let (plan, variables, _) = try cache.document(
+        let (plan, variables, _) = try await cache.document(
             Array("{ list ... @defer { never } }".utf8)
         ).plan(operationName: nil, variables: .null, isIncremental: true)
         let task = Task {
@@ -270,7 +270,7 @@ import Testing
         let cache = DocumentCache(
             schema: schema, resolvers: JSONDataSource(schema: schema, loading: .afterFlush),
             limits: .trusted, errorCodes: .apollo)
-        let (plan, variables, _) = try cache.document(
+        let (plan, variables, _) = try await cache.document(
             Array("{ book { id ... @defer { title } } }".utf8)
         ).plan(operationName: nil, variables: .null, isIncremental: true)
         let context = RecordingContext()

@@ -23,13 +23,13 @@ import Testing
                 "{ qs { nothing } }", "The field Query.nothing has no resolver."
             ),
         ])
-    func rejectsFieldsWithoutSuitableResolver(text: String, message: String) throws {
+    func rejectsFieldsWithoutSuitableResolver(text: String, message: String) async throws {
         let cache = DocumentCache(
             schema: try buildSchema(Source(Self.schema)), resolvers: Resolvers(),
             limits: RequestLimits(), errorCodes: .apollo)
         let document = try cache.document(Array(text.utf8))
-        let error = #expect(throws: RequestErrors.self) {
-            try document.plan(operationName: nil, variables: .null)
+        let error = await #expect(throws: RequestErrors.self) {
+            try await document.plan(operationName: nil, variables: .null)
         }
         #expect(error?.errors.map(\.message) == [message])
         #expect(error?.errors.map(\.kind) == [.internalError])

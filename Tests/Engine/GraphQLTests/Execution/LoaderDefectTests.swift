@@ -72,7 +72,7 @@ import Testing
             errorCodes: .apollo)
         let selection = field.hasPrefix("object") ? " { text }" : ""
         let document = try cache.document(Array("{ \(field)\(selection) good }".utf8))
-        let (plan, variables, _) = try document.plan(operationName: nil, variables: .null)
+        let (plan, variables, _) = try await document.plan(operationName: nil, variables: .null)
         let context = Context()
         let result = await execute(plan, variables: variables, context: context)
         let text = String(decoding: result.body, as: UTF8.self)
@@ -176,7 +176,7 @@ import Testing
             ("summary", "summary"),
         ] {
             let document = try cache.document(Array("{ book { title \(selection) } }".utf8))
-            let (plan, variables, _) = try document.plan(operationName: nil, variables: .null)
+            let (plan, variables, _) = try await document.plan(operationName: nil, variables: .null)
             let defects = Mutex<[String]>([])
             let result = await execute(
                 plan, variables: variables,
@@ -198,7 +198,7 @@ import Testing
         let cache = DocumentCache(
             schema: schema, resolvers: Resolvers { .ready(.null(1)) }, limits: RequestLimits(),
             errorCodes: .none)
-        let (plan, variables, _) = try cache.document(Array("{ good }".utf8))
+        let (plan, variables, _) = try await cache.document(Array("{ good }".utf8))
             .plan(operationName: nil, variables: .null)
         let expected =
             #"{"errors":[{"message":"Defect.","locations":[{"line":1,"column":3}],"path":["good"]}],"#
@@ -256,7 +256,7 @@ import Testing
         let cache = DocumentCache(
             schema: schema, resolvers: Subscription(counts: [1, 0, 2, 1]), limits: RequestLimits(),
             errorCodes: .none)
-        let (plan, variables, _) = try cache.document(Array("subscription { event }".utf8))
+        let (plan, variables, _) = try await cache.document(Array("subscription { event }".utf8))
             .plan(operationName: nil, variables: .null)
         let context = Context()
         let stream = try await subscribe(
@@ -330,7 +330,7 @@ import Testing
             resolvers: Speculation {
                 Children(slots: [slot], groups: counts.map { .init(Batch($0)) })
             }, limits: RequestLimits(), errorCodes: .apollo)
-        let (plan, variables, _) = try cache.document(Array("{ object { text } }".utf8))
+        let (plan, variables, _) = try await cache.document(Array("{ object { text } }".utf8))
             .plan(operationName: nil, variables: .null)
         let result = await execute(plan, variables: variables, context: Context())
         #expect(

@@ -26,15 +26,15 @@ import Testing
 
     private func plan(
         _ document: CachedDocument, variables: String = "{}"
-    ) throws -> OperationPlan {
-        try document.plan(operationName: nil, variables: try json(variables)).plan
+    ) async throws -> OperationPlan {
+        try await document.plan(operationName: nil, variables: try json(variables)).plan
     }
 
-    @Test func fieldsOfAbstractTypesAreCountedForEachPossibleType() throws {
+    @Test func fieldsOfAbstractTypesAreCountedForEachPossibleType() async throws {
         let source = "{ a node { x } }"
-        _ = try plan(try document(source) { $0.plannedFieldsMax = 5 })
-        let error = #expect(throws: RequestErrors.self) {
-            try plan(try document(source) { $0.plannedFieldsMax = 4 })
+        _ = try await plan(try document(source) { $0.plannedFieldsMax = 5 })
+        let error = await #expect(throws: RequestErrors.self) {
+            try await plan(try document(source) { $0.plannedFieldsMax = 4 })
         }
         #expect(
             error.map { String(decoding: $0.body, as: UTF8.self) }
@@ -45,42 +45,42 @@ import Testing
 
     /// Equal selections are planned once. Otherwise, each level would have three times as many
     /// fields as the one above it.
-    @Test func planOfNestedAbstractTypesIsLinear() throws {
+    @Test func planOfNestedAbstractTypesIsLinear() async throws {
         let source = "{ node { " + nested("next { ", "x", " }", 29) + " } }"
         // The field `node`, and one field of each type for each of the 30 levels below it.
-        _ = try plan(try document(source) { $0.plannedFieldsMax = 1 + 30 * 3 })
-        #expect(throws: RequestErrors.self) {
-            try plan(try document(source) { $0.plannedFieldsMax = 30 * 3 })
+        _ = try await plan(try document(source) { $0.plannedFieldsMax = 1 + 30 * 3 })
+        await #expect(throws: RequestErrors.self) {
+            try await plan(try document(source) { $0.plannedFieldsMax = 30 * 3 })
         }
     }
 
-    @Test func skippedFieldsAreNotPlanned() throws {
+    @Test func skippedFieldsAreNotPlanned() async throws {
         let source = "{ a node @skip(if: true) { x } }"
-        _ = try plan(try document(source) { $0.plannedFieldsMax = 1 })
+        _ = try await plan(try document(source) { $0.plannedFieldsMax = 1 })
     }
 
-    @Test func requestsWithTheSameConditionsShareAPlan() throws {
+    @Test func requestsWithTheSameConditionsShareAPlan() async throws {
         let document = try document("query ($s: Boolean!) { a @skip(if: $s) b c }")
-        let first = try plan(document, variables: #"{"s": true}"#)
-        #expect(try plan(document, variables: #"{"s": true}"#) === first)
-        #expect(try plan(document, variables: #"{"s": false}"#) !== first)
-        #expect(try plan(document, variables: #"{"s": true}"#) === first)
+        let first = try await plan(document, variables: #"{"s": true}"#)
+        #expect(try await plan(document, variables: #"{"s": true}"#) === first)
+        #expect(try await plan(document, variables: #"{"s": false}"#) !== first)
+        #expect(try await plan(document, variables: #"{"s": true}"#) === first)
     }
 
     /// A client that tries all combinations of conditions does not use more memory.
-    @Test func numberOfCachedPlansIsLimited() throws {
+    @Test func numberOfCachedPlansIsLimited() async throws {
         let document = try document(
             "query ($s: Boolean!, $t: Boolean!) { a @skip(if: $s) b @skip(if: $t) }"
         ) { $0.plansPerDocumentMax = 2 }
-        func plan(_ s: Bool, _ t: Bool) throws -> OperationPlan {
-            try self.plan(document, variables: #"{"s": \#(s), "t": \#(t)}"#)
+        func plan(_ s: Bool, _ t: Bool) async throws -> OperationPlan {
+            try await self.plan(document, variables: #"{"s": \#(s), "t": \#(t)}"#)
         }
-        let first = try plan(false, false)
-        _ = try plan(false, true)
-        #expect(try plan(false, false) === first)
+        let first = try await plan(false, false)
+        _ = try await plan(false, true)
+        #expect(try await plan(false, false) === first)
         // The third plan removes the first two.
-        _ = try plan(true, false)
-        let again = try plan(false, false)
+        _ = try await plan(true, false)
+        let again = try await plan(false, false)
         #expect(again !== first)
         #expect(again.root.fields.map(\.selected.name) == ["a", "b"])
     }

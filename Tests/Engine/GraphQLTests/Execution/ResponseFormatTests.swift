@@ -64,7 +64,7 @@ import Testing
         let cache = DocumentCache(
             schema: schema, resolvers: JSONDataSource(schema: schema, loading: .immediate),
             limits: RequestLimits(), errorCodes: .apollo)
-        let (plan, variables, _) = try cache.document(Array("{ a b }".utf8))
+        let (plan, variables, _) = try await cache.document(Array("{ a b }".utf8))
             .plan(operationName: nil, variables: .null)
         for (root, data, messages) in [
             (#"{"a": 1}"#, #"{"a":1,"b":null}"#, []),

@@ -89,7 +89,7 @@ import Testing
         let cache = DocumentCache(
             schema: try buildSchema(Source(sdl)), resolvers: Resolvers(written: written),
             limits: RequestLimits(), errorCodes: .apollo)
-        let (plan, variables, _) = try cache.document(Array(text.utf8)).plan(
+        let (plan, variables, _) = try await cache.document(Array(text.utf8)).plan(
             operationName: nil, variables: .null)
         let result = await execute(
             plan, variables: variables, context: Context(), onError: errorBehavior,

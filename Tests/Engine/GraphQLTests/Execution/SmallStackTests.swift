@@ -46,7 +46,7 @@ import GraphQLServing
             let messages = validate(document, against: schema).map(\.message)
             var response = ""
             if messages.isEmpty {
-                let (plan, values, _) = try cache.document(Array(source.utf8))
+                let (plan, values, _) = try await cache.document(Array(source.utf8))
                     .plan(operationName: nil, variables: variables)
                 let result = await execute(
                     plan, variables: values, root: JSONBatch([root], selection: plan.root),

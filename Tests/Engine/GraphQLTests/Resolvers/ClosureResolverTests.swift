@@ -115,7 +115,7 @@ import Testing
         let cache = DocumentCache(
             schema: library.schema.schema, resolvers: library.schema, limits: RequestLimits(),
             errorCodes: .apollo)
-        let (plan, variables, _) = try cache.document(Array("{ hello }".utf8))
+        let (plan, variables, _) = try await cache.document(Array("{ hello }".utf8))
             .plan(operationName: nil, variables: .null)
         let defects = Mutex<[String]>([])
         let result = await GraphQL.execute(
@@ -256,22 +256,22 @@ private struct Library {
         }
     }
 
-    private func plan(_ text: String) throws -> (OperationPlan, VariableValues) {
+    private func plan(_ text: String) async throws -> (OperationPlan, VariableValues) {
         let cache = DocumentCache(
             schema: schema.schema, resolvers: schema, limits: RequestLimits(), errorCodes: .apollo)
-        let (plan, variables, _) = try cache.document(Array(text.utf8))
+        let (plan, variables, _) = try await cache.document(Array(text.utf8))
             .plan(operationName: nil, variables: .null)
         return (plan, variables)
     }
 
     func execute(_ text: String) async throws -> String {
-        let (plan, variables) = try plan(text)
+        let (plan, variables) = try await plan(text)
         let result = await GraphQL.execute(plan, variables: variables, context: context)
         return String(decoding: result.body, as: UTF8.self)
     }
 
     func subscribe(_ text: String) async throws -> [String] {
-        let (plan, variables) = try plan(text)
+        let (plan, variables) = try await plan(text)
         let stream = try await GraphQL.subscribe(plan, variables: variables, context: context) {
             context
         }

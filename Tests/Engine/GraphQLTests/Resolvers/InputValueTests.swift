@@ -128,7 +128,7 @@ import Testing
         }
         let cache = DocumentCache(
             schema: schema.schema, resolvers: schema, limits: RequestLimits(), errorCodes: .apollo)
-        let (plan, variables, _) = try cache.document(Array(query.utf8)).plan(
+        let (plan, variables, _) = try await cache.document(Array(query.utf8)).plan(
             operationName: nil, variables: .null)
         let result = await execute(plan, variables: variables, context: NoContext())
         return String(decoding: result.body, as: UTF8.self)

@@ -102,7 +102,7 @@ func openStream(
     let cache = DocumentCache(
         schema: try buildSchema(Source(EventSource.sdl)), resolvers: EventSource(),
         limits: RequestLimits(), errorCodes: .apollo)
-    let (plan, values, _) = try cache.document(Array(source.utf8))
+    let (plan, values, _) = try await cache.document(Array(source.utf8))
         .plan(operationName: nil, variables: try json(variables))
     return try await subscribe(
         plan, variables: values, context: context, errorsMax: errorsMax,

@@ -44,7 +44,7 @@ func respond(
         limits: .trusted, errorCodes: .apollo)
     let (root, variables) = (try json(root), try json(variables))
     do throws(RequestErrors) {
-        let (plan, values, _) = try cache.document(Array(source.utf8))
+        let (plan, values, _) = try await cache.document(Array(source.utf8))
             .plan(operationName: operationName, variables: variables)
         let result = await execute(
             plan, variables: values, root: JSONBatch([root], selection: plan.root),

@@ -18,7 +18,7 @@ func incrementalResponses(
     let plan: OperationPlan
     let values: VariableValues
     do throws(RequestErrors) {
-        (plan, values, _) = try cache.document(Array(source.utf8))
+        (plan, values, _) = try await cache.document(Array(source.utf8))
             .plan(operationName: nil, variables: variables, isIncremental: true)
     } catch {
         return [String(decoding: error.body, as: UTF8.self)]

@@ -136,11 +136,11 @@ struct OperationLimitsTests {
         #expect(try exceeded("{ users(first: 7) { id } }", short) == ["costMax 7"])
     }
 
-    @Test func usesVariableValuesAsPageSizes() throws {
+    @Test func usesVariableValuesAsPageSizes() async throws {
         let document = try parse(Source("query ($n: Int!) { users(first: $n) { id } }"))
         guard case .operation(let operation)? = document.definitions.first else { return }
         for (size, isWithin) in [(10, true), (11, false)] {
-            let variables = try coerceVariableValues(
+            let variables = try await coerceVariableValues(
                 operation.variables, given: .object([.init("n", .int(size))]), schema: schema,
                 source: document.source, errorsMax: 1)
             let cost = try? checkCost(

@@ -15,8 +15,8 @@ func fuzzExecution(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
         let document = try? DocumentCache(
             schema: schema, resolvers: source, limits: .trusted
         ).document(Array(text.utf8)),
-        let (plan, variables, _) = try? document.plan(operationName: nil, variables: .null),
-        let (parts, values, _) = try? document.plan(
+        let (plan, variables, _) = try? await document.plan(operationName: nil, variables: .null),
+        let (parts, values, _) = try? await document.plan(
             operationName: nil, variables: .null, isIncremental: true)
     else { return 0 }
     wait {

@@ -10,7 +10,7 @@ import Testing
     init() throws { schema = try BookplateSchema(sdl: BookplateSchema.text).schema }
 
     /// The messages of the errors that the text causes as a literal and as a variable.
-    private func errors(of text: String) throws -> (literal: [String], variable: [String]) {
+    private func errors(of text: String) async throws -> (literal: [String], variable: [String]) {
         let literal = validate(
             try parse(
                 Source(
@@ -25,7 +25,7 @@ import Testing
         }
         var variable: [GraphQLError] = []
         do {
-            _ = try coerceVariableValues(
+            _ = try await coerceVariableValues(
                 operation.variables, given: .object([.init("at", .string(text))]), schema: schema,
                 source: source)
         } catch {
@@ -40,8 +40,8 @@ import Testing
         "2026-01-31T12:00:00.1234560+01:00", "2026-01-31T12:00:00.123456000Z",
         "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z",
     ])
-    func acceptsSpecifiedFormats(text: String) throws {
-        let errors = try errors(of: text)
+    func acceptsSpecifiedFormats(text: String) async throws {
+        let errors = try await errors(of: text)
         #expect(errors.literal == [])
         #expect(errors.variable == [])
     }
@@ -53,11 +53,11 @@ import Testing
         "2026-01-31T24:00:00Z", "2026-01-31T12:60:00Z", "2026-02-30T12:00:00Z",
         "2026-13-01T12:00:00Z", "2026-01-31T12:00:00+24:00", "2026-01-31T12:00:00 UTC", "",
     ])
-    func rejectsOtherFormats(text: String) throws {
+    func rejectsOtherFormats(text: String) async throws {
         let reason =
             "DateTime cannot represent this value. Write an RFC 3339 date and time with an offset "
             + "and at most microseconds, such as 2026-01-31T12:00:00Z."
-        let errors = try errors(of: text)
+        let errors = try await errors(of: text)
         #expect(errors.literal.count == 1 && errors.literal[0].hasSuffix(reason), "\(errors)")
         #expect(errors.variable.count == 1 && errors.variable[0].hasSuffix(reason), "\(errors)")
     }

@@ -108,6 +108,7 @@ final class Neighbourhood: Sendable {
         let attacker = attackers[number]
         let running = RunningAttack(attack, by: attacker, on: server)
         try await reader.connect()
+        let logged = longTurns.count
         let start = try await Work(server, installation.database)
         var measurement = NeighbourReader.Measurement()
         let begin = ContinuousClock.now
@@ -125,6 +126,7 @@ final class Neighbourhood: Sendable {
             work: try await Work(server, installation.database) - start,
             memoryBytes: try server.program.memoryBytes("VmRSS"))
         print(result)
+        for turn in longTurns.dropFirst(logged) { print("  server: \(turn)") }
         for failure in measurement.failures.prefix(3) { print("  reader: \(failure)") }
         for (kind, text) in counts.examples { print("  attacker, \(kind): \(text.prefix(300))") }
         if counts.internalErrors > 0 {
@@ -133,6 +135,11 @@ final class Neighbourhood: Sendable {
         }
         try await waitForQuiet()
         return result
+    }
+
+    /// What the server has logged about long computations on event loops.
+    private var longTurns: [String] {
+        RunningProgram.longTurns(in: server.program.errors, isMachineQuiet: true)
     }
 
     /// Waits until the server has no running statement, for at most a minute.

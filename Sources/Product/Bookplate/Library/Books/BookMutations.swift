@@ -46,14 +46,9 @@ extension Book {
     }
 
     static let createMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
-        let inputs = arguments["inputs"]?.list ?? []
-        guard inputs.count <= creationsMax else {
-            throw .badUserInput(field: "inputs", "At most \(creationsMax) books at once.")
-        }
-        try request.charges.charge(RateLimits.units(forBatchOf: inputs.count))
-        let creations = inputs.map { input in
-            Result { () throws(BookplateError) in try BookCreation(InputObject(input)) }
-        }
+        let creations = try await Batch.entries(
+            of: arguments, max: creationsMax, "books", in: request
+        ) { input throws(BookplateError) in try BookCreation(input) }
         var outcomes = try await attempt(creations, Array(creations.indices), in: request)
         var unknownISBNs: [Int: ISBN] = [:]
         var indicesToRetry: [Int] = []
@@ -76,7 +71,7 @@ extension Book {
                 guard let outcome = outcomes[index] else { throw .internalError }
                 return PlainObject(ids: ["book": [try outcome.book()]])
             } catch {
-                return BatchResult.failed(error)
+                return Batch.failed(error)
             }
         }
     }

@@ -20,7 +20,7 @@ extension Book {
         let ids = texts.map { $0.string.flatMap { UUID($0) } }
         var shelves = try await request.deleteBooks(ids.compactMap { $0 })
         return ids.map { id in
-            guard let id else { return BatchResult.failed(.notFound(noSuchBook)) }
+            guard let id else { return Batch.failed(.notFound(noSuchBook)) }
             // The second of two equal ids finds nothing to delete.
             return deletePayload(id, shelves.removeValue(forKey: id) ?? [])
         }

@@ -15,24 +15,23 @@ extension Book {
     }
 
     static let moveMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
-        let inputs = try batch("inputs", of: arguments, in: request)
-        let entries = inputs.map { input in
-            Result { () throws(BookplateError) in
-                try BookMoves.Entry(
-                    book: try input.id("id", else: noSuchBook), InputObject(input["input"]))
-            }
+        let entries = try await Batch.entries(
+            of: arguments, max: batchMax, "books", in: request
+        ) { input throws(BookplateError) in
+            try BookMoves.Entry(
+                book: try input.id("id", else: noSuchBook), InputObject(input["input"]))
         }
         let moves = BookMoves(entries.compactMap { try? $0.get() })
         let (results, keys) = try await request.write { moves.append(to: &$0, for: $1) }
         var moved = moves.outcomes(results, keys)[...]
         return entries.map { entry in
             switch entry {
-            case .failure(let error): return BatchResult.failed(error)
+            case .failure(let error): return Batch.failed(error)
             case .success:
                 guard let outcome = moved.popFirst() else {
-                    return BatchResult.failed(.internalError)
+                    return Batch.failed(.internalError)
                 }
-                return outcome.error.map(BatchResult.failed) ?? outcome.payload
+                return outcome.error.map(Batch.failed) ?? outcome.payload
             }
         }
     }

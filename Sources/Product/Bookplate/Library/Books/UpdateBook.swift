@@ -35,63 +35,20 @@ extension Book {
     }
 
     static let updateMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
-        let inputs = try batch("inputs", of: arguments, in: request)
-        let entries = inputs.map { input in
-            Result { () throws(BookplateError) in
-                BookUpdates.Entry(
-                    id: try input.id("id", else: noSuchBook),
-                    update: try BookUpdate(InputObject(input["input"])))
-            }
+        let entries = try await Batch.entries(
+            of: arguments, max: batchMax, "books", in: request
+        ) { input throws(BookplateError) in
+            BookUpdates.Entry(
+                id: try input.id("id", else: noSuchBook),
+                update: try BookUpdate(InputObject(input["input"])))
         }
         let updates = BookUpdates(entries.compactMap { try? $0.get() })
         let hasBookSources = !request.services.bookSources.names.isEmpty
         let (results, keys) = try await request.write { pipeline, viewer in
             updates.append(to: &pipeline, for: viewer, hasBookSources: hasBookSources)
         }
-        return BatchResult.objects(entries, updates.errors(results, keys)) { entry in
+        return Batch.results(entries, updates.errors(results, keys)) { entry in
             PlainObject(ids: ["book": [entry.id]])
         }
-    }
-
-    /// Returns the entries of a batch, and charges for them.
-    ///
-    /// - Throws: `.badUserInput` if there are too many.
-    static func batch(
-        _ name: String, of arguments: ArgumentValues, in request: RequestContext
-    ) throws(BookplateError) -> [InputObject] {
-        let inputs = arguments[name]?.list ?? []
-        guard inputs.count <= batchMax else {
-            throw .badUserInput(field: name, "At most \(batchMax) books at once.")
-        }
-        try request.charges.charge(RateLimits.units(forBatchOf: inputs.count))
-        return inputs.map { InputObject($0) }
-    }
-}
-
-/// The results of a batch, one for each of its entries.
-enum BatchResult {
-    /// Returns the object of each entry, in order.
-    ///
-    /// - Parameters:
-    ///   - entries: The entries, or why they are invalid.
-    ///   - errors: The errors of the valid entries, in order; nil for those that succeeded.
-    ///   - object: Returns the object of an entry that succeeded.
-    static func objects<Entry>(
-        _ entries: [Result<Entry, BookplateError>], _ errors: [BookplateError?],
-        _ object: (Entry) -> PlainObject
-    ) -> [PlainObject] {
-        var errors = errors[...]
-        return entries.map { entry in
-            switch entry {
-            case .failure(let error): failed(error)
-            case .success(let entry):
-                // There is one error for each valid entry, which may be nil.
-                (errors.popFirst() ?? .internalError).map(failed) ?? object(entry)
-            }
-        }
-    }
-
-    static func failed(_ error: BookplateError) -> PlainObject {
-        PlainObject(objects: ["error": [error.inputError]])
     }
 }

@@ -19,14 +19,9 @@ extension Note {
     }
 
     static let createMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
-        let inputs = arguments["inputs"]?.list ?? []
-        guard inputs.count <= batchMax else {
-            throw .badUserInput(field: "inputs", "At most \(batchMax) notes at once.")
-        }
-        try request.charges.charge(RateLimits.units(forBatchOf: inputs.count))
-        let notes = inputs.map { input in
-            Result { () throws(BookplateError) in try NoteInput(InputObject(input)) }
-        }
+        let notes = try await Batch.entries(
+            of: arguments, max: batchMax, "notes", in: request
+        ) { input throws(BookplateError) in try NoteInput(input) }
         let valid = notes.compactMap { try? $0.get() }
         var errors: [BookplateError?] = []
         if !valid.isEmpty {
@@ -35,7 +30,7 @@ extension Note {
             }
             errors = problems.map(\.error)
         }
-        return BatchResult.objects(notes, errors) { note in
+        return Batch.results(notes, errors) { note in
             PlainObject(ids: ["note": [note.id]])
         }
     }

@@ -11,14 +11,9 @@ extension ProgressEntry {
     static let ofReadMax = 10_000
 
     static let log = PlainMutation(.many) { arguments, request throws(BookplateError) in
-        let inputs = arguments["inputs"]?.list ?? []
-        guard inputs.count <= batchMax else {
-            throw .badUserInput(field: "inputs", "At most \(batchMax) entries at once.")
-        }
-        try request.charges.charge(RateLimits.units(forBatchOf: inputs.count))
-        let entries = inputs.map { input in
-            Result { () throws(BookplateError) in try ProgressInput(InputObject(input)) }
-        }
+        let entries = try await Batch.entries(
+            of: arguments, max: batchMax, "entries", in: request
+        ) { input throws(BookplateError) in try ProgressInput(input) }
         let valid = entries.compactMap { try? $0.get() }
         var errors: [BookplateError?] = []
         if !valid.isEmpty {
@@ -29,7 +24,7 @@ extension ProgressEntry {
             }
             errors = problems.map(\.error)
         }
-        return BatchResult.objects(entries, errors) { entry in
+        return Batch.results(entries, errors) { entry in
             PlainObject(ids: ["entry": [entry.id]])
         }
     }

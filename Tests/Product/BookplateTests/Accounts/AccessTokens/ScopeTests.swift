@@ -59,7 +59,7 @@ import Testing
         #expect(try await token.execute(query, ["mail": true]).code == "FORBIDDEN")
         let schema = try BookplateSchema(sdl: BookplateSchema.text)
         #expect(
-            try schema.scopes(
+            try await schema.scopes(
                 ofDocument: Array("\(query) mutation Out { signOut { endedSessions } }".utf8))
                 == [
                     OperationScopes(
@@ -70,18 +70,19 @@ import Testing
     }
 
     /// A fragment on an interface needs only the scopes of the type on which it is used.
-    @Test func fragmentsNeedTheScopesOfTheirTypes() throws {
+    @Test func fragmentsNeedTheScopesOfTheirTypes() async throws {
         let schema = try BookplateSchema(sdl: BookplateSchema.text)
-        func scopes(_ query: String) throws -> [String] {
-            try schema.scopes(ofDocument: Array(query.utf8)).flatMap(\.scopes)
+        func scopes(_ query: String) async throws -> [String] {
+            try await schema.scopes(ofDocument: Array(query.utf8)).flatMap(\.scopes)
         }
-        #expect(try scopes(#"{ book(id: "x") { ... on Node { id } } }"#) == ["LIBRARY_READ"])
-        #expect(try scopes(#"{ node(id: "x") { ... on Work { title } } }"#) == [])
+        #expect(try await scopes(#"{ book(id: "x") { ... on Node { id } } }"#) == ["LIBRARY_READ"])
+        #expect(try await scopes(#"{ node(id: "x") { ... on Work { title } } }"#) == [])
         #expect(
-            try scopes(#"{ node(id: "x") { ... on Work { inLibrary { id } } } }"#)
+            try await scopes(#"{ node(id: "x") { ... on Work { inLibrary { id } } } }"#)
                 == ["LIBRARY_READ"])
-        #expect(try scopes(#"{ node(id: "x") { __typename } }"#) == ["LIBRARY_READ", "PROGRESS"])
-        #expect(try scopes("{ __schema { queryType { name } } }") == [])
+        #expect(
+            try await scopes(#"{ node(id: "x") { __typename } }"#) == ["LIBRARY_READ", "PROGRESS"])
+        #expect(try await scopes("{ __schema { queryType { name } } }") == [])
     }
 
     // MARK: - Trusted documents
