@@ -88,6 +88,44 @@ BEGIN
 END
 $$;
 
+-- Returns the title by which books are sorted: without quotation marks at its beginning, and without the article of its language. The
+-- language is a BCP 47 tag; null means English. A title that is only an article stays as it is. Sort the result with the collation
+-- "und-x-icu".
+CREATE FUNCTION title_sort_key(title text, language text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    -- The collation "C" makes the result the same in every database. It knows no case of letters that are not in ASCII.
+    bare text := regexp_replace(title COLLATE "C", '^[[:space:]"''«»‹›„“”‚‘’¡¿([]+', '');
+    articles text := CASE split_part(coalesce(language, 'en'), '-', 1)
+        WHEN 'en' THEN '(?:the|an?) +'
+        WHEN 'de' THEN '(?:der|die|das|eine?) +'
+        WHEN 'fr' THEN '(?:(?:les?|la|une?|des) +|l[''’] *)'
+        WHEN 'es' THEN '(?:el|la|los|las|lo|una?|unos|unas) +'
+        WHEN 'it' THEN '(?:(?:il|lo|la|i|gli|le|un|uno|una) +|(?:l|un|gl)[''’] *)'
+        WHEN 'pt' THEN '(?:os?|as?|uma?|uns|umas) +'
+        WHEN 'gl' THEN '(?:os?|as?|un|unha|uns|unhas) +'
+        WHEN 'ca' THEN '(?:(?:el|la|els|les|una?|uns|unes) +|l[''’] *)'
+        WHEN 'nl' THEN '(?:de|het|een|t) +'
+        WHEN 'af' THEN '(?:die|n) +'
+        WHEN 'sv' THEN '(?:en|ett|den|det|de) +'
+        WHEN 'da' THEN '(?:en|et|den|det|de) +'
+        WHEN 'no' THEN '(?:en|et|ei|den|det|de) +'
+        WHEN 'nb' THEN '(?:en|et|ei|den|det|de) +'
+        WHEN 'nn' THEN '(?:ein|eit|ei|den|det|dei) +'
+        WHEN 'hu' THEN '(?:az?|egy) +'
+        WHEN 'ro' THEN '(?:un|o) +'
+        WHEN 'ga' THEN '(?:an|na) +'
+        WHEN 'cy' THEN '(?:yr?) +'
+        WHEN 'eo' THEN 'la +'
+        WHEN 'el' THEN '(?:[οΟ]|[ηΗ]|[τΤ][οΟ]|[οΟ][ιΙ]|[τΤ][αΑ]|[έΈ]νας|[μΜ][ιί]α|[έΈ]να) +'
+        WHEN 'ar' THEN 'ال'
+    END;
+BEGIN
+    RETURN coalesce(nullif(regexp_replace(bare, '^' || articles || '(?=[^[:space:]])', '', 'i'), ''), nullif(bare, ''), title);
+END
+$$;
+
 CREATE TABLE shelves (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     id uuid NOT NULL,
@@ -109,6 +147,8 @@ COMMENT ON COLUMN shelves.position IS 'The order of the shelves, ascending. Afte
 -- them, see `DatabaseError.swift`.
 CREATE DOMAIN book_title AS text
     CONSTRAINT books_title_check CHECK (VALUE = btrim(VALUE) AND char_length(VALUE) BETWEEN 1 AND 500);
+CREATE DOMAIN book_subtitle AS text
+    CONSTRAINT books_subtitle_check CHECK (VALUE = btrim(VALUE) AND char_length(VALUE) BETWEEN 1 AND 500);
 CREATE DOMAIN book_authors AS text[]
     CONSTRAINT books_authors_check CHECK (
         cardinality(VALUE) <= 50
@@ -154,6 +194,7 @@ CREATE TABLE books (
     -- Without a meaning if the book has no edition.
     linked_by book_link NOT NULL DEFAULT 'CARD',
     title book_title NOT NULL,
+    subtitle book_subtitle,
     -- The names, the main author first, and the role at the position of each name. Names after the last role are authors.
     authors book_authors NOT NULL DEFAULT '{}',
     author_roles author_role[] NOT NULL DEFAULT '{}',
@@ -237,6 +278,7 @@ COMMENT ON COLUMN books.edition_id IS 'The edition of the catalog; null if the c
 COMMENT ON COLUMN books.linked_by IS
     'How the book got its edition: CARD (chosen by the reader), ISBN, SOURCE (an id of an import), or TITLE. Without a '
     'meaning if the book has no edition.';
+COMMENT ON COLUMN books.subtitle IS 'The subtitle, if it is not a part of the title.';
 COMMENT ON COLUMN books.authors IS 'The names of all contributors, the main author first.';
 COMMENT ON COLUMN books.author_roles IS 'The role at the position of each name. Names after the last role are authors.';
 COMMENT ON COLUMN books.author IS

@@ -37,7 +37,7 @@ BEGIN
     NEW.author := public.author_text(NEW.authors, NEW.author_roles);
     NEW.author_ids := public.author_ids(NEW.authors);
     NEW.series_id := public.series_id(NEW.series);
-    NEW.search_text := public.search_text(NEW.title, NULL, NEW.series, NEW.series_position, NEW.authors);
+    NEW.search_text := public.search_text(NEW.title, NEW.subtitle, NEW.series, NEW.series_position, NEW.authors);
     NEW.title_card_version := public.title_card_version(NEW.title, NEW.author, NEW.genre);
     IF TG_OP = 'UPDATE'
         AND (
@@ -61,7 +61,7 @@ $$;
 -- computed columns, so that a statement cannot assign other values to them.
 CREATE OR REPLACE TRIGGER set_computed_columns
 BEFORE INSERT OR UPDATE OF
-    title, authors, author_roles, genre, series, series_position, page_count,
+    title, subtitle, authors, author_roles, genre, series, series_position, page_count,
     author, author_ids, series_id, search_text, title_card_version
 ON books
 FOR EACH ROW

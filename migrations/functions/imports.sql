@@ -96,7 +96,7 @@ BEGIN
     shelf_ids := '{}';
     SELECT * INTO given
     FROM jsonb_to_record(book) AS r (
-        id uuid, "cardId" uuid, title text, authors text[], "authorRoles" author_role[],
+        id uuid, "cardId" uuid, title text, subtitle text, authors text[], "authorRoles" author_role[],
         isbn13 text, publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
         description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
         "finishedAt" timestamptz, shelves text[], "halfStars" int, review text, binding text, "originalYear" int,
@@ -155,6 +155,7 @@ BEGIN
             merged.authors := given.authors;
             merged.author_roles := given."authorRoles";
         END IF;
+        merged.subtitle := coalesce(kept.subtitle, given.subtitle);
         merged.publisher := coalesce(kept.publisher, given.publisher);
         merged.published_date := coalesce(kept.published_date, given."publishedDate");
         merged.page_count := coalesce(kept.page_count, given."pageCount");
@@ -197,6 +198,7 @@ BEGIN
             UPDATE books b
             SET edition_id = merged.edition_id,
                 linked_by = merged.linked_by,
+                subtitle = merged.subtitle,
                 authors = merged.authors,
                 author_roles = merged.author_roles,
                 isbn13 = merged.isbn13,
@@ -251,7 +253,7 @@ BEGIN
     WITH given AS MATERIALIZED (
         SELECT *
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
-            id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, authors text[],
+            id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, subtitle text, authors text[],
             "authorRoles" author_role[], isbn13 text, publisher text, "publishedDate" text,
             "pageCount" int, language text, category text, genre text, description text,
             status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
@@ -276,7 +278,7 @@ BEGIN
         WHERE m.edition_id NOT IN (SELECT "editionId" FROM given WHERE "editionId" IS NOT NULL)
     )
     INSERT INTO books (
-        user_id, id, edition_id, linked_by, title, authors, author_roles, isbn13, publisher, published_date,
+        user_id, id, edition_id, linked_by, title, subtitle, authors, author_roles, isbn13, publisher, published_date,
         page_count, language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at,
         binding, original_year, private_notes, moods, series, series_position
     )
@@ -296,6 +298,7 @@ BEGIN
             ELSE 'ISBN'
         END,
         g.title,
+        coalesce(g.subtitle, CASE WHEN card.title = g.title THEN left(nullif(btrim(card.subtitle), ''), 500) END),
         CASE WHEN g.authors = '{}' THEN coalesce(card.authors, '{}') ELSE g.authors END,
         CASE WHEN g.authors = '{}' THEN coalesce(card.author_roles, '{}') ELSE g."authorRoles" END,
         coalesce(g.isbn13, card.isbn13),

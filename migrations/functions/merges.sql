@@ -163,6 +163,7 @@ BEGIN
         authors = CASE WHEN k.authors = '{}' THEN g.authors ELSE k.authors END,
         author_roles = CASE WHEN k.authors = '{}' THEN g.author_roles ELSE k.author_roles END,
         isbn13 = coalesce(k.isbn13, g.isbn13),
+        subtitle = coalesce(k.subtitle, g.subtitle),
         publisher = coalesce(k.publisher, g.publisher),
         published_date = coalesce(k.published_date, g.published_date),
         page_count = coalesce(k.page_count, g.page_count),

@@ -111,19 +111,19 @@ BEGIN
         CROSS JOIN LATERAL jsonb_array_elements(r -> 'books') AS b (book)
     ), created AS (
         INSERT INTO books (
-            user_id, id, title, authors, author_roles, isbn13, publisher, published_date, page_count,
+            user_id, id, title, subtitle, authors, author_roles, isbn13, publisher, published_date, page_count,
             language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at,
             binding, original_year, private_notes, moods, series, series_position, edition_id, linked_by
         )
         SELECT
-            g.user_id, v.id, v.title, v.authors, v."authorRoles", v.isbn13, v.publisher,
+            g.user_id, v.id, v.title, v.subtitle, v.authors, v."authorRoles", v.isbn13, v.publisher,
             v."publishedDate", v."pageCount", v.language, v.category, v.genre, v.description, v.status,
             v."currentPage", coalesce(v."addedAt", now()), v."startedAt", v."finishedAt", coalesce(v."updatedAt", now()),
             v.binding, v."originalYear", v."privateNotes", coalesce(v.moods, '{}'), v."seriesName", v."seriesPosition",
             e.id, 'ISBN'
         FROM books_given g
         CROSS JOIN LATERAL jsonb_to_record(g.book) AS v (
-            id uuid, title text, authors text[], "authorRoles" author_role[], isbn13 text,
+            id uuid, title text, subtitle text, authors text[], "authorRoles" author_role[], isbn13 text,
             publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
             description text, status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz, binding text, "originalYear" int, "privateNotes" text,

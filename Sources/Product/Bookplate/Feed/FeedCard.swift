@@ -17,6 +17,7 @@ enum FeedCard {
         fields: [
             "id": .column(id),
             "title": .column(title),
+            "subtitle": .column(Column("e.subtitle", .text)),
             "author": .column(Column("author_text(e.authors, e.author_roles)", .text)),
             "authors": .relation(Author.ofCard),
             "genres": .relation(NamedGenres(Column("e.genres", .texts))),

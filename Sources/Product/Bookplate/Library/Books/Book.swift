@@ -16,6 +16,7 @@ enum Book {
         fields: [
             "id": .column(id),
             "title": .column(title),
+            "subtitle": .column(Column("b.subtitle", .text)),
             "author": .column(Column("b.author", .text)),
             "authors": .relation(Author.ofBook),
             "isbn13": .column(isbn13),

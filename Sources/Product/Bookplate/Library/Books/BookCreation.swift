@@ -89,6 +89,7 @@ package struct BookCreation {
         parameters.append(text: facts.description)
         parameters.append(text: series.name)
         parameters.append(text: series.position)
+        parameters.append(text: facts.subtitle)
         if !reads.isEmpty { parameters.append(jsonb: .list(reads.map(\.json))) }
         let shape = StatementShape(
             hasCard: cardID != nil, hasShelves: !shelfIDs.isEmpty, hasReads: !reads.isEmpty)
@@ -196,8 +197,9 @@ package struct BookCreation {
         static let description = "$18"
         static let series = "$19"
         static let seriesPosition = "$20"
+        static let subtitle = "$21"
         /// Only in statements with reads.
-        static let reads = "$21"
+        static let reads = "$22"
     }
 
     /// The parts that an insert statement has. PostgreSQL prepares all parts of a statement, even those that have nothing to
@@ -335,6 +337,19 @@ package struct BookCreation {
                     """
             ),
             ("title", "coalesce(\(Given.title), card.title)"),
+            // The subtitle of the catalog belongs to its title.
+            (
+                "subtitle",
+                """
+                coalesce(
+                  \(Given.subtitle),
+                  CASE
+                    WHEN coalesce(\(Given.title), card.title) = card.title
+                    THEN left(nullif(btrim(card.subtitle), ''), \(BookFacts.subtitleCharactersMax))
+                  END
+                )
+                """
+            ),
             (
                 "authors",
                 "CASE WHEN \(Given.authors) = '{}' THEN coalesce(card.authors, '{}') ELSE \(Given.authors) END"

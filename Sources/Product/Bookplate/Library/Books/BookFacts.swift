@@ -6,17 +6,22 @@ import Requests
 /// The facts of an edition that a reader can enter: the fields that `CreateBookInput` and `UpdateBookInput` have in common with a
 /// card. A field that is absent, null, or blank is nil.
 struct BookFacts {
+    let subtitle: String?
     let publisher: String?
     let publishedDate: String?
     let language: String?
     let description: String?
     let pageCount: Int32?
 
+    static let subtitleCharactersMax = 500
     static let publisherCharactersMax = 500
     static let descriptionCharactersMax = 100_000
 
     /// - Throws: `.badUserInput` with the name of the field.
     init(_ input: InputObject) throws(BookplateError) {
+        subtitle = try TextInput.optional(
+            input.text("subtitle"), field: "subtitle",
+            charactersMax: Self.subtitleCharactersMax)
         publisher = try TextInput.optional(
             input.text("publisher"), field: "publisher",
             charactersMax: Self.publisherCharactersMax)

@@ -102,6 +102,7 @@ struct BookUpdate {
     private mutating func setFacts(of input: InputObject) throws(BookplateError) {
         let facts = try BookFacts(input)
         for (field, column, text) in [
+            ("subtitle", "subtitle", facts.subtitle),
             ("publisher", "publisher", facts.publisher),
             ("publishedDate", "published_date", facts.publishedDate),
             ("language", "language", facts.language),

@@ -96,7 +96,8 @@ struct BookUpdates {
 
     /// The columns that an update can assign, with their types. The dates and the current page follow from `change_reads`.
     private static let columns = [
-        ("title", "text"), ("authors", "text[]"), ("author_roles", "author_role[]"),
+        ("title", "text"), ("subtitle", "text"), ("authors", "text[]"),
+        ("author_roles", "author_role[]"),
         ("isbn13", "text"), ("publisher", "text"),
         ("published_date", "text"), ("page_count", "int"), ("language", "text"),
         ("category", "text"), ("genre", "text"), ("description", "text"), ("series", "text"),
@@ -256,6 +257,7 @@ struct BookUpdates {
         SELECT jsonb_build_object(
                 'linked_by', 'CARD',
                 'title', c.title,
+                'subtitle', left(nullif(btrim(c.subtitle), ''), \(BookFacts.subtitleCharactersMax)),
                 'authors', c.authors,
                 'author_roles', c.author_roles,
                 'isbn13', c.isbn13,

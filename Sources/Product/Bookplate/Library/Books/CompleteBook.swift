@@ -61,6 +61,10 @@ struct CompleteBook: JobHandler {
         UPDATE books b
         SET edition_id = e.id,
             linked_by = 'ISBN',
+            subtitle = coalesce(
+                b.subtitle,
+                CASE WHEN b.title = e.title THEN left(nullif(btrim(e.subtitle), ''), \(BookFacts.subtitleCharactersMax)) END
+            ),
             authors = CASE WHEN b.authors = '{}' THEN e.authors ELSE b.authors END,
             author_roles = CASE WHEN b.authors = '{}' THEN e.author_roles ELSE b.author_roles END,
             publisher = coalesce(b.publisher, e.publisher),

@@ -7,6 +7,7 @@ struct ExportedBook: ExportedJSONItem {
     let id: UUID
     let cardID: UUID?
     let title: String
+    let subtitle: String?
     let author: String?
     let authors: [Contributor]
     let isbn13: String?
@@ -40,6 +41,7 @@ struct ExportedBook: ExportedJSONItem {
         self.id = id
         cardID = row.uuid()
         title = row.text() ?? ""
+        subtitle = row.text()
         author = row.text()
         let names = row.texts() ?? []
         let roles = (row.texts() ?? []).map { AuthorRole(rawValue: $0) }
@@ -82,6 +84,7 @@ struct ExportedBook: ExportedJSONItem {
             .init("id", .id(id)),
             .init("cardId", .id(cardID)),
             .init("title", .string(title)),
+            .init("subtitle", .text(subtitle)),
             .init("author", .text(author)),
             .init(
                 "authors",
@@ -130,8 +133,8 @@ struct ExportedBook: ExportedJSONItem {
     static let page = TypedStatement<Self>(
         """
         SELECT
-          b.id, b.edition_id, b.title, b.author, b.authors, b.author_roles, b.isbn13, b.publisher, b.published_date,
-          b.page_count, b.language, b.category, b.genre, b.description, b.status, b.binding, b.original_year, b.moods,
+          b.id, b.edition_id, b.title, b.subtitle, b.author, b.authors, b.author_roles, b.isbn13, b.publisher,
+          b.published_date, b.page_count, b.language, b.category, b.genre, b.description, b.status, b.binding, b.original_year, b.moods,
           b.private_notes, coalesce(b.series, btrim(e.series)),
           CASE WHEN b.series_id IS NULL THEN e.series_position ELSE b.series_position END, b.current_page, b.added_at,
           b.started_at, b.finished_at, b.updated_at,

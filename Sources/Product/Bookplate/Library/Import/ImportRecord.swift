@@ -60,6 +60,7 @@ package struct ImportedBook: Equatable {
     package var id: UUID
     var cardID: UUID?
     package var title: String
+    var subtitle: String?
     package var authors = BookAuthors.none
     package var isbn: ISBN?
     /// The id of the edition at Goodreads.
@@ -103,6 +104,7 @@ package struct ImportedBook: Equatable {
         add("id", .string(id.description))
         add("cardId", cardID.map { .string($0.description) })
         add("title", .string(title))
+        add("subtitle", subtitle.map { .string($0) })
         add("authors", .list(authors.names.map { .string($0) }))
         add("authorRoles", .list(authors.roles.map { .string($0) }))
         add("isbn13", isbn.map { .string($0.description) })

@@ -138,6 +138,7 @@ package struct BookplateFile {
         var book = ImportedBook(
             id: members.id("id") ?? .derived(from: "title", title), title: title)
         book.cardID = members.id("cardId")
+        book.subtitle = members.text("subtitle", max: BookFacts.subtitleCharactersMax)
         book.authors = members.authors
         if let text = members.text("isbn13", max: 200) ?? members.text("isbn", max: 200) {
             if case .success(let isbn) = ISBN.read(text) {

@@ -19,14 +19,7 @@ enum OpenReadsRecord: TableFormat {
             title: "title", authors: "author",
             as: { BookAuthors(Contributor.authors($0)) },
             key: fields.raw("olid").trimmed, of: "openlibrary")
-        if let subtitle = fields.text("subtitle", max: BookCreation.titleCharactersMax) {
-            let whole = "\(book.title): \(subtitle)"
-            if whole.unicodeScalars.count <= BookCreation.titleCharactersMax {
-                book.title = whole
-            } else {
-                fields.report("subtitle", "The title is too long with it. It was left out.")
-            }
-        }
+        book.subtitle = fields.text("subtitle", max: BookFacts.subtitleCharactersMax)
         book.description = fields.paragraphs("description", max: BookFacts.descriptionCharactersMax)
         book.isbn = fields.isbn("isbn")
         book.pageCount = fields.count("pages")
