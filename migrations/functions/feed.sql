@@ -75,12 +75,12 @@ AS $$
 BEGIN
     RETURN QUERY
     INSERT INTO books (
-        user_id, id, edition_id, title, authors, author_roles, isbn13, publisher, published_date, page_count, language,
-        genre, description, cover_status, cover_requested_at
+        user_id, id, edition_id, title, subtitle, authors, author_roles, isbn13, publisher, published_date, page_count,
+        language, genre, description, cover_status, cover_requested_at
     )
     SELECT
-        reader, c.book_id, e.id, e.title, e.authors, e.author_roles, e.isbn13, e.publisher, e.published_date, e.page_count,
-        e.language, e.genres[1], e.description,
+        reader, c.book_id, e.id, e.title, left(nullif(btrim(e.subtitle), ''), 500), e.authors, e.author_roles, e.isbn13, e.publisher,
+        e.published_date, e.page_count, e.language, e.genres[1], e.description,
         CASE WHEN fetches_covers THEN 'FETCHING' ELSE 'NONE' END::cover_status,
         CASE WHEN fetches_covers THEN now() END
     FROM unnest(cards, book_ids) AS c (card_id, book_id)
@@ -243,25 +243,88 @@ $$;
 
 -- MARK: Genres
 
--- Returns the language of an edition; null if it is doubtful. Catalogs often have the language of another edition with an ISBN of
--- English-speaking countries (978-0 and 978-1), whose books in other languages are few: "Cruel & Unusual" is in Dutch, and "Fahrenheit
--- 451" in Spanish. The feed shows these books rather than hiding them; of the records of a work, it still prefers those in the main
--- language.
-CREATE OR REPLACE FUNCTION likely_language(language text, isbn13 text) RETURNS text
+-- Returns the most common words of a language in titles and descriptions, as `search_fold` returns them; null if they are not known.
+CREATE OR REPLACE FUNCTION common_words(language text) RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT CASE WHEN isbn13 LIKE '9780%' OR isbn13 LIKE '9781%' THEN NULL ELSE language END
+    SELECT string_to_array(
+        CASE language
+            WHEN 'en' THEN 'the of and in to for with my from at by is on you your his her an other how what when who that this it as are'
+            WHEN 'es' THEN 'el la los las de del y en un una por para con que su sus se lo como mi tu'
+            WHEN 'fr' THEN 'le la les de du des et un une dans pour avec qui que sur au aux est son sa ses mon ma ne pas il elle'
+            WHEN 'de' THEN 'der die das und ein eine von im des zu mit den dem ist nicht ich auf sich als einer wie vom zur'
+            WHEN 'it' THEN 'il lo la gli le di del della dell delle dei e un una per con che nel nella su non mio mia'
+            WHEN 'pt' THEN 'o os as do da dos das e um uma por para com que no na seu sua em ao'
+            WHEN 'nl' THEN 'de het een van en op voor met die zijn naar niet uit ik te dat'
+            WHEN 'sv' THEN 'och det att en ett som av med for den till inte jag om'
+            WHEN 'da' THEN 'og det at en et som af med for den til ikke jeg om der'
+            WHEN 'no' THEN 'og det at en et som av med for den til ikke jeg om min'
+            WHEN 'pl' THEN 'i w z na do nie sie o jest za od po ze'
+            WHEN 'id' THEN 'dan di yang ke dari untuk tidak itu ini dengan sang negeri'
+            WHEN 'la' THEN 'et ad cum de ex quae qui non'
+        END,
+        ' '
+    )
 $$;
 
--- Returns the tier of an edition in the feed. Tier 0 is shown first. Tier 2 is for books without a description or a genre, and
--- tier 3 for books in other languages than the catalog's main one. Tier 1, for skipped books whose cool-down is over, depends on
--- the reader, so it occurs only in the server's queries.
-CREATE OR REPLACE FUNCTION feed_tier(language text, main_language text, hook text, has_genre boolean) RETURNS int
+-- Returns the language of an edition; null if it is doubtful. Catalogs often have the language of another edition: "Cruel & Unusual" is
+-- in Dutch, and "The Overcoat" in Russian. The language is doubtful if the edition has an ISBN of English-speaking countries (978-0 and
+-- 978-1), or none, and nothing else speaks for the language. Words and letters of the title decide first. If they do not, those of the
+-- publisher and the description do: "Cien años de soledad" is in Spanish, and so is "Cujo" of Debolsillo, whose ISBN is American. The
+-- feed shows a book whose language is doubtful. Of the records of a work, it still prefers those in the main language.
+CREATE OR REPLACE FUNCTION likely_language(language text, isbn13 text, title text, publisher text, description text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    own_words text[];
+    english_words text[];
+    words text[];
+    own int;
+    english int;
+BEGIN
+    IF language IS NULL OR split_part(language, '-', 1) = 'en' OR (isbn13 NOT LIKE '9780%' AND isbn13 NOT LIKE '9781%') THEN
+        RETURN language;
+    END IF;
+    own_words := coalesce(common_words(split_part(language, '-', 1)), '{}');
+    english_words := common_words('en');
+    words := string_to_array(search_fold(left(title, 500)), ' ');
+    SELECT count(*) FILTER (WHERE word = ANY(own_words)), count(*) FILTER (WHERE word = ANY(english_words))
+    INTO own, english
+    FROM unnest(words) AS word;
+    IF own > 0 OR english > 0 THEN
+        RETURN CASE WHEN own >= english THEN language END;
+    END IF;
+    IF title ~ '[[:alpha:]]' AND octet_length(translate(title, '‘’“”–—…°·', '')) > char_length(translate(title, '‘’“”–—…°·', ''))
+        OR octet_length(publisher) > char_length(publisher)
+        OR search_fold(publisher) ~ ('espanol|libro|editorial|ediciones|debolsillo|alfaguara|planeta|grijalbo|lectorum|santillana'
+            '|rayo|sudamericana|edizioni|editore|editora|verlag|gmbh|uitgeverij|forlag|forlaget|wydawnictwo|gallimard|hachette livre'
+            '|french and european|presses')
+    THEN
+        RETURN language;
+    END IF;
+    words := string_to_array(search_fold(left(description, 500)), ' ');
+    SELECT count(*) FILTER (WHERE word = ANY(own_words)), count(*) FILTER (WHERE word = ANY(english_words))
+    INTO own, english
+    FROM unnest(words) AS word;
+    RETURN CASE
+        WHEN own > english THEN language
+        WHEN isbn13 IS NULL
+            AND own = english
+            AND coalesce(search_fold(publisher), '') !~ '\m(?:press|books|house|publishing|publishers|sons|company|university)\M'
+        THEN language
+    END;
+END
+$$;
+
+-- Returns the tier of an edition in the feed. Tier 0 is shown first. Tier 2 is for books without a text (a hook or a description) or a
+-- genre, and tier 3 for books in other languages than the catalog's main one. Tier 1, for skipped books whose cool-down is over, depends
+-- on the reader, so it occurs only in the server's queries.
+CREATE OR REPLACE FUNCTION feed_tier(language text, main_language text, has_text boolean, has_genre boolean) RETURNS int
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT CASE
         WHEN split_part(language, '-', 1) <> main_language THEN 3
-        WHEN hook IS NULL OR NOT has_genre THEN 2
+        WHEN NOT has_text OR NOT has_genre THEN 2
         ELSE 0
     END
 $$;
@@ -295,9 +358,9 @@ BEGIN
             g.genre_id,
             genre_position(
                 feed_tier(
-                    likely_language(e.language, e.isbn13),
+                    likely_language(e.language, e.isbn13, e.title, e.publisher, e.description),
                     (SELECT main_language FROM feed_state),
-                    e.hook,
+                    e.hook IS NOT NULL OR e.description IS NOT NULL,
                     l.ids <> '{}'
                 ),
                 e.popularity,

@@ -230,7 +230,12 @@ BEGIN
             row_number() OVER (
                 PARTITION BY f.id
                 ORDER BY
-                    feed_tier(e.language, (SELECT main_language FROM feed_state), e.hook, e.genres <> '{}'),
+                    feed_tier(
+                        e.language,
+                        (SELECT main_language FROM feed_state),
+                        e.hook IS NOT NULL OR e.description IS NOT NULL,
+                        e.genres <> '{}'
+                    ),
                     e.ratings_count DESC,
                     e.number
             ) AS rank
@@ -607,8 +612,8 @@ BEGIN
             SELECT n.id
             FROM new_rows n
             JOIN old_rows o USING (id)
-            WHERE (n.genres, n.popularity, n.language, n.isbn13, n.hook IS NULL)
-                IS DISTINCT FROM (o.genres, o.popularity, o.language, o.isbn13, o.hook IS NULL)
+            WHERE (n.genres, n.popularity, n.language, n.isbn13, n.title, n.publisher, n.hook IS NULL, n.description IS NULL)
+                IS DISTINCT FROM (o.genres, o.popularity, o.language, o.isbn13, o.title, o.publisher, o.hook IS NULL, o.description IS NULL)
         );
         IF ids <> '{}' THEN
             PERFORM list_genres_of_editions(ids);
@@ -635,8 +640,8 @@ BEGIN
         OR (
             r.editions = 1
             AND (
-                (n.title, n.authors, n.series, n.series_position, n.hook IS NULL)
-                    IS DISTINCT FROM (o.title, o.authors, o.series, o.series_position, o.hook IS NULL)
+                (n.title, n.authors, n.series, n.series_position, n.publisher, n.hook IS NULL, n.description IS NULL)
+                    IS DISTINCT FROM (o.title, o.authors, o.series, o.series_position, o.publisher, o.hook IS NULL, o.description IS NULL)
                 OR (
                     n.popularity <> o.popularity
                     AND current_setting('app.refreshes_popularity', true) IS DISTINCT FROM 'on'
@@ -656,11 +661,11 @@ BEGIN
         FROM new_rows n
         JOIN old_rows o USING (id)
         WHERE (
-                n.title, n.subtitle, n.authors, n.series, n.series_position, n.isbn13, n.hook IS NULL, n.genres, n.language,
-                n.ratings_count
+                n.title, n.subtitle, n.authors, n.series, n.series_position, n.isbn13, n.hook IS NULL, n.description IS NULL,
+                n.genres, n.language, n.ratings_count
             ) IS DISTINCT FROM (
-                o.title, o.subtitle, o.authors, o.series, o.series_position, o.isbn13, o.hook IS NULL, o.genres, o.language,
-                o.ratings_count
+                o.title, o.subtitle, o.authors, o.series, o.series_position, o.isbn13, o.hook IS NULL, o.description IS NULL,
+                o.genres, o.language, o.ratings_count
             )
     )
     SELECT
