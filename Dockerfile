@@ -63,7 +63,7 @@ COPY --from=build /source/Package.resolved ./
 COPY scripts/backup scripts/restore scripts/sbom scripts/
 RUN scripts/sbom "$(bookplate-admin --version | cut -d ' ' -f 2)" > sbom.spdx.json
 # The starter catalog with its license and attribution.
-COPY scripts/catalog/starter.jsonl scripts/catalog/README.md scripts/catalog/
+COPY scripts/catalog/starter.jsonl scripts/catalog/hooks.jsonl scripts/catalog/README.md scripts/catalog/
 
 USER 10001:10001
 VOLUME /var/lib/bookplate

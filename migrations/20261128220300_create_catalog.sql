@@ -225,7 +225,7 @@ CREATE TABLE editions (
     genres text[] NOT NULL DEFAULT '{}',
     subjects text[] NOT NULL DEFAULT '{}',
     description text,
-    -- The beginning of the description, for cards.
+    -- One sentence, for cards: from a catalog file, or from the description (`Hook.swift`).
     hook text CHECK (char_length(hook) <= 140),
     average_rating float8 CHECK (average_rating BETWEEN 0 AND 5),
     ratings_count int NOT NULL DEFAULT 0 CHECK (ratings_count >= 0),
@@ -299,7 +299,7 @@ COMMENT ON COLUMN editions.published_date IS 'A year, a month, or a day, as the 
 COMMENT ON COLUMN editions.language IS 'A BCP 47 tag, such as en or pt-BR.';
 COMMENT ON COLUMN editions.genres IS 'The names of the canonical genres, computed from `subjects`.';
 COMMENT ON COLUMN editions.subjects IS 'The genres and subjects in the words of sources and files.';
-COMMENT ON COLUMN editions.hook IS 'The beginning of the description, for cards.';
+COMMENT ON COLUMN editions.hook IS 'One sentence for cards, from a catalog file or from the description.';
 COMMENT ON COLUMN editions.average_rating IS 'From 0 to 5 stars.';
 COMMENT ON COLUMN editions.popularity IS
     'The number of ratings plus the weighted positive signals of readers (`refresh_popularity`).';

@@ -135,20 +135,3 @@ package struct EditionFacts {
 extension BookNumber {
     package init(_ isbn: ISBN) { self.init(isbn13: isbn.description, isbn10: isbn.isbn10) }
 }
-
-/// Returns the line that a card shows: the first sentence of a description, or the words that fit.
-package func hook(of description: String, charactersMax: Int = 140) -> String? {
-    let words = description.split(whereSeparator: \.isWhitespace)
-    guard !words.isEmpty else { return nil }
-    var line = ""
-    for word in words {
-        let longer = line.isEmpty ? String(word) : line + " " + word
-        guard longer.unicodeScalars.count < charactersMax else {
-            return line.isEmpty ? nil : line + "…"
-        }
-        line = longer
-        // The sentence ends here, unless the word is short, such as an initial or an abbreviation.
-        if let last = word.last, ".!?".contains(last), word.count > 3, line.count > 30 { break }
-    }
-    return line
-}

@@ -150,7 +150,7 @@ package struct CatalogImport {
         }
         column { $0.subjects.joined(separator: "\u{1F}") }
         column { $0.description }
-        column { $0.description.flatMap { hook(of: $0) } }
+        column { $0.hook ?? $0.description.flatMap { hook(of: $0) } }
         parameters.appendArray(of: .float8) {
             for (_, record) in batch { $0.append(float8: record.averageRating) }
         }

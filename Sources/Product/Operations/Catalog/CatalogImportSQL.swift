@@ -207,6 +207,7 @@ extension CatalogImport {
                 CASE WHEN s.subjects = '{}' THEN e.subjects ELSE s.subjects END,
                 CASE WHEN s.subjects = '{}' THEN e.genres ELSE s.genres END,
                 coalesce(s.description, e.description),
+                coalesce(s.hook, e.hook),
                 coalesce(s.average_rating, e.average_rating),
                 greatest(s.ratings_count, e.ratings_count)
             ) IS DISTINCT FROM (
@@ -224,6 +225,7 @@ extension CatalogImport {
                 e.subjects,
                 e.genres,
                 e.description,
+                e.hook,
                 e.average_rating,
                 e.ratings_count
             )

@@ -21,6 +21,8 @@ struct CatalogRecord {
     /// The names of genres as the source writes them.
     var subjects: [String] = []
     var description: String?
+    /// One sentence for cards. Without it, the import picks one from the description.
+    var hook: String?
     var averageRating: Double?
     var ratingsCount: Int32 = 0
     /// External ids by source.
@@ -30,6 +32,7 @@ struct CatalogRecord {
 
     static let authorsMax = 50
     static let descriptionCharactersMax = 20_000
+    static let hookCharactersMax = 140
 
     /// A line is invalid.
     struct Problem: Error, Equatable {
@@ -138,6 +141,9 @@ struct CatalogRecord {
             text("description", max: 4 * Self.descriptionCharactersMax)
                 .map { plainText(ofHTML: $0, isCatalog: true) }, "description",
             max: Self.descriptionCharactersMax)
+        self.hook = try text("hook", max: 2_000).flatMap { line throws(Problem) in
+            try Self.text(plainLine(line), "hook", max: Self.hookCharactersMax)
+        }
         switch json["averageRating"] ?? json["average_rating"] {
         case .float(let rating) where (0...5).contains(rating): averageRating = rating
         case .int(let rating) where (0...5).contains(rating): averageRating = Double(rating)

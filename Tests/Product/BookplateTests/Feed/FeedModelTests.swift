@@ -24,10 +24,15 @@ import Testing
         let names = genres.shuffled(using: &random).prefix(count).map { "\"\($0)\"" }
         let isDescribed = Int.random(in: 0..<5, using: &random) > 0
         let language = Int.random(in: 0..<6, using: &random) == 0 ? "fr" : "en"
+        // The feed trusts the language only if the text agrees.
+        let text =
+            language == "fr"
+            ? "La petite histoire du livre \(number) et de tous les autres."
+            : "The story of number \(number) and of many others."
         return """
             {"ids":{"test":"\(number)"},"title":"Card \(number)","authors":["Author \(number % 40)"],\
             "genres":[\(names.joined(separator: ","))],"language":"\(language)",\
-            \(isDescribed ? "\"description\":\"The story of number \(number) and of many others.\"," : "")\
+            \(isDescribed || language == "fr" ? "\"description\":\"\(text)\"," : "")\
             "ratingsCount":\(Int.random(in: 0...3_000_000, using: &random))}
             """
     }
@@ -49,7 +54,7 @@ import Testing
             let rows = try connection.query(
                 """
                 SELECT e.id::text,
-                  (CASE WHEN e.language = 'fr' THEN 3 WHEN e.hook IS NULL OR e.genres = '{}' THEN 2
+                  (CASE WHEN e.language = 'fr' THEN 3 WHEN e.description IS NULL OR e.genres = '{}' THEN 2
                    WHEN s.action IS NOT NULL THEN 1 ELSE 0 END)::float8, e.title
                 FROM editions e LEFT JOIN current_swipes s ON s.user_id = '\(user)' AND s.edition_id = e.id
                 WHERE (s.action IS NULL OR s.action = 'SKIP' AND s.swiped_at <= now() - interval '30 days')

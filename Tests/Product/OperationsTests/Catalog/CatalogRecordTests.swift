@@ -89,36 +89,13 @@ import Testing
         #expect(try record(line).ratingsCount == count)
     }
 
-    @Test(
-        arguments: [
-            (
-                "One short sentence that ends here. And another.",
-                "One short sentence that ends here."
-            ),
-            (
-                "Dr. J. R. Smith went out into the cold night. Then",
-                "Dr. J. R. Smith went out into the cold night."
-            ),
-            ("  spaces \n and\tlines ", "spaces and lines"), ("", nil), ("   ", nil),
-            (String(repeating: "x", count: 300), nil),
-            (
-                String(repeating: "word ", count: 60),
-                String(repeating: "word ", count: 28).dropLast() + "…"
-            ),
-        ] as [(String, String?)])
-    func hookIsTheFirstSentenceOrWholeWords(description: String, expected: String?) {
-        #expect(hook(of: description) == expected)
-    }
-
-    @Test func hookHasAtMost140Characters() {
-        var random = SeededGenerator(8)
-        for _ in 0..<500 {
-            let words = (0..<Int.random(in: 1...80, using: &random)).map { _ in
-                String(repeating: "é", count: Int.random(in: 1...20, using: &random))
-            }
-            let line = hook(of: words.joined(separator: " ")) ?? ""
-            #expect(line.unicodeScalars.count <= 140)
-            #expect(!line.isEmpty)
+    @Test func hookIsOneLineOfAtMost140Characters() throws {
+        #expect(
+            try record(#"{"title":"T","hook":" A <b>good</b>\n sentence. "}"#).hook
+                == "A good sentence.")
+        #expect(try record(#"{"title":"T","hook":null}"#).hook == nil)
+        #expect(throws: CatalogRecord.Problem.self) {
+            try record(#"{"title":"T","hook":"\#(String(repeating: "x", count: 141))"}"#)
         }
     }
 }
