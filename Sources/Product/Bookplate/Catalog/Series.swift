@@ -32,7 +32,7 @@ enum Series {
             RowOrder(
                 name: "POSITION",
                 columns: [
-                    .init(Column("e.position_number", .float)), .init(FeedCard.title),
+                    .init(Column("e.position_order", .float)), .init(FeedCard.title),
                     .init(FeedCard.id),
                 ],
                 isDescending: false)
@@ -41,7 +41,7 @@ enum Series {
             .init(
                 from: """
                     (
-                        SELECT e.*, coalesce(w.position_number, 'infinity') AS position_number
+                        SELECT e.*, coalesce(series_order(e.series_position), 'infinity') AS position_order
                         FROM works_of_series(k.id) w
                         JOIN editions e ON e.id = w.edition_id
                     ) e

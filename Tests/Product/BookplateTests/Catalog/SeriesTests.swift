@@ -61,8 +61,8 @@ import Testing
         #expect(card["work", "series", 0, "series", "id"] == id)
         #expect(
             page?["nodes"]?.values(of: "title").compactMap(\.string) == [
-                "The Day Before the Revolution", "Rocannon's World", "Planet of Exile",
-                "City of Illusions", "The Left Hand of Darkness: A Novel",
+                "The Day Before the Revolution", "Rocannon's World", "Worlds of Exile",
+                "Planet of Exile", "City of Illusions",
             ])
         let rest = try await reader.requireValue(
             """
@@ -72,7 +72,7 @@ import Testing
         #expect(rest["name"]?.string?.lowercased().hasSuffix("hainish cycle") == true)
         #expect(
             rest["books", "nodes"]?.values(of: "title").compactMap(\.string) == [
-                "A Short Story", "The Telling", "Worlds of Exile",
+                "The Left Hand of Darkness: A Novel", "A Short Story", "The Telling",
             ])
         #expect(rest["books", "pageInfo", "hasNextPage"] == false)
     }
