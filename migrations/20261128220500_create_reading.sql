@@ -159,19 +159,19 @@ ALTER TABLE reading_tombstones ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURI
 COMMENT ON TABLE reading_tombstones IS
     'The ids of deleted reads, progress entries, goals, and notes, so that a repeated request does not create them again.';
 
--- The days with progress, in the time zone of the user, for reading streaks. Converting the times of 20,000 entries takes four
--- times as long as a request may. Triggers of `progress_entries` and `users` maintain the table.
+-- The days with progress or with a finished book, in the time zone of the user, for reading streaks. Converting the times of 20,000 entries takes four
+-- times as long as a request may. Triggers of `progress_entries`, `reads`, and `users` maintain the table.
 CREATE TABLE reading_days (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     day date NOT NULL,
-    -- The number of entries of the day, at least 1.
+    -- The number of entries and of finished books of the day, at least 1.
     entry_count int NOT NULL,
     PRIMARY KEY (user_id, day)
 );
 ALTER TABLE reading_days ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE reading_days IS 'The days with progress in the time zone of the reader, for streaks. Triggers maintain it.';
-COMMENT ON COLUMN reading_days.entry_count IS 'The number of entries of the day, at least 1.';
+COMMENT ON TABLE reading_days IS 'The days with progress or a finished book in the time zone of the reader, for streaks. Triggers maintain it.';
+COMMENT ON COLUMN reading_days.entry_count IS 'The number of entries and of finished books of the day, at least 1.';
 
 CREATE TYPE goal_unit AS ENUM ('BOOKS', 'PAGES', 'HOURS');
 

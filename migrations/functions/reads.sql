@@ -974,6 +974,38 @@ BEGIN
 END
 $$;
 
+-- Returns the day on which a book was finished; null if it was not, or if only the month or the year is known.
+CREATE OR REPLACE FUNCTION finished_day(outcome read_outcome, finished_on text) RETURNS date
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    IF outcome = 'FINISHED' AND length(finished_on) = 10 THEN
+        RETURN make_date(left(finished_on, 4)::int, substr(finished_on, 6, 2)::int, substr(finished_on, 9)::int);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Adds a finished book to a day of `reading_days`, or removes it.
+CREATE OR REPLACE FUNCTION count_finished_book(owner uuid, day date, is_added boolean) RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    IF is_added THEN
+        INSERT INTO reading_days AS d (user_id, day, entry_count)
+        VALUES (owner, count_finished_book.day, 1)
+        ON CONFLICT ON CONSTRAINT reading_days_pkey DO UPDATE
+        SET entry_count = d.entry_count + 1;
+    ELSE
+        DELETE FROM reading_days d
+        WHERE d.user_id = owner AND d.day = count_finished_book.day AND d.entry_count <= 1;
+        UPDATE reading_days d
+        SET entry_count = d.entry_count - 1
+        WHERE d.user_id = owner AND d.day = count_finished_book.day;
+    END IF;
+END
+$$;
+
 -- Counts the days again when the user changes the time zone.
 CREATE OR REPLACE FUNCTION recount_reading_days() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -985,10 +1017,17 @@ BEGIN
     DELETE FROM reading_days d
     WHERE d.user_id = NEW.id;
     INSERT INTO reading_days (user_id, day, entry_count)
-    SELECT NEW.id, (p.at AT TIME ZONE zone)::date, count(*)
-    FROM progress_entries p
-    WHERE p.user_id = NEW.id
-    GROUP BY 2;
+    SELECT NEW.id, n.day, count(*)
+    FROM (
+        SELECT (p.at AT TIME ZONE zone)::date AS day
+        FROM progress_entries p
+        WHERE p.user_id = NEW.id
+        UNION ALL
+        SELECT finished_day(r.outcome, r.finished_on)
+        FROM reads r
+        WHERE r.user_id = NEW.id AND r.outcome = 'FINISHED' AND length(r.finished_on) = 10
+    ) n
+    GROUP BY n.day;
     RETURN NULL;
 END
 $$;
@@ -1002,20 +1041,27 @@ EXECUTE FUNCTION recount_reading_days();
 
 -- MARK: Change log
 
--- Logs a created, changed, or deleted read.
+-- Logs a created, changed, or deleted read, and counts the day on which it was finished in `reading_days`. The log comes first, because it
+-- locks the user. `import_readers` sets app.bulk, and logs the reads itself. `log_read_of_book` names the read that it has logged.
 CREATE OR REPLACE FUNCTION log_read() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     ignored text;
+    is_logged boolean := coalesce(current_setting('app.bulk', true) = 'on', false);
+    old_day date;
+    new_day date;
 BEGIN
-    IF current_setting('app.bulk', true) = 'on' THEN
-        RETURN NULL;
-    END IF;
     IF TG_OP = 'INSERT' THEN
-        ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
+        IF NOT is_logged AND NEW.id::text IS DISTINCT FROM current_setting('app.logged_read', true) THEN
+            ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
+        END IF;
+        new_day := finished_day(NEW.outcome, NEW.finished_on);
     ELSIF TG_OP = 'DELETE' THEN
-        ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
+        IF NOT is_logged THEN
+            ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
+        END IF;
+        old_day := finished_day(OLD.outcome, OLD.finished_on);
     ELSE
         -- Comparing the records takes longer than the rest, and the time usually decides.
         IF NEW.updated_at = OLD.updated_at THEN
@@ -1028,7 +1074,19 @@ BEGIN
                 RETURN NULL;
             END IF;
         END IF;
-        ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+        IF NOT is_logged AND NEW.id::text IS DISTINCT FROM current_setting('app.logged_read', true) THEN
+            ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+        END IF;
+        IF (NEW.outcome, NEW.finished_on) IS DISTINCT FROM (OLD.outcome, OLD.finished_on) THEN
+            old_day := finished_day(OLD.outcome, OLD.finished_on);
+            new_day := finished_day(NEW.outcome, NEW.finished_on);
+        END IF;
+    END IF;
+    IF old_day IS NOT NULL THEN
+        ignored := count_finished_book(OLD.user_id, old_day, false);
+    END IF;
+    IF new_day IS NOT NULL THEN
+        ignored := count_finished_book(NEW.user_id, new_day, true);
     END IF;
     RETURN NULL;
 END
@@ -1120,17 +1178,9 @@ BEGIN
 END
 $$;
 
--- As for books (changes.sql), no statement can forget to log a change. `import_readers` sets app.bulk, and logs the reads itself.
--- `log_read_of_book` names the read that it has logged.
+-- As for books (changes.sql), no statement can forget to log a change and to count a finished book.
 CREATE OR REPLACE TRIGGER log_changes
-AFTER INSERT OR UPDATE ON reads
-FOR EACH ROW
-WHEN (NEW.id::text IS DISTINCT FROM current_setting('app.logged_read', true))
-EXECUTE FUNCTION log_read();
-
--- A condition with NEW is not possible for deleted reads.
-CREATE OR REPLACE TRIGGER log_delete
-AFTER DELETE ON reads
+AFTER INSERT OR UPDATE OR DELETE ON reads
 FOR EACH ROW
 EXECUTE FUNCTION log_read();
 
@@ -1199,4 +1249,4 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON reading_tombstones TO bookplate_app;
 GRANT SELECT ON reading_days TO bookplate_app;
 
 REVOKE ALL ON FUNCTION log_read, log_added_progress, log_changed_progress, log_deleted_progress, count_reading_days,
-    recount_reading_days FROM PUBLIC;
+    recount_reading_days, count_finished_book FROM PUBLIC;

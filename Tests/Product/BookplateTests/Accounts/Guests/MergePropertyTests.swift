@@ -241,8 +241,14 @@ private struct LibraryFacts: Equatable {
             SELECT 'reading days differ: ' || coalesce(d.day, p.day)
             FROM (SELECT day, entry_count FROM reading_days WHERE user_id = '\(user)') d
             FULL JOIN (
-                SELECT (at AT TIME ZONE 'UTC')::date AS day, count(*) AS entry_count
-                FROM progress_entries WHERE user_id = '\(user)' GROUP BY 1
+                SELECT day, count(*) AS entry_count
+                FROM (
+                    SELECT (at AT TIME ZONE 'UTC')::date AS day FROM progress_entries WHERE user_id = '\(user)'
+                    UNION ALL
+                    SELECT finished_on::date FROM reads
+                    WHERE user_id = '\(user)' AND outcome = 'FINISHED' AND length(finished_on) = 10
+                ) n
+                GROUP BY 1
             ) p ON p.day = d.day
             WHERE d.entry_count IS DISTINCT FROM p.entry_count
             UNION ALL

@@ -245,7 +245,11 @@ import Testing
         let minutes = nodes.flatMap { $0["progressEntries", "nodes"]?.list ?? [] }
             .compactMap { $0["at"]?.string.flatMap { Instant($0) } }
             .map { Int($0.microseconds / 60_000_000) }
+        // A book counts on the day on which it was finished.
+        let finishedDays = nodes.filter { $0["outcome"] == "FINISHED" }
+            .compactMap { $0["finishedOn"]?.string }.filter { $0.utf8.count == 10 }
         let days = Set(minutes.map { StatisticsRecount.day(ofMinute: $0, in: library.zone) })
+            .union(finishedDays.map { StatisticsRecount.day($0) })
         let today = try await reader.app.database.withConnection { connection in
             try connection.texts("SELECT reader_today('\(reader.id.string ?? "")')")
         }
