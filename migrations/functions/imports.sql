@@ -67,14 +67,43 @@ BEGIN
 END
 $$;
 
+-- Returns noon of a reader's day such as 2021-02-01, or now if that is earlier. It is the same day in most other time zones.
+CREATE OR REPLACE FUNCTION noon_of_day(owner uuid, day text) RETURNS timestamptz
+LANGUAGE sql STABLE
+AS $$
+    SELECT least(now(), (noon_of_day.day::date + time '12:00') AT TIME ZONE known_zone(u.time_zone))
+    FROM users u
+    WHERE u.id = owner AND noon_of_day.day IS NOT NULL
+$$;
+
+-- Returns the problem of an import that a value of a record was left out.
+CREATE OR REPLACE FUNCTION left_out(field text, given text, stored text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT jsonb_build_object(
+        'field', left_out.field,
+        'message',
+        format(
+            '“%s” was left out, because the book in the library has “%s”.',
+            CASE WHEN char_length(given) > 60 THEN left(given, 60) || '…' ELSE given END,
+            CASE WHEN char_length(stored) > 60 THEN left(stored, 60) || '…' ELSE stored END
+        )
+    )
+$$;
+
 -- Finds the book of the library that a record of an import is about, and adds to it what the record contains. `book` is the
 -- record's book, and `known` holds the ids of the library's books by their titles in lower case. With the outcome CREATED the
--- caller stores the book; `card_id` is then the edition that the record names, by its id or its ISBN.
+-- caller stores the book; `card_id` is then the edition that the record names, by its id or its ISBN. `problems` has the values of the
+-- record that are lost, because the book has others.
+--
+-- A book that Bookplate has exported is another book than all books with other ids, unless both have the same ISBN or card: two books with the same
+-- title and author stay two books.
 CREATE OR REPLACE FUNCTION import_book(
     book jsonb,
     known jsonb,
     OUT outcome text,
     OUT problem text,
+    OUT problems jsonb,
     OUT book_id uuid,
     OUT card_id uuid,
     OUT shelf_ids uuid[]
@@ -100,18 +129,20 @@ BEGIN
         isbn13 text, publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
         description text, status reading_status, "currentPage" int, "startedAt" timestamptz,
         "finishedAt" timestamptz, shelves text[], "halfStars" int, review text, binding text, "originalYear" int,
-        "privateNotes" text, moods text[], "seriesName" text, "seriesPosition" text
+        "privateNotes" text, moods text[], "seriesName" text, "seriesPosition" text,
+        "isIdentified" boolean, "isArchived" boolean, "linkedBy" book_link
     );
     IF given."halfStars" NOT BETWEEN 1 AND 10 OR char_length(given.review) NOT BETWEEN 1 AND 100000 THEN
         outcome := 'FAILED';
         problem := 'This book cannot be stored.';
         RETURN;
     END IF;
-    named_by := 'CARD';
+    named_by := coalesce(given."linkedBy", 'CARD');
     SELECT e.id INTO card_id
     FROM editions e
     WHERE e.id = given."cardId";
-    IF NOT FOUND THEN
+    -- Books of an archive whose card is not in the catalog are linked at the end of the import.
+    IF NOT FOUND AND given."isArchived" IS NOT TRUE THEN
         named_by := 'ISBN';
         SELECT e.id INTO card_id
         FROM editions e
@@ -132,9 +163,10 @@ BEGIN
         FROM books b
         WHERE b.user_id = owner
             AND b.edition_id = card_id
+            AND (given."isArchived" IS NOT TRUE OR named_by <> 'TITLE')
             AND (b.linked_by <> 'TITLE' OR b.isbn13 IS NULL OR given.isbn13 IS NULL);
     END IF;
-    IF NOT FOUND AND known ? lower(given.title) THEN
+    IF NOT FOUND AND given."isIdentified" IS NOT TRUE AND known ? lower(given.title) THEN
         SELECT * INTO kept
         FROM books b
         WHERE b.user_id = owner
@@ -223,6 +255,42 @@ BEGIN
             WHERE b.user_id = owner AND b.id = kept.id;
             outcome := 'UPDATED';
         END IF;
+        SELECT jsonb_agg(left_out(l.field, l.given, l.stored) ORDER BY l.position) INTO problems
+        FROM (
+            VALUES
+                (1, 'title', CASE WHEN lower(given.title) <> lower(merged.title) THEN given.title END, merged.title::text),
+                (2, 'subtitle', given.subtitle, merged.subtitle::text),
+                (
+                    3,
+                    'authors',
+                    (
+                        SELECT string_agg(a.name, ', ' ORDER BY a.position)
+                        FROM unnest(given.authors) WITH ORDINALITY AS a (name, position)
+                        WHERE author_id(a.name) <> ALL(author_ids(merged.authors))
+                    ),
+                    array_to_string(merged.authors, ', ')
+                ),
+                (4, 'isbn13', given.isbn13, merged.isbn13::text),
+                (5, 'publisher', given.publisher, merged.publisher),
+                (6, 'publishedDate', given."publishedDate", merged.published_date),
+                (7, 'pageCount', given."pageCount"::text, merged.page_count::text),
+                (8, 'language', given.language, merged.language),
+                (9, 'category', given.category, merged.category::text),
+                (10, 'genre', given.genre, merged.genre::text),
+                (11, 'description', given.description, merged.description),
+                (12, 'status', CASE WHEN given.status = 'PAUSED' THEN 'PAUSED' END, merged.status::text),
+                (13, 'binding', given.binding, merged.binding::text),
+                (14, 'originalPublicationYear', given."originalYear"::text, merged.original_year::text),
+                (15, 'privateNotes', given."privateNotes", merged.private_notes::text),
+                (16, 'moods', array_to_string(given.moods, ', '), array_to_string(merged.moods, ', ')),
+                (
+                    17,
+                    'series',
+                    CASE WHEN merged.series IS NOT NULL THEN concat_ws(' ', given."seriesName", given."seriesPosition") END,
+                    concat_ws(' ', merged.series, merged.series_position)
+                )
+        ) AS l (position, field, given, stored)
+        WHERE l.given <> '' AND l.given IS DISTINCT FROM l.stored;
     END IF;
 
     FOREACH shelf_name IN ARRAY coalesce(given.shelves, '{}') LOOP
@@ -237,8 +305,16 @@ EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
     -- The import has checked the usual limits before. One record that the database rejects does not stop the others.
     outcome := 'FAILED';
     problem := 'This book cannot be stored.';
+    problems := NULL;
     shelf_ids := '{}';
 END
+$$;
+
+-- Returns a rating in half stars as a number of stars: 4.5 for 9.
+CREATE OR REPLACE FUNCTION stars_text(half_stars text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT (half_stars::int / 2)::text || CASE WHEN half_stars::int % 2 = 1 THEN '.5' ELSE '' END
 $$;
 
 -- Stores new books of an import in one statement. `editionId` is the edition that the record names. Books without one are
@@ -256,9 +332,9 @@ BEGIN
             id uuid, "cardId" uuid, "editionId" uuid, "goodreadsId" text, title text, subtitle text, authors text[],
             "authorRoles" author_role[], isbn13 text, publisher text, "publishedDate" text,
             "pageCount" int, language text, category text, genre text, description text,
-            status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
+            status reading_status, "currentPage" int, "addedAt" timestamptz, "addedOn" text, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz, binding text, "originalYear" int, "privateNotes" text,
-            moods text[], "seriesName" text, "seriesPosition" text
+            moods text[], "seriesName" text, "seriesPosition" text, "isArchived" boolean, "linkedBy" book_link
         )
     ), matched AS (
         SELECT m.*
@@ -271,7 +347,7 @@ BEGIN
                 array_agg(author_text(authors, "authorRoles")) AS authors,
                 array_agg("goodreadsId") AS goodreads_ids
             FROM given
-            WHERE "editionId" IS NULL
+            WHERE "editionId" IS NULL AND "isArchived" IS NOT TRUE
         ) g
         CROSS JOIN LATERAL match_books(g.readers, g.ids, g.isbns, g.titles, g.authors, g.goodreads_ids) m
         -- A record of the same file names the edition itself.
@@ -294,24 +370,24 @@ BEGIN
         ),
         CASE
             WHEN card.id IS NULL THEN coalesce(m.linked_by, 'CARD')
-            WHEN card.id = g."cardId" THEN 'CARD'
+            WHEN card.id = g."cardId" THEN coalesce(g."linkedBy", 'CARD')
             ELSE 'ISBN'
         END,
         g.title,
-        coalesce(g.subtitle, CASE WHEN card.title = g.title THEN left(nullif(btrim(card.subtitle), ''), 500) END),
-        CASE WHEN g.authors = '{}' THEN coalesce(card.authors, '{}') ELSE g.authors END,
-        CASE WHEN g.authors = '{}' THEN coalesce(card.author_roles, '{}') ELSE g."authorRoles" END,
-        coalesce(g.isbn13, card.isbn13),
-        coalesce(g.publisher, card.publisher),
-        coalesce(g."publishedDate", card.published_date),
-        coalesce(g."pageCount", card.page_count),
-        coalesce(g.language, card.language),
+        coalesce(g.subtitle, CASE WHEN facts.title = g.title THEN left(nullif(btrim(facts.subtitle), ''), 500) END),
+        CASE WHEN g.authors = '{}' THEN coalesce(facts.authors, '{}') ELSE g.authors END,
+        CASE WHEN g.authors = '{}' THEN coalesce(facts.author_roles, '{}') ELSE g."authorRoles" END,
+        coalesce(g.isbn13, facts.isbn13),
+        coalesce(g.publisher, facts.publisher),
+        coalesce(g."publishedDate", facts.published_date),
+        coalesce(g."pageCount", facts.page_count),
+        coalesce(g.language, facts.language),
         g.category,
-        coalesce(g.genre, card.genres[1]),
-        coalesce(g.description, card.description),
+        coalesce(g.genre, facts.genres[1]),
+        coalesce(g.description, facts.description),
         g.status,
         g."currentPage",
-        coalesce(g."addedAt", now()),
+        coalesce(g."addedAt", noon_of_day(app_user_id(), g."addedOn"), now()),
         g."startedAt",
         g."finishedAt",
         coalesce(g."updatedAt", now()),
@@ -323,6 +399,8 @@ BEGIN
         CASE WHEN own_series.is_own THEN g."seriesPosition" END
     FROM given g
     LEFT JOIN editions card ON card.id = g."editionId"
+    -- A book of an archive has all of its facts.
+    LEFT JOIN editions facts ON facts.id = card.id AND g."isArchived" IS NOT TRUE
     LEFT JOIN matched m ON m.book_id = g.id
     CROSS JOIN LATERAL (
         SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g."seriesName", g."seriesPosition") AS is_own
@@ -371,6 +449,8 @@ DECLARE
     book jsonb;
     result record;
     problem text;
+    -- The problems of values that the book of the library does not get.
+    lost jsonb;
     created_count int := 0;
     reached int;
     known jsonb;
@@ -412,6 +492,7 @@ BEGIN
     END IF;
     FOR entry IN SELECT * FROM jsonb_array_elements(records || '[{}]') LOOP
         problem := NULL;
+        lost := '[]';
         book := entry -> 'book';
         keys := ARRAY[book ->> 'id', book ->> 'isbn13', book ->> 'cardId', lower(book ->> 'title')];
         LOOP
@@ -446,6 +527,7 @@ BEGIN
         END LOOP;
         IF book IS NOT NULL THEN
             problem := result.problem;
+            lost := coalesce(result.problems, '[]');
             IF file_format = 'BOOKPLATE' AND result.outcome <> 'FAILED' AND result.book_id::text <> book ->> 'id' THEN
                 ids_of_file := ids_of_file || jsonb_build_object(book ->> 'id', result.book_id);
             END IF;
@@ -485,6 +567,25 @@ BEGIN
                 IF result.outcome = 'SAME' THEN
                     result.outcome := 'UPDATED';
                 END IF;
+            ELSIF result.outcome <> 'FAILED' AND book ?| '{halfStars, review}' THEN
+                -- A book has one review: that of the library, or of an earlier record.
+                SELECT coalesce(lost || jsonb_agg(left_out(l.field, l.given, l.stored)), lost) INTO lost
+                FROM (
+                    SELECT w.record ->> 'halfStars' AS half_stars, w.record ->> 'review' AS text
+                    FROM unnest(reviews_of, reviewed) AS w (book_id, record)
+                    WHERE w.book_id = result.book_id
+                    UNION ALL
+                    SELECT v.half_stars::text, v.text::text
+                    FROM reviews v
+                    WHERE v.user_id = owner AND v.book_id = result.book_id
+                    LIMIT 1
+                ) kept
+                CROSS JOIN LATERAL (
+                    VALUES
+                        ('rating', stars_text(book ->> 'halfStars'), coalesce(stars_text(kept.half_stars), 'no rating')),
+                        ('review', book ->> 'review', coalesce(kept.text, 'no review'))
+                ) AS l (field, given, stored)
+                WHERE l.given IS DISTINCT FROM l.stored AND l.given IS NOT NULL;
             END IF;
             IF result.outcome = 'UPDATED' THEN
                 touched_ids := touched_ids || result.book_id;
@@ -545,11 +646,12 @@ BEGIN
             WHERE e.id = (entry -> 'swipe' ->> 'cardId')::uuid
             ON CONFLICT DO NOTHING;
         END IF;
-        IF problem IS NOT NULL OR entry ? 'problems' THEN
+        IF problem IS NOT NULL OR entry ? 'problems' OR lost <> '[]' THEN
             INSERT INTO import_failures (user_id, import_id, line, position, field, message)
             SELECT owner, import, (entry ->> 'line')::int, p.position, p.problem ->> 'field', p.problem ->> 'message'
             FROM jsonb_array_elements(
                 coalesce(entry -> 'problems', '[]')
+                    || lost
                     || CASE WHEN problem IS NULL THEN '[]' ELSE jsonb_build_array(jsonb_build_object('message', problem)) END
             ) WITH ORDINALITY AS p (problem, position)
             ON CONFLICT DO NOTHING;
@@ -591,7 +693,11 @@ BEGIN
             w ->> 'review' AS text,
             coalesce((w ->> 'hasSpoilers')::boolean, false) AS has_spoilers,
             b.status = 'READ' AS is_visible,
-            coalesce((w ->> 'reviewedAt')::timestamptz, (w ->> 'finishedAt')::timestamptz) AS created_at,
+            coalesce(
+                (w ->> 'reviewedAt')::timestamptz,
+                (w ->> 'finishedAt')::timestamptz,
+                noon_of_day(owner, w ->> 'addedOn')
+            ) AS created_at,
             (w ->> 'reviewUpdatedAt')::timestamptz AS updated_at,
             row_number() OVER (PARTITION BY w ->> 'reviewId') AS position
         FROM unnest(reviews_of, reviewed) AS listed (book_id, w)

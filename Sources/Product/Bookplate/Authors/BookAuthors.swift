@@ -16,9 +16,15 @@ package struct BookAuthors: Equatable {
 
     static let none = BookAuthors([])
 
-    /// Leaves out blank names, repetitions, and what exceeds `storedMax`.
+    /// Leaves out blank names, repetitions, and what exceeds `storedMax`. Each white space in a name becomes one space.
     package init(_ contributors: [Contributor]) {
         var known: Set<Contributor> = []
+        let contributors = contributors.map { contributor in
+            var contributor = contributor
+            contributor.name = contributor.name.split(whereSeparator: \.isWhitespace)
+                .joined(separator: " ")
+            return contributor
+        }
         let distinct = contributors.filter { !$0.name.isEmpty && known.insert($0).inserted }
             .prefix(Self.storedMax)
         names = distinct.map(\.name)

@@ -6,6 +6,8 @@ import Postgres
 struct ExportedBook: ExportedJSONItem {
     let id: UUID
     let cardID: UUID?
+    /// How the book is linked to its card; nil without one.
+    let linkedBy: String?
     let title: String
     let subtitle: String?
     let author: String?
@@ -27,6 +29,8 @@ struct ExportedBook: ExportedJSONItem {
     let seriesPosition: String?
     let currentPage: Int32?
     let addedAt: Int64?
+    /// The day of `addedAt` in the reader's time zone, as `2021/03/14`.
+    let addedOn: String
     let startedAt: Int64?
     let finishedAt: Int64?
     let updatedAt: Int64?
@@ -40,6 +44,7 @@ struct ExportedBook: ExportedJSONItem {
         guard let id = row.uuid() else { return nil }
         self.id = id
         cardID = row.uuid()
+        linkedBy = row.text()
         title = row.text() ?? ""
         subtitle = row.text()
         author = row.text()
@@ -65,6 +70,7 @@ struct ExportedBook: ExportedJSONItem {
         seriesPosition = row.text()
         currentPage = row.int32()
         addedAt = row.timestamptz()
+        addedOn = row.text() ?? ""
         startedAt = row.timestamptz()
         finishedAt = row.timestamptz()
         updatedAt = row.timestamptz()
@@ -83,6 +89,7 @@ struct ExportedBook: ExportedJSONItem {
         .object([
             .init("id", .id(id)),
             .init("cardId", .id(cardID)),
+            .init("linkedBy", .text(linkedBy)),
             .init("title", .string(title)),
             .init("subtitle", .text(subtitle)),
             .init("author", .text(author)),
@@ -133,10 +140,11 @@ struct ExportedBook: ExportedJSONItem {
     static let page = TypedStatement<Self>(
         """
         SELECT
-          b.id, b.edition_id, b.title, b.subtitle, b.author, b.authors, b.author_roles, b.isbn13, b.publisher,
+          b.id, b.edition_id, CASE WHEN b.edition_id IS NOT NULL THEN b.linked_by::text END, b.title, b.subtitle, b.author, b.authors, b.author_roles, b.isbn13, b.publisher,
           b.published_date, b.page_count, b.language, b.category, b.genre, b.description, b.status, b.binding, b.original_year, b.moods,
           b.private_notes, coalesce(b.series, btrim(e.series)),
           CASE WHEN b.series_id IS NULL THEN e.series_position ELSE b.series_position END, b.current_page, b.added_at,
+          to_char(b.added_at AT TIME ZONE known_zone((SELECT u.time_zone FROM users u WHERE u.id = $1)), 'YYYY/MM/DD'),
           b.started_at, b.finished_at, b.updated_at,
           ARRAY(
             SELECT s.name

@@ -30,7 +30,7 @@ enum GoodreadsTable {
             "\(book.review?.rating ?? 0)", "", line(book.publisher),
             line(book.binding), book.pageCount.map { "\($0)" } ?? "",
             year(book.publishedDate), book.originalYear.map { "\($0)" } ?? "",
-            dateRead(book), day(book.addedAt),
+            dateRead(book), book.addedOn,
             guarded(([exclusive].filter { $0 != "read" } + shelves).joined(separator: ", ")),
             guarded(
                 shelves.enumerated().map { "\($1) (#\($0 + 1))" }.joined(separator: ", ")),
@@ -127,13 +127,6 @@ enum GoodreadsTable {
             return ""
         }
         return String(year)
-    }
-
-    /// Returns a date such as `2021/03/14`.
-    private static func day(_ microseconds: Int64?) -> String {
-        microseconds.map {
-            Instant(microseconds: $0).text.prefix(10).split(separator: "-").joined(separator: "/")
-        } ?? ""
     }
 
     /// Returns a text of one line so that an import reads it unchanged. Only a text that looks like HTML is escaped, because other

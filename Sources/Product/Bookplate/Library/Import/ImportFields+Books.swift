@@ -34,7 +34,12 @@ extension ImportFields {
     }
 
     func moods(_ name: String) -> [String] {
-        Array(names(name, max: BookCreation.labelCharactersMax).prefix(ImportedBook.moodsMax))
+        let moods = names(name, max: BookCreation.labelCharactersMax)
+        if moods.count > ImportedBook.moodsMax {
+            report(
+                name, "Only the first \(ImportedBook.moodsMax) of \(moods.count) moods were kept.")
+        }
+        return Array(moods.prefix(ImportedBook.moodsMax))
     }
 
     /// Returns the language tag of the first language of a cell, which may be a tag, a code of ISO 639, or an English name.

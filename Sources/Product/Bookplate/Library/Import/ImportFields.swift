@@ -151,22 +151,32 @@ final class ImportFields {
 
     // MARK: - Values
 
-    /// Returns the first ISBN of some columns; nil if they have none. Numbers that are not ISBNs are ignored: the ids of
-    /// electronic editions are in the same columns.
+    /// Returns the first ISBN of some columns; nil if they have none. Texts that do not look like an ISBN are ignored: the ids of
+    /// electronic editions are in the same columns. A damaged ISBN is reported if there is no other one.
     ///
     /// A cell may have the form `="9780439023481"`, which keeps spreadsheets from turning the ISBN into a number, or `[9780439023481]`.
     func isbn(_ names: String...) -> ISBN? {
+        var damaged: (name: String, message: String)?
         // All columns are read, so that none of them counts as unknown.
         let found = names.map { name -> ISBN? in
             for part in raw(name).split(separator: ",") {
-                let digits = part.filter { !"=\"[]".contains($0) }
-                if !digits.isEmpty, case .success(let isbn) = ISBN.read(String(digits)) {
-                    return isbn
+                let digits = part.filter { !"=\"[]".contains($0) }.trimmed
+                if digits.isEmpty { continue }
+                switch ISBN.read(digits) {
+                case .success(let isbn): return isbn
+                case .failure(let problem):
+                    let characters = digits.filter { $0 != "-" && $0 != " " }
+                    let isNumber = characters.dropLast().allSatisfy { $0.isASCII && $0.isNumber }
+                    if isNumber, [10, 13].contains(characters.count), damaged == nil {
+                        damaged = (name, "“\(digits)”: \(problem.message). It was left out.")
+                    }
                 }
             }
             return nil
         }
-        return found.compactMap { $0 }.first
+        let isbn = found.compactMap { $0 }.first
+        if isbn == nil, let damaged { report(damaged.name, damaged.message) }
+        return isbn
     }
 
     /// Returns a positive number; nil for 0 and for an empty cell. `320 p.`, `320.0`, and `1,024` are understood.
@@ -236,6 +246,17 @@ final class ImportFields {
         let text = raw(name).trimmed
         if let instant = Instant(text.replacing(" ", with: "T")) { return instant }
         return date(text, of: name)?.start
+    }
+
+    /// Sets when the reader has added the book: a time, or a day of the reader.
+    func setAdded(_ name: String, of book: inout ImportedBook) {
+        if let instant = Instant(raw(name).trimmed.replacing(" ", with: "T")) {
+            book.addedAt = instant
+        } else {
+            book.addedOn = date(raw(name).trimmed, of: name).flatMap {
+                PartialDate(year: $0.year, month: $0.month ?? 1, day: $0.day ?? 1)?.text
+            }
+        }
     }
 
     /// Returns the names of a list. Names that differ only in case are the same name.

@@ -57,6 +57,7 @@ struct ImportLibrary: JobHandler {
         }
         try await storedImport.begin(reading.survey)
         try await store(reading, from: Int(row.done), storedImport)
+        if format == .bookplate { try await storedImport.linkBooks() }
         try await storedImport.job.write {
             $0.replaceDeckSoon(of: storedImport.user)
         }
@@ -218,6 +219,25 @@ private struct StoredImport {
         return results[found].count > 0
     }
 
+    /// Links the books without a card to the catalog. An archive of another server has cards that this one does not know.
+    ///
+    /// It comes after all books of the archive, so that no book takes the card of another.
+    func linkBooks() async throws(JobError) {
+        var last: UUID?
+        repeat {
+            if Task.isCancelled { throw .retry("The server stopped.") }
+            let start = last
+            let (results, next) = try await job.write { pipeline in
+                var parameters = Parameters.of(user)
+                parameters.append(uuid: start)
+                let next = pipeline.append(Self.lastOfPage, parameters)
+                pipeline.append(Self.link, parameters)
+                return next
+            }
+            last = results[next].first
+        } while last != nil
+    }
+
     /// Records a failure that does not belong to a line of the file.
     func recordFailure(_ message: String) async throws(JobError) {
         try await job.write { append(failure: message, to: &$0) }
@@ -255,6 +275,34 @@ private struct StoredImport {
 
     /// Returns the number of records that are stored.
     static let store = TypedStatement<Int32>("SELECT import_records($1, $2, $3)")
+
+    private static let linkedMax = 500
+
+    /// The last of the next books without a card; no row for the last page.
+    private static let lastOfPage = TypedStatement<UUID>(
+        """
+        SELECT b.id
+        FROM books b
+        WHERE b.user_id = $1 AND b.edition_id IS NULL AND ($2::uuid IS NULL OR b.id > $2)
+        ORDER BY b.id
+        OFFSET \(linkedMax - 1) LIMIT 1
+        """)
+
+    private static let link = Statement(
+        """
+        SELECT link_books(array_fill($1::uuid, ARRAY[cardinality(page.ids)]), page.ids)
+        FROM (
+          SELECT array_agg(p.id) AS ids
+          FROM (
+            SELECT b.id
+            FROM books b
+            WHERE b.user_id = $1 AND b.edition_id IS NULL AND ($2::uuid IS NULL OR b.id > $2)
+            ORDER BY b.id
+            LIMIT \(linkedMax)
+          ) p
+        ) page
+        WHERE page.ids IS NOT NULL
+        """)
 
     private static let end = Statement(
         """

@@ -75,6 +75,8 @@ package struct ImportedBook: Equatable {
     var status = ReadingStatus.wantToRead
     var currentPage: Int32?
     var addedAt: Instant?
+    /// The day on which the reader has added the book, in the reader's time zone, if `addedAt` is not known.
+    var addedOn: String?
     package var startedAt: Instant?
     package var finishedAt: Instant?
     var updatedAt: Instant?
@@ -96,6 +98,13 @@ package struct ImportedBook: Equatable {
     static let notesCharactersMax = 100_000
     static let moodsMax = 20
 
+    /// Whether the id is that of a book of Bookplate, so that a book with another id is another book.
+    var isIdentified = false
+    /// Whether the book is from an archive of Bookplate, and so has all of its facts.
+    var isArchived = false
+    /// How a book of an archive is linked to its card.
+    var linkedBy: String?
+
     package var json: Value {
         var members: [Value.Member] = []
         func add(_ name: String, _ value: Value?) {
@@ -103,6 +112,9 @@ package struct ImportedBook: Equatable {
         }
         add("id", .string(id.description))
         add("cardId", cardID.map { .string($0.description) })
+        if isIdentified { add("isIdentified", .boolean(true)) }
+        if isArchived { add("isArchived", .boolean(true)) }
+        add("linkedBy", linkedBy.map { .string($0) })
         add("title", .string(title))
         add("subtitle", subtitle.map { .string($0) })
         add("authors", .list(authors.names.map { .string($0) }))
@@ -119,6 +131,7 @@ package struct ImportedBook: Equatable {
         add("status", .string(status.rawValue))
         add("currentPage", currentPage.map { .int(Int($0)) })
         add("addedAt", addedAt.map { .string($0.preciseText) })
+        add("addedOn", addedOn.map { .string($0) })
         add("startedAt", startedAt.map { .string($0.preciseText) })
         add("finishedAt", finishedAt.map { .string($0.preciseText) })
         add("updatedAt", updatedAt.map { .string($0.preciseText) })

@@ -83,11 +83,13 @@ struct ImportRecords: Sequence, IteratorProtocol {
                 positions: positions, cells: cells, columns: columns, dayOrder: dayOrder)
             var book = try table.book(fields)
             if book.status == .read {
-                let key = UUID.derived(
-                    from: "title", book.title.lowercased(),
-                    book.authors.names.first?.lowercased() ?? "", book.isbn?.description ?? "")
-                book.readCount += readCounts[key] ?? 0
-                readCounts[key] = Swift.min(book.readCount, ImportedRead.countMax)
+                if !book.isIdentified {
+                    let key = UUID.derived(
+                        from: "title", book.title.lowercased(),
+                        book.authors.names.first?.lowercased() ?? "", book.isbn?.description ?? "")
+                    book.readCount += readCounts[key] ?? 0
+                    readCounts[key] = Swift.min(book.readCount, ImportedRead.countMax)
+                }
                 book.addUndatedReads()
             }
             if let review = book.review, review.createdAt == nil {

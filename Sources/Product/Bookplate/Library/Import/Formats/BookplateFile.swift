@@ -137,7 +137,10 @@ package struct BookplateFile {
         }
         var book = ImportedBook(
             id: members.id("id") ?? .derived(from: "title", title), title: title)
+        book.isArchived = members.id("id") != nil
+        book.isIdentified = book.isArchived
         book.cardID = members.id("cardId")
+        book.linkedBy = members.optionalChoice("linkedBy", ["CARD", "ISBN", "SOURCE", "TITLE"])
         book.subtitle = members.text("subtitle", max: BookFacts.subtitleCharactersMax)
         book.authors = members.authors
         if let text = members.text("isbn13", max: 200) ?? members.text("isbn", max: 200) {

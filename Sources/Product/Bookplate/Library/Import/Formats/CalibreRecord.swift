@@ -43,7 +43,7 @@ enum CalibreRecord: TableFormat {
         book.publishedDate = publishedDate(fields)
         book.language = fields.language("languages")
         book.binding = fields.text("formats", max: ImportedBook.bindingCharactersMax)
-        book.addedAt = fields.instant("timestamp")
+        fields.setAdded("timestamp", of: &book)
         book.shelves = fields.names("tags", max: Shelf.nameCharactersMax)
         fields.addReview(text: "", rating: "rating", to: &book)
         if book.review != nil { book.status = .read }

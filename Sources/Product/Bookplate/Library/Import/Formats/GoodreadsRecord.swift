@@ -26,6 +26,7 @@ enum GoodreadsRecord: TableFormat {
         // Bookplate's own export has Bookplate's ids.
         if let id = UUID(key) {
             book.id = id
+            book.isIdentified = true
         } else if !key.isEmpty, key.utf8.allSatisfy({ $0.isASCIIDigit }) {
             book.goodreadsID = key
         }
@@ -37,7 +38,7 @@ enum GoodreadsRecord: TableFormat {
         book.pageCount = fields.count("Number of Pages")
         book.binding = fields.text("Binding", max: ImportedBook.bindingCharactersMax)
         book.privateNotes = fields.notes("Private Notes")
-        book.addedAt = fields.instant("Date Added")
+        fields.setAdded("Date Added", of: &book)
         let read = fields.pastDate(fields.raw("Date Read"), of: "Date Read")
         setStatus(of: &book, fields, isRead: read != nil)
         if let read { book.reads = [.init(finishedOn: read, outcome: .finished)] }

@@ -33,10 +33,17 @@ enum HardcoverRecord: TableFormat {
         book.pageCount = fields.count("Pages")
         book.publishedDate = fields.date("Publish Date")?.text
         book.publisher = fields.text("Publisher", max: BookFacts.publisherCharactersMax)
-        book.genre = fields.names("Genres", max: BookCreation.labelCharactersMax).first
+        let genres = fields.names("Genres", max: BookCreation.labelCharactersMax)
+        book.genre = genres.first
+        if genres.count > 1 {
+            fields.report(
+                "Genres",
+                "A book has one genre: “\(genres.dropFirst().joined(separator: ", ").prefix(200))” was left out."
+            )
+        }
         book.moods = fields.moods("Moods")
         book.privateNotes = fields.notes("Private Notes")
-        book.addedAt = fields.instant("Date Added")
+        fields.setAdded("Date Added", of: &book)
         setStatus(of: &book, fields)
         // A list in which the book has a number is written as `To discuss (#19)`.
         book.shelves = fields.names("Tags", max: Shelf.nameCharactersMax)

@@ -36,7 +36,7 @@ enum LibraryThingRecord: TableFormat {
         book.privateNotes = fields.short(
             comments.joined(separator: "\n\n"), "Private Comment",
             max: ImportedBook.notesCharactersMax)
-        book.addedAt = fields.instant("Entry Date")
+        fields.setAdded("Entry Date", of: &book)
         fields.addReview(text: "Review", rating: "Rating", to: &book)
         book.reads = reads(fields)
         setStatus(of: &book, fields)

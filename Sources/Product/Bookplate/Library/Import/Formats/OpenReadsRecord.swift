@@ -27,7 +27,7 @@ enum OpenReadsRecord: TableFormat {
         book.publishedDate = fields.year("publication_year").map { String($0) }
         book.binding = fields.text("book_format", max: ImportedBook.bindingCharactersMax)
         book.privateNotes = fields.notes("notes")
-        book.addedAt = fields.instant("date_added")
+        fields.setAdded("date_added", of: &book)
         book.reads = reads(fields)
         let status = fields.raw("status").trimmed.lowercased()
         if let known = statuses[status] {

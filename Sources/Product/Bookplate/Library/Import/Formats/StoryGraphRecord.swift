@@ -25,7 +25,7 @@ enum StoryGraphRecord: TableFormat {
         book.isbn = fields.isbn("ISBN/UID")
         book.binding = fields.text("Format", max: ImportedBook.bindingCharactersMax)
         book.moods = fields.moods("Moods")
-        book.addedAt = fields.instant("Date Added")
+        fields.setAdded("Date Added", of: &book)
         book.reads = reads(fields)
         let status = fields.raw("Read Status").trimmed.lowercased()
         if let known = statuses[status] {
