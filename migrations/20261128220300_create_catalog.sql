@@ -13,8 +13,13 @@ CREATE EXTENSION IF NOT EXISTS fuzzystrmatch WITH SCHEMA public;
 -- pg_restore runs without a search path.
 
 -- Returns the text that two ways of writing the same words have in common: lower case, without accents and punctuation,
--- one space between words and around each CJK character. The collation and the dictionary are named so that the result
--- is the same in every database. Text in ASCII takes a shorter path to the same result.
+-- one space between words and around each character of Chinese, Japanese, and Korean (search_terms makes words of them). The
+-- collation and the dictionary are named so that the result is the same in every database. Text in ASCII takes a shorter path to
+-- the same result.
+--
+-- Marks that readers leave out are removed: accents, the vowel signs of Arabic and Hebrew, and the dots below letters of India.
+-- Other marks are parts of words, such as the vowel signs of India and Thailand. The ranges are those of Unicode's category M.
+-- Letters of Arabic that are often typed in place of each other become one letter, and digits become those of ASCII.
 CREATE FUNCTION search_fold(value text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
@@ -24,15 +29,111 @@ BEGIN
             replace(translate(lower(value COLLATE "C"), '''`', ''), '&', ' and '),
             '[^a-z0-9]+', ' ', 'g'));
     END IF;
+    value := lower(normalize(value, NFKC) COLLATE "und-x-icu");
+    IF value ~ '[\u0300-\u1CFF\u200C\u200D\u00AD\uA800-\uABFF]' THEN
+        value := normalize(translate(
+            regexp_replace(
+                value,
+                '[\u00AD\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u05F3\u05F4'
+                    '\u0610-\u061A\u0640\u064B-\u065F\u0670\u06D6-\u06DC\u06DF-\u06E4\u06E7\u06E8\u06EA-\u06ED'
+                    '\u0711\u0730-\u074A\u0898-\u089F\u08CA-\u08E1\u08E3-\u08FF'
+                    '\u093C\u09BC\u0A3C\u0ABC\u0B3C\u0C3C\u0CBC\u200C\u200D]',
+                '', 'g'),
+            U&'\0623\0625\0622\0671\0624\0626\0649\06CC\06D0\0629\06C0\06A9\06BA\0901\03C2\0660\0661\0662\0663\0664\0665'
+                '\0666\0667\0668\0669\06F0\06F1\06F2\06F3\06F4\06F5\06F6\06F7\06F8\06F9\0966\0967\0968\0969\096A\096B\096C'
+                '\096D\096E\096F',
+            U&'\0627\0627\0627\0627\0648\064A\064A\064A\064A\0647\0647\0643\0646\0902\03C3012345678901234567890123456789'),
+            NFKC);
+    END IF;
     RETURN btrim(regexp_replace(
         regexp_replace(
             regexp_replace(
                 replace(
-                    lower(public.unaccent('public.unaccent'::regdictionary, normalize(value, NFKC)) COLLATE "und-x-icu"),
+                    lower(public.unaccent('public.unaccent'::regdictionary, value) COLLATE "und-x-icu"),
                     '&', ' and '),
                 '[''’ʼ`]', '', 'g'),
-            '([\u2E80-\u9FFF\uF900-\uFAFF])', ' \1 ', 'g'),
-        '[^[:alnum:]]+', ' ', 'g'));
+            '([\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\U00020000-\U0003FFFF])', ' \1 ', 'g'),
+        '[^[:alnum:]'
+            '\u07A6-\u07B0\u07EB-\u07F3\u0816-\u082D\u0859-\u085B\u0900-\u0963\u0981-\u09E3\u09FE-\u0A75\u0A81-\u0AE3'
+            '\u0AFA-\u0B63\u0B82-\u0BD7\u0C00-\u0C63\u0C81-\u0C83\u0CBC-\u0D4D\u0D57-\u0D63\u0D81-\u0DF3\u0E31-\u0E3A'
+            '\u0E47-\u0E4E\u0EB1-\u0ECD\u0F18-\u0F19\u0F35\u0F37\u0F39\u0F3E-\u0F84\u0F86-\u0FBC\u102B-\u103E\u1056-\u109D'
+            '\u135D-\u135F\u1712-\u1734\u1752-\u17D3\u17DD\u180B-\u180D\u1885-\u18A9\u1920-\u193B\u1A17-\u1A1B\u1A55-\u1A7F'
+            '\u1B00-\u1B44\u1B6B-\u1B73\u1B80-\u1BF3\u1C24-\u1C37\u1CD0-\u1CD2\u1CD4-\u1CF9\uA802-\uA827\uA880-\uA8C5'
+            '\uA8E0-\uA8F1\uA8FF-\uA92D\uA947-\uA953\uA980-\uA9C0\uA9E5-\uAA4D\uAA7B-\uAAC1\uAAEB-\uAAEF\uABE3-\uABED'
+            ']+',
+        ' ', 'g'));
+END
+$$;
+
+-- Returns the form in which titles are compared as a whole: the folded text, or the characters themselves if none of them is a
+-- letter or a digit. So "$" and "?" are titles, too.
+CREATE FUNCTION search_title(title text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    folded text := public.search_fold(title);
+BEGIN
+    IF folded <> '' THEN
+        RETURN folded;
+    END IF;
+    RETURN left(regexp_replace(normalize(title, NFKC), '[\s\u200B-\u200F\uFE00-\uFE0F]+', '', 'g'), 200);
+END
+$$;
+
+-- Whether a folded word is one character of Chinese, Japanese, or Korean, or a pair of them (search_terms).
+CREATE FUNCTION is_cjk(word text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN word >= U&'\2E80' COLLATE "C"
+        AND word ~ '^[\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\U00020000-\U0003FFFF]';
+END
+$$;
+
+-- Returns the words of a folded text as the index of words has them. Text in Chinese, Japanese, and Korean has no spaces between
+-- words, or has endings at them, so each pair of neighboring characters is a word, and so is the last character: `대 한 민 국`
+-- becomes `대한 한민 민국 국`. Two characters find a word in the middle of others, and one finds all words with it as a prefix.
+CREATE FUNCTION search_terms(folded text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+    IF folded !~ '[\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\U00020000-\U0003FFFF]' THEN
+        RETURN folded;
+    END IF;
+    RETURN (
+        SELECT string_agg(CASE WHEN public.is_cjk(w.word) AND public.is_cjk(w.next) THEN w.word || w.next ELSE w.word END, ' ')
+        FROM (
+            SELECT word, lead(word) OVER (ORDER BY position) AS next
+            FROM unnest(string_to_array(folded, ' ')) WITH ORDINALITY u (word, position)
+        ) w
+    );
+END
+$$;
+
+-- Returns the initials in folded names as people type them, without spaces: `jk` for J. K. Rowling, `rr` and `grr` for George R. R.
+-- Martin.
+CREATE FUNCTION search_initials(names text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+    IF names !~ ' [a-z\u0370-\u052F](?: |$)' THEN
+        RETURN NULL;
+    END IF;
+    RETURN (
+        SELECT string_agg(
+            concat_ws(
+                ' ',
+                m.found[1] || replace(m.found[2], ' ', ''),
+                CASE WHEN length(m.found[2]) > 2 THEN replace(m.found[2], ' ', '') END
+            ),
+            ' '
+        )
+        FROM regexp_matches(
+            names,
+            '\m([a-z\u0370-\u052F])[a-z\u0370-\u052F]*((?: [a-z\u0370-\u052F]\M)+)',
+            'g'
+        ) m (found)
+    );
 END
 $$;
 
@@ -42,9 +143,13 @@ CREATE FUNCTION search_text(
 ) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
+DECLARE
+    names text := public.search_fold(array_to_string(authors, ' '));
 BEGIN
-    RETURN public.search_fold(
-        concat_ws(' ', title, subtitle, series, series_position, array_to_string(authors, ' ')));
+    RETURN btrim(concat_ws(
+        ' ',
+        public.search_fold(concat_ws(' ', title, subtitle, series, series_position)), names, public.search_initials(names)
+    ));
 END
 $$;
 
@@ -62,6 +167,19 @@ BEGIN
             ELSE split_part(name, ',', 2) || ' ' || split_part(name, ',', 1)
         END
     );
+END
+$$;
+
+-- Returns the folded family name: the last word of the name, without "Jr." and the like. Null if there are no letters.
+CREATE FUNCTION family_name(name text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN nullif(
+        split_part(
+            regexp_replace(public.folded_author(name), '(?<=.) (jr|sr|ii|iii|iv|phd|ph d|md|m d)$', ''),
+            ' ', -1),
+        '');
 END
 $$;
 
@@ -108,7 +226,25 @@ BEGIN
 END
 $$;
 
--- Returns the words for the full-text index. Initials are also one word: "jrr" finds "j r r tolkien".
+-- Returns the words of a folded text as entries of a full-text index with one weight. PostgreSQL's parser would leave out words that
+-- begin with a mark. Of each word, the first 200 characters count.
+CREATE FUNCTION search_lexemes(folded text, weight text) RETURNS tsvector
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    words text := public.search_terms(folded);
+BEGIN
+    IF words = '' THEN
+        RETURN '';
+    ELSIF octet_length(words) > 800 THEN
+        words := regexp_replace(words, '(\S{1,200})\S*', '\1', 'g');
+    END IF;
+    RETURN format('''%s'':1%s', replace(words, ' ', format(''':1%s ''', weight)), weight)::tsvector;
+END
+$$;
+
+-- Returns the words for the full-text index. The weight A is for words of the title, B for the authors and their initials, C for the
+-- rest, and D for the family name of the first author.
 CREATE FUNCTION search_vector(
     title text, subtitle text, series text, series_position text, authors text[]
 ) RETURNS tsvector
@@ -117,10 +253,11 @@ AS $$
 DECLARE
     names text := public.search_fold(array_to_string(authors, ' '));
 BEGIN
-    RETURN setweight(to_tsvector('simple', public.search_fold(title)), 'A')
-        || setweight(to_tsvector('simple', names), 'B')
-        || setweight(to_tsvector('simple', regexp_replace(names, '(?<=\m\w) (?=\w\M)', '', 'g')), 'B')
-        || setweight(to_tsvector('simple', public.search_fold(concat_ws(' ', subtitle, series, series_position))), 'C');
+    RETURN public.search_lexemes(public.search_fold(title), 'A')
+        || public.search_lexemes(names, 'B')
+        || public.search_lexemes(coalesce(public.search_initials(names), ''), 'B')
+        || public.search_lexemes(public.search_fold(concat_ws(' ', subtitle, series, series_position)), 'C')
+        || public.search_lexemes(coalesce(public.family_name(authors[1]), ''), 'D');
 END
 $$;
 
@@ -153,12 +290,8 @@ $$;
 CREATE FUNCTION author_key(name text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
-DECLARE
-    folded text;
 BEGIN
-    folded := public.folded_author(name);
-    folded := regexp_replace(folded, '(?<=.) (jr|sr|ii|iii|iv|phd|ph d|md|m d)$', '');
-    RETURN nullif(split_part(folded, ' ', -1) || '|' || left(folded, 1), '|');
+    RETURN public.family_name(name) || '|' || left(public.folded_author(name), 1);
 END
 $$;
 
@@ -246,7 +379,7 @@ CREATE TABLE editions (
     cover_failures int NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
-    search_title text GENERATED ALWAYS AS (search_fold(title)) STORED,
+    search_title text GENERATED ALWAYS AS (search_title(title)) STORED,
     search_text text GENERATED ALWAYS AS
         (search_text(title, subtitle, series, series_position, authors)) STORED,
     search_vector tsvector GENERATED ALWAYS AS
@@ -790,6 +923,66 @@ CREATE INDEX search_words_word ON search_words USING gin (word gin_trgm_ops);
 COMMENT ON TABLE search_words IS 'The words of the catalog, among which the search finds corrections of misspelled words.';
 COMMENT ON COLUMN search_words.editions IS 'The number of editions with the word, as of the last `refresh_search_words`.';
 COMMENT ON COLUMN search_words.forms IS 'The word, and the word without each one of its letters (`search_forms`).';
+
+-- Short names of books and series, as readers type them: "lotr". The operator adds others (`bookplate-admin catalog
+-- add-search-alias`).
+CREATE TABLE search_aliases (
+    -- At most three words, as `search_query_terms` returns them.
+    alias text PRIMARY KEY CHECK (alias ~ '^\S+(?: \S+){0,2}$' AND char_length(alias) <= 60),
+    meaning text NOT NULL CHECK (search_fold(meaning) <> '' AND char_length(meaning) <= 100)
+);
+
+COMMENT ON TABLE search_aliases IS 'Short names of books and series that a search also understands, such as lotr.';
+COMMENT ON COLUMN search_aliases.alias IS 'One to three words, as `search_query_terms` returns them.';
+COMMENT ON COLUMN search_aliases.meaning IS 'The text that the search searches, too.';
+
+INSERT INTO search_aliases (alias, meaning)
+VALUES
+    ('acofas', 'A Court of Frost and Starlight'),
+    ('acok', 'A Clash of Kings'),
+    ('acomaf', 'A Court of Mist and Fury'),
+    ('acosf', 'A Court of Silver Flames'),
+    ('acotar', 'A Court of Thorns and Roses'),
+    ('acowar', 'A Court of Wings and Ruin'),
+    ('adwd', 'A Dance with Dragons'),
+    ('affc', 'A Feast for Crows'),
+    ('agot', 'A Game of Thrones'),
+    ('ahwosg', 'A Heartbreaking Work of Staggering Genius'),
+    ('asoiaf', 'A Song of Ice and Fire'),
+    ('asos', 'A Storm of Swords'),
+    ('atwq', 'All the Wrong Questions'),
+    ('c and p', 'Crime and Punishment'),
+    ('f451', 'Fahrenheit 451'),
+    ('fotr', 'The Fellowship of the Ring'),
+    ('gwtw', 'Gone with the Wind'),
+    ('h2g2', 'The Hitchhiker''s Guide to the Galaxy'),
+    ('hgttg', 'The Hitchhiker''s Guide to the Galaxy'),
+    ('hhgttg', 'The Hitchhiker''s Guide to the Galaxy'),
+    ('hitchhikers guide', 'The Hitchhiker''s Guide to the Galaxy'),
+    ('hp', 'Harry Potter'),
+    ('hpdh', 'Harry Potter and the Deathly Hallows'),
+    ('hpgof', 'Harry Potter and the Goblet of Fire'),
+    ('hphbp', 'Harry Potter and the Half-Blood Prince'),
+    ('hpootp', 'Harry Potter and the Order of the Phoenix'),
+    ('hppoa', 'Harry Potter and the Prisoner of Azkaban'),
+    ('kkc', 'The Kingkiller Chronicle'),
+    ('lotf', 'Lord of the Flies'),
+    ('lotr', 'The Lord of the Rings'),
+    ('nineteen eighty four', '1984'),
+    ('notw', 'The Name of the Wind'),
+    ('oryx crake', 'Oryx and Crake'),
+    ('pjo', 'Percy Jackson and the Olympians'),
+    ('rotk', 'The Return of the King'),
+    ('slaughterhouse 5', 'Slaughterhouse-Five'),
+    ('tfios', 'The Fault in Our Stars'),
+    ('thg', 'The Hunger Games'),
+    ('tkam', 'To Kill a Mockingbird'),
+    ('tmi', 'The Mortal Instruments'),
+    ('tog', 'Throne of Glass'),
+    ('tpobaw', 'The Perks of Being a Wallflower'),
+    ('twok', 'The Way of Kings'),
+    ('ttw', 'The Time Traveler''s Wife'),
+    ('wot', 'The Wheel of Time');
 
 -- A source that does not know an ISBN is not requested again for it until the row expires.
 CREATE TABLE source_misses (

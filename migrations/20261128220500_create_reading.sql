@@ -212,7 +212,7 @@ AS $$
     SELECT to_hex(hashtextextended(owner::text, 0))
 $$;
 
--- Returns the keys by which a search finds a note: its folded words. A search compares at most the first 200 characters of a
+-- Returns the keys by which a search finds a note: its folded words (search_terms). A search compares at most the first 200 characters of a
 -- word.
 CREATE FUNCTION note_search_keys(owner uuid, text text, comment text, chapter text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -223,7 +223,7 @@ BEGIN
     RETURN array_to_tsvector(
         ARRAY(
             SELECT DISTINCT prefix || left(word, 200)
-            FROM string_to_table(public.search_fold(concat_ws(' ', text, comment, chapter)), ' ') word
+            FROM string_to_table(public.search_terms(public.search_fold(concat_ws(' ', text, comment, chapter))), ' ') word
             WHERE word <> ''
         )
     );

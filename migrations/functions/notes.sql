@@ -207,13 +207,7 @@ AS $$
 DECLARE
     owner uuid := app_user_id();
     prefix text := note_key_prefix(owner) || ' ';
-    words text[] := (
-        ARRAY(
-            SELECT left(w, 200)
-            FROM string_to_table(search_fold(search), ' ') w
-            WHERE w <> ''
-        )
-    )[1:6];
+    words text[] := (ARRAY(SELECT left(w, 200) FROM unnest(search_query_words(search)) w))[1:6];
     -- The part of a text-search query for each word.
     parts text[];
     word text;
@@ -251,7 +245,10 @@ BEGIN
             END IF;
             parts := parts || concat_ws(
                 ' | ',
-                quote_literal(prefix || word) || ':*',
+                (
+                    SELECT string_agg(quote_literal(prefix || t) || ':*', ' & ')
+                    FROM unnest((search_word_terms(word))[1:12]) t
+                ),
                 (SELECT string_agg(quote_literal(prefix || s), ' | ') FROM unnest(similar_words) s)
             );
         END LOOP;

@@ -1,4 +1,4 @@
--- The search of the catalog and of a reader's own library. Queries are folded (search_fold) before they come here.
+-- The search of the catalog and of a reader's own library.
 
 -- MARK: The words of the catalog
 
@@ -21,7 +21,7 @@ BEGIN
         FROM ts_stat('SELECT search_vector FROM editions')
         WHERE length(word) BETWEEN 2 AND 40;
     INSERT INTO search_words AS w (word, editions, forms)
-    SELECT c.word, c.editions, search_forms(c.word)
+    SELECT c.word, c.editions, CASE WHEN is_cjk(c.word) THEN '{}' ELSE search_forms(c.word) END
     FROM counted c
     LEFT JOIN search_words known ON known.word = c.word
     WHERE known.editions IS DISTINCT FROM c.editions
@@ -63,7 +63,7 @@ SET pg_trgm.similarity_threshold = 0.35
 AS $$
 BEGIN
     similar_words := '{}';
-    IF length(misspelled) > 40 THEN
+    IF length(misspelled) > 40 OR is_cjk(misspelled) THEN
         RETURN;
     END IF;
     similar_words := ARRAY(
@@ -87,6 +87,45 @@ END
 $$;
 
 -- MARK: The catalog
+
+-- Returns the editions with one of the titles, in the form of `search_title`: at most 50, the longest titles and the most popular
+-- editions first.
+--
+-- Relies on this plan: editions_search_title. MATERIALIZED makes the planner use it. Without statistics of the titles, it read a
+-- million editions in order of popularity.
+CREATE OR REPLACE FUNCTION search_titled(titles text[]) RETURNS uuid[]
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off
+AS $$
+BEGIN
+    RETURN ARRAY(
+        WITH titled AS MATERIALIZED (
+            SELECT e.id, e.search_title, e.popularity
+            FROM editions e
+            WHERE e.search_title = ANY(titles)
+        )
+        SELECT t.id
+        FROM titled t
+        ORDER BY length(t.search_title) DESC, t.popularity DESC, t.id
+        LIMIT 50
+    );
+END
+$$;
+
+-- Returns a text-search query whose words match only words with one of the given weights (search_vector).
+CREATE OR REPLACE FUNCTION search_weighted(parts text, weights text) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+    SELECT regexp_replace(parts, '(''[^'']+''):?(\*?)', '\1:\2' || weights, 'g')
+$$;
+
+-- Returns a text-search query for the books of an author with this name: all words are in the names of the authors, or the single
+-- word is the beginning of the family name of the first author.
+CREATE OR REPLACE FUNCTION search_author_query(parts text[]) RETURNS tsquery
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+    SELECT search_weighted(nullif(array_to_string(parts, ' & '), ''), CASE cardinality(parts) WHEN 1 THEN 'D' ELSE 'B' END)::tsquery
+$$;
 
 -- Returns the most popular editions that match all parts of a query. `counts` contains how many editions match each part,
 -- null for a word that the catalog does not have, and `total` the number of editions. A part with the count `total` is the
@@ -156,58 +195,158 @@ BEGIN
 END
 $$;
 
--- Returns a page of the editions that match a folded query, the best match first. The query may end in the middle of a word.
+-- Returns the words of a query. Characters of Chinese, Japanese, and Korean without white space between them are one word, with
+-- spaces between them as in a folded text, which has this word only where the characters follow each other.
+CREATE OR REPLACE FUNCTION search_query_words(query text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    folded text := rtrim(left(search_fold(query), 400));
+BEGIN
+    IF folded = '' THEN
+        RETURN '{}';
+    ELSIF folded = search_terms(folded) THEN
+        RETURN string_to_array(folded, ' ');
+    END IF;
+    RETURN ARRAY(
+        SELECT rtrim(left(w.word, 400))
+        FROM regexp_split_to_table(query, '\s+') WITH ORDINALITY p (part, position)
+        CROSS JOIN LATERAL regexp_split_to_table(
+            search_fold(p.part),
+            ' (?![\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\U00020000-\U0003FFFF])'
+                '|(?<![\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\U00020000-\U0003FFFF]) '
+        ) WITH ORDINALITY w (word, position)
+        WHERE w.word <> ''
+        ORDER BY p.position, w.position
+    );
+END
+$$;
+
+-- Returns a word of a query (search_query_words) as the index of words has it: neighboring characters of Chinese, Japanese, and Korean
+-- are pairs.
+CREATE OR REPLACE FUNCTION search_word_terms(word text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+    IF strpos(word, ' ') = 0 THEN
+        RETURN ARRAY[word];
+    END IF;
+    -- Without the last character, which is in the last pair.
+    RETURN trim_array(string_to_array(search_terms(word), ' '), 1);
+END
+$$;
+
+-- Returns the first twelve words of a query as the index of words has them (search_word_terms). Repeated words are left out. The
+-- last word stays the last one.
+CREATE OR REPLACE FUNCTION search_query_terms(query text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    words text[] := search_query_words(query);
+    terms text[] := '{}';
+    word text;
+    term text;
+BEGIN
+    FOREACH word IN ARRAY words LOOP
+        FOREACH term IN ARRAY search_word_terms(word) LOOP
+            -- The index has the first 200 characters.
+            term := left(term, 200);
+            terms := array_append(array_remove(terms, term), term);
+        END LOOP;
+        EXIT WHEN cardinality(terms) >= 12;
+    END LOOP;
+    RETURN terms[1:12];
+END
+$$;
+
+-- Returns a page of the editions that match a query, the best match first. The query may end in the middle of a word.
 --
 -- 1. Each word becomes a part of a text-search query: the word, or, if the catalog does not have it, similar words and its
---    split into two words. Two words that the catalog also has as one word match that word, too.
+--    split into two words. Two words that the catalog also has as one word match that word, too, and an alias (search_aliases)
+--    matches what it stands for.
 -- 2. Editions that match all parts come from the index (search_candidates), together with those whose title is the query.
--- 3. If they are fewer than ten, rare words also match similar words. After that, the parts are left out one
---    after another, the most common first.
+-- 3. If they are fewer than ten, rare words also match similar words. If there are still some, the parts are left out one
+--    after another, the most common first, for more results. If there are none, words must be dropped. First those are left out that
+--    no word of the catalog is similar to. If that is not enough, each other word is left out in turn, and in another attempt the
+--    most common ones one after another; titles that are a part of the query are candidates, too.
 -- 4. Only these candidates are compared with the query letter by letter, and ranked. `is_match` is true for
---    those that match all parts of step 1. Of the records of a work, only the best match is returned.
+--    those that match all parts of step 1. Of the records of a work, only the best match is returned. If words were dropped,
+--    `dropped_words` has those that the best candidate does not contain, and the ranking ignores them. The best candidate is the one
+--    with the most of the rare words of the query.
+--
+-- If the query is the name of an author, or the family name, the author's own books are the best matches, the most popular
+-- one first. A title with the same words wins if it is more popular than all of them; a title that is exactly the query, if it has a
+-- fifth of the readers.
 --
 -- The work is bounded, whatever the query contains. 400 letters and 12 words are read. A word of more than 40 letters is only
 -- looked up, and trigrams are compared for words of 48 letters together. At most 1,000 words with the beginning of a word are
--- counted, and at most a few hundred candidates are compared with the first 100 letters.
+-- counted, at most 26 combinations of words are looked up, and at most a few hundred candidates are compared with the first 100
+-- letters.
 --
 -- Relies on this plan: the words by the primary key of search_words, the titles by editions_search_title, and the candidates by
--- key. force_custom_plan, because the words decide which plan is cheap. enable_seqscan = off prevents scans of the whole catalog and
--- of all its words: the planner expects too many rows.
-CREATE OR REPLACE FUNCTION search_editions(folded text, rows_max int, after_score float8, after_id uuid)
-RETURNS TABLE (id uuid, score float8, is_match boolean)
+-- key, with the keys of their works in a nested loop. force_generic_plan, because planning takes longer than these lookups. The other
+-- settings prevent scans of the whole catalog and of all its words: the planner expects too many rows.
+CREATE OR REPLACE FUNCTION search_editions(query text, rows_max int, after_score float8, after_id uuid)
+RETURNS TABLE (id uuid, score float8, is_match boolean, dropped_words text[])
 LANGUAGE plpgsql STABLE ROWS 50
-SET plan_cache_mode = force_custom_plan
+SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_indexscan = on
 AS $$
 DECLARE
     enough CONSTANT int := 10;
     -- Characters such as ligatures fold to several letters.
-    query CONSTANT text := left(folded, 400);
-    compared CONSTANT text := left(folded, 100);
+    folded text := rtrim(left(search_title(query), 400));
+    compared text := left(folded, 100);
+    -- The query with the meanings of aliases; null without any.
+    meaning text;
+    words CONSTANT text[] := search_query_terms(query);
+    n CONSTANT int := cardinality(words);
+    -- With repeated words.
+    all_words CONSTANT text[] := (search_query_words(query))[1:12];
     trigram_letters int := 48;
     total float8 := (
         SELECT greatest(reltuples, 1000)
         FROM pg_class
         WHERE oid = 'editions'::regclass
     );
-    -- Without repeated words. The last word stays the last one.
-    words text[] := ARRAY(
-        SELECT w.word
-        FROM unnest((string_to_array(query, ' '))[1:12]) WITH ORDINALITY w (word, position)
-        GROUP BY w.word
-        ORDER BY max(w.position)
-    );
-    n int := coalesce(cardinality(words), 0);
     -- The parts of the query, one per word, and how many editions match each; null if the catalog does not have the word.
     parts text[] := '{}';
     counts float8[] := '{}';
+    -- The same before words are joined.
+    word_parts text[];
+    word_counts float8[];
+    -- The same without similar words of words that the catalog has.
+    strict_parts text[];
     spelling text;
     count float8;
+    whole_count float8;
+    -- Whether the query is a single word that the catalog has.
+    is_whole boolean;
     similar_words text[];
     split text;
-    dropped int;
+    position_of_dropped int;
+    -- The sequences of up to three words, which may be aliases.
+    spans text[] := '{}';
+    alias record;
+    last int;
+    meanings text[] := words;
     exact tsquery;
+    by_author tsquery;
+    in_title tsquery;
     candidates uuid[];
+    found uuid[];
+    -- The titles that the query may contain beside other words.
+    titles text[];
+    -- The positions of the words that may still be dropped.
+    kept int[];
+    is_dropping boolean := false;
+    -- The query with two neighboring letters swapped, for each letter.
+    swapped text[];
+    -- The query after each article, with which a title may begin.
+    beginnings text[];
 BEGIN
     FOR i IN 1..n LOOP
         spelling := quote_literal(words[i]);
@@ -216,7 +355,8 @@ BEGIN
             FROM search_words w
             WHERE w.word = words[i]
         );
-        IF i = n THEN
+        whole_count := count;
+        IF i = n OR length(words[i]) = 1 AND is_cjk(words[i]) THEN
             spelling := spelling || ':*';
             count := (
                 SELECT CASE
@@ -226,7 +366,8 @@ BEGIN
                 FROM (
                     SELECT w.editions
                     FROM search_words w
-                    WHERE w.word ^@ words[i]
+                    -- A range, because a generic plan cannot use an index for ^@.
+                    WHERE w.word >= words[i] AND w.word < words[i] || U&'\+10FFFF'
                     LIMIT 1000
                 ) w
             );
@@ -263,9 +404,18 @@ BEGIN
         -- The catalog's words have at least two letters.
         counts := counts || coalesce(count, CASE WHEN length(words[i]) = 1 THEN total / 20 END);
     END LOOP;
-    IF n = 0 THEN
-        RETURN;
-    END IF;
+    word_parts := parts;
+    word_counts := counts;
+    is_whole := n = 1 AND whole_count IS NOT NULL;
+    by_author := search_author_query(
+        CASE
+            WHEN is_whole THEN ARRAY[quote_literal(words[1])]
+            -- One letter is the beginning of too many names, and a short word is similar to too many.
+            WHEN n = 1 AND words[1] ~ '^[a-z0-9]$' THEN NULL
+            WHEN n = 1 AND length(words[1]) < 6 THEN ARRAY[quote_literal(words[1]) || ':*']
+            ELSE parts
+        END
+    );
     FOR i IN 1..n - 1 LOOP
         count := (
             SELECT w.editions
@@ -280,74 +430,221 @@ BEGIN
             counts[i + 1] := counts[i];
         END IF;
     END LOOP;
-    exact := array_to_string(parts, ' & ')::tsquery;
-    -- MATERIALIZED makes the planner use the index of titles. Without statistics of them, it read a million editions in order of
-    -- popularity.
-    candidates := ARRAY(
-        WITH titled AS MATERIALIZED (
-            SELECT e.id, e.popularity
-            FROM editions e
-            WHERE e.search_title = query
-        )
-        SELECT t.id
-        FROM titled t
-        ORDER BY t.popularity DESC, t.id
-        LIMIT 50
-    ) || search_candidates(parts, counts, total);
-    IF cardinality(candidates) < enough THEN
+    FOR i IN 1..n LOOP
+        FOR k IN 0..least(2, n - i) LOOP
+            spans := spans || array_to_string(words[i:i + k], ' ');
+        END LOOP;
+    END LOOP;
+    FOR alias IN
+        SELECT a.meaning, array_length(string_to_array(a.alias, ' '), 1) AS n, a.alias
+        FROM search_aliases a
+        WHERE a.alias = ANY(spans)
+    LOOP
+        spelling := (
+            SELECT string_agg(quote_literal(w), ' & ')
+            FROM unnest(search_query_terms(alias.meaning)) w
+        );
+        FOR i IN 1..n - alias.n + 1 LOOP
+            last := i + alias.n - 1;
+            CONTINUE WHEN array_to_string(words[i:last], ' ') <> alias.alias OR array_position(meanings[i:last], NULL) > 0;
+            spelling := format('(%s | %s)', array_to_string(parts[i:last], ' & '), spelling);
+            FOR k IN i..last LOOP
+                parts[k] := spelling;
+                -- An alias stands for few books.
+                counts[k] := least(coalesce(counts[k], 0) + 100, total / 2);
+                meanings[k] := CASE WHEN k = i THEN search_fold(alias.meaning) END;
+            END LOOP;
+            word_parts[i:last] := parts[i:last];
+            word_counts[i:last] := counts[i:last];
+            meaning := left(array_to_string(meanings, ' '), 100);
+            EXIT;
+        END LOOP;
+    END LOOP;
+    exact := nullif(array_to_string(parts, ' & '), '')::tsquery;
+    candidates := search_titled(folded || CASE n WHEN 1 THEN similar_words END);
+    IF n > 0 THEN
+        candidates := candidates || search_candidates(parts, counts, total);
+    END IF;
+    IF cardinality(candidates) < enough AND n > 0 THEN
+        strict_parts := word_parts;
         -- A rare word may be a misspelling that the catalog also has.
         FOR i IN 1..n LOOP
-            IF length(words[i]) > 3 AND counts[i] < greatest(100, total / 1000) THEN
+            IF length(words[i]) > 2 AND counts[i] < greatest(100, total / 1000) THEN
                 SELECT s.trigram_letters, s.similar_words
                 INTO trigram_letters, similar_words
                 FROM search_similar_words(words[i], trigram_letters) s;
                 IF similar_words <> '{}' THEN
-                    parts[i] := format(
-                        '(%s | %s)',
-                        parts[i],
-                        (SELECT string_agg(quote_literal(w), ' | ') FROM unnest(similar_words) w)
-                    );
-                    counts[i] := counts[i] + (
+                    spelling := (SELECT string_agg(quote_literal(w), ' | ') FROM unnest(similar_words) w);
+                    count := (
                         SELECT sum(w.editions)
                         FROM search_words w
                         WHERE w.word = ANY(similar_words)
                     );
+                    parts[i] := format('(%s | %s)', parts[i], spelling);
+                    counts[i] := counts[i] + count;
+                    word_parts[i] := format('(%s | %s)', word_parts[i], spelling);
+                    word_counts[i] := word_counts[i] + count;
+                    IF n = 1 THEN
+                        candidates := candidates || search_titled(similar_words);
+                    END IF;
                 END IF;
             END IF;
         END LOOP;
         candidates := candidates || search_candidates(parts, counts, total);
-        WHILE cardinality(candidates) < enough AND cardinality(parts) > 1 LOOP
-            dropped := (
+        IF candidates = '{}' AND n > 1 THEN
+            is_dropping := true;
+            kept := ARRAY(SELECT i FROM generate_series(1, n) i WHERE word_counts[i] IS NOT NULL);
+            parts := ARRAY(SELECT word_parts[i] FROM unnest(kept) i);
+            counts := ARRAY(SELECT word_counts[i] FROM unnest(kept) i);
+            IF cardinality(kept) BETWEEN 1 AND n - 1 THEN
+                candidates := search_candidates(parts, counts, total);
+            END IF;
+            IF candidates = '{}' THEN
+                FOR i IN 1..cardinality(kept) LOOP
+                    EXIT WHEN cardinality(kept) = 1;
+                    candidates := candidates || (
+                        search_candidates(
+                            parts[:i - 1] || parts[i + 1:], counts[:i - 1] || counts[i + 1:], total)
+                    )[:200 / n];
+                END LOOP;
+                titles := ARRAY(
+                    SELECT array_to_string(all_words[i:k], ' ')
+                    FROM generate_subscripts(all_words, 1) i
+                    CROSS JOIN LATERAL generate_series(i, cardinality(all_words)) k
+                    UNION ALL
+                    SELECT array_to_string(all_words[:i - 1] || all_words[i + 1:], ' ')
+                    FROM generate_subscripts(all_words, 1) i
+                );
+                found := candidates || search_titled(titles);
+                candidates := '{}';
+            END IF;
+        END IF;
+        WHILE cardinality(candidates) < CASE WHEN is_dropping THEN 1 ELSE enough END AND cardinality(parts) > 1 LOOP
+            position_of_dropped := (
                 SELECT position
                 FROM unnest(counts) WITH ORDINALITY c (count, position)
                 ORDER BY c.count DESC NULLS FIRST, position
                 LIMIT 1
             );
-            parts := parts[:dropped - 1] || parts[dropped + 1:];
-            counts := counts[:dropped - 1] || counts[dropped + 1:];
+            parts := parts[:position_of_dropped - 1] || parts[position_of_dropped + 1:];
+            counts := counts[:position_of_dropped - 1] || counts[position_of_dropped + 1:];
             candidates := candidates || search_candidates(parts, counts, total);
         END LOOP;
-    END IF;
-    RETURN QUERY
-        SELECT ranked.id, ranked.score, ranked.is_match
-        FROM (
-            SELECT DISTINCT ON (scored.founder_id) scored.id, scored.score, scored.is_match
-            FROM (
-                SELECT
-                    e.id,
-                    coalesce(w.founder_id, e.id) AS founder_id,
-                    e.search_vector @@ exact AS is_match,
-                    similarity(e.search_title, compared)
-                        + word_similarity(compared, e.search_text)
-                        + 0.5 * (e.search_title = query)::int
-                        + 0.2 * (e.search_title ^@ (query || ' '))::int
-                        + 0.5 * (e.search_vector @@ exact)::int
-                        + 0.3 * (strpos(' ' || e.search_text || ' ', ' ' || query || ' ') > 0)::int
-                        + 0.05 * ln(1 + e.popularity) AS score
+        IF is_dropping THEN
+            candidates := candidates[:100] || found;
+        END IF;
+        -- One pair of the characters of a Chinese name says little.
+        IF n > 1 AND (SELECT bool_or(is_cjk(w)) FROM unnest(words) w) THEN
+            candidates := ARRAY(
+                SELECT e.id
                 FROM editions e
-                LEFT JOIN work_records w ON w.edition_id = e.id
                 WHERE e.id = ANY(candidates)
-            ) scored
+                    AND 2 * (
+                        SELECT count(*)
+                        FROM unnest(word_parts) part
+                        WHERE e.search_vector @@ part::tsquery
+                    ) >= n
+            );
+        END IF;
+        IF is_dropping AND candidates <> '{}' THEN
+            kept := (
+                SELECT ARRAY(
+                    SELECT i
+                    FROM generate_series(1, n) i
+                    WHERE e.search_vector @@ word_parts[i]::tsquery
+                )
+                FROM editions e
+                WHERE e.id = ANY(candidates)
+                ORDER BY
+                    similarity(e.search_title, compared) + word_similarity(compared, e.search_text)
+                    + 0.05 * ln(1 + e.popularity)
+                    + 2.5 * (
+                        SELECT coalesce(sum(least(ln(200), ln(1 + total / (1 + word_counts[i])))), 0)
+                        FROM generate_series(1, n) i
+                        WHERE e.search_vector @@ strict_parts[i]::tsquery
+                    ) / (SELECT sum(least(ln(200), ln(1 + total / (1 + c)))) FROM unnest(word_counts) c)
+                    + CASE WHEN e.search_title = ANY(titles) THEN 0.8 ELSE 0 END DESC,
+                    e.id DESC
+                LIMIT 1
+            );
+            dropped_words := ARRAY(SELECT words[i] FROM generate_series(1, n) i WHERE i <> ALL(kept));
+            exact := array_to_string(ARRAY(SELECT word_parts[i] FROM unnest(kept) i), ' & ')::tsquery;
+            by_author := search_author_query(ARRAY(SELECT word_parts[i] FROM unnest(kept) i));
+            folded := array_to_string(ARRAY(SELECT w FROM unnest(all_words) w WHERE w <> ALL(dropped_words)), ' ');
+            compared := left(folded, 100);
+        END IF;
+    END IF;
+    dropped_words := coalesce(dropped_words, '{}');
+    beginnings := ARRAY['the ' || folded, 'a ' || folded, 'an ' || folded];
+    swapped := ARRAY(
+        SELECT left(compared, i - 1) || substr(compared, i + 1, 1) || substr(compared, i, 1) || substr(compared, i + 2)
+        FROM generate_series(1, length(compared) - 1) i
+    );
+    in_title := search_weighted(CASE WHEN is_whole THEN quote_literal(words[1]) ELSE exact::text END, 'A')::tsquery;
+    -- A bitmap scan reads each page of the candidates once. The setting of the caller returns when the function ends.
+    PERFORM set_config('enable_indexscan', 'off', true);
+    RETURN QUERY
+        -- MATERIALIZED, because the expressions would be computed again for the order.
+        WITH scored AS MATERIALIZED (
+            SELECT
+                e.id,
+                e.popularity,
+                coalesce(w.founder_id, e.id) AS founder_id,
+                coalesce(e.search_vector @@ exact, e.search_title = folded) AS matches,
+                coalesce(e.search_vector @@ by_author, false) AS is_author,
+                CASE
+                    WHEN e.search_title = folded OR m.is_misspelled AND n = 1 THEN 5 * e.popularity
+                    WHEN e.search_vector @@ in_title THEN e.popularity
+                    WHEN is_whole AND e.search_vector @@ exact THEN e.popularity / 10
+                END AS rival,
+                greatest(similarity(e.search_title, compared), similarity(e.search_title, meaning))
+                    + greatest(word_similarity(compared, e.search_text), word_similarity(meaning, e.search_text))
+                    + CASE
+                        WHEN e.search_title = folded OR e.search_title = meaning THEN 1.2::float8
+                        WHEN e.search_title = ANY(beginnings) THEN 0.7
+                        WHEN m.is_misspelled THEN 0.4
+                        WHEN e.search_title ^@ (folded || ' ') THEN 0.2
+                        ELSE 0
+                    END
+                    + CASE
+                        WHEN e.search_title ^@ folded OR e.search_title ^@ beginnings[1] OR e.search_title ^@ beginnings[2]
+                            OR e.search_title ^@ beginnings[3]
+                            THEN 0.3 + 0.15 * ln(1 + e.popularity)
+                        ELSE 0
+                    END
+                    + CASE
+                        WHEN e.series_position = words[n]
+                            AND search_fold(concat_ws(' ', e.series, e.series_position)) IN (folded, meaning)
+                            THEN 1.5::float8
+                        ELSE 0
+                    END
+                    + CASE WHEN coalesce(e.search_vector @@ exact, true) THEN 0.5::float8 ELSE 0 END
+                    + CASE WHEN strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0 THEN 0.3::float8 ELSE 0 END
+                    + 0.05 * ln(1 + e.popularity) AS score
+            FROM editions e
+            LEFT JOIN work_records w ON w.edition_id = e.id
+            CROSS JOIN LATERAL (
+                SELECT abs(length(e.search_title) - length(folded)) <= 1
+                    AND (
+                        levenshtein_less_equal(left(e.search_title, 101), compared, 1) <= 1
+                        OR e.search_title = ANY(swapped)
+                    ) AS is_misspelled
+            ) m
+            WHERE e.id = ANY(candidates)
+        )
+        SELECT ranked.id, ranked.score, ranked.matches AND NOT is_dropping, search_editions.dropped_words
+        FROM (
+            SELECT DISTINCT ON (scored.founder_id)
+                scored.id,
+                scored.matches,
+                CASE
+                    WHEN scored.is_author
+                        AND max(scored.popularity) FILTER (WHERE scored.is_author) OVER ()
+                            >= coalesce(max(scored.rival) FILTER (WHERE NOT scored.is_author) OVER (), 0)
+                        THEN 10 + 0.1 * ln(1 + scored.popularity)
+                    ELSE scored.score
+                END AS score
+            FROM scored
             ORDER BY scored.founder_id, scored.score DESC, scored.id DESC
         ) ranked
         WHERE after_score IS NULL OR (ranked.score, ranked.id) < (after_score, after_id)
@@ -358,20 +655,31 @@ $$;
 
 -- MARK: A reader's own library
 
--- Returns a regular expression for each word of a query. A text with a space before and after it matches if one of its words
--- begins with the word of the query, or is a slight misspelling of it. Folded words contain no special characters.
+-- Returns a regular expression for each word of a query (search_query_words). A text with a space before and after it matches if one
+-- of its words begins with the word of the query, or is a slight misspelling of it. `fahrenheit451` also matches the words `fahrenheit
+-- 451`, and the words `star wars` also match `starwars`. Folded words contain no special characters.
 --
 -- `known` contains the words of all texts. At most 16 of them, the most similar ones, become alternatives of a word of 4 to 40
 -- letters. They differ by one letter, by two if the word has more than six letters, or by two neighbors that are swapped.
 CREATE OR REPLACE FUNCTION search_patterns(words text[], known text[]) RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT array_agg(' (?:' || q.word || coalesce(s.alternatives, '') || ')' ORDER BY q.position)
+    SELECT array_agg(
+        concat(
+            ' (?:', q.word,
+            CASE WHEN q.is_spelled THEN '|' || regexp_replace(q.word, '(.)(?=.)', '\1 ?', 'g') || ' ' END,
+            '|' || q.previous || q.word, s.alternatives, ')'
+        )
+        ORDER BY q.position
+    )
     FROM (
-        SELECT w.word, w.position, length(w.word) AS letters, ARRAY(
-            SELECT left(w.word, n - 1) || substr(w.word, n + 1, 1) || substr(w.word, n, 1) || substr(w.word, n + 2)
-            FROM generate_series(1, length(w.word) - 1) n
-        ) AS swapped
+        SELECT
+            w.word, w.position, length(w.word) AS letters, lag(w.word) OVER (ORDER BY w.position) AS previous,
+            length(w.word) BETWEEN 4 AND 40 AND NOT is_cjk(w.word) AS is_spelled,
+            ARRAY(
+                SELECT left(w.word, n - 1) || substr(w.word, n + 1, 1) || substr(w.word, n, 1) || substr(w.word, n + 2)
+                FROM generate_series(1, length(w.word) - 1) n
+            ) AS swapped
         FROM unnest(words) WITH ORDINALITY w (word, position)
     ) q
     LEFT JOIN LATERAL (
@@ -379,7 +687,7 @@ AS $$
         FROM (
             SELECT w.word, levenshtein_less_equal(w.word, q.word, 2) AS distance
             FROM unnest(known) w (word)
-            WHERE q.letters BETWEEN 4 AND 40
+            WHERE q.is_spelled
                 AND CASE
                     WHEN abs(length(w.word) - q.letters) > 2 THEN false
                     WHEN q.letters > 6 THEN levenshtein_less_equal(w.word, q.word, 2) <= 2
@@ -393,6 +701,6 @@ $$;
 
 -- MARK: Policies and grants
 
-GRANT SELECT ON search_words TO bookplate_app;
+GRANT SELECT ON search_words, search_aliases TO bookplate_app;
 
 REVOKE ALL ON FUNCTION refresh_search_words FROM PUBLIC;

@@ -35,16 +35,21 @@ package final class ConnectionBatch: ObjectBatch {
     /// The index of the row at each position; nil if the rows are in the order of the list.
     private let order: [Int32]?
     private let selection: PlannedSelection
+    /// Writes a field that only this connection type has; nil without any.
+    private let writeOther: ((_ field: String, inout ResponseWriter) -> LeafResult)?
 
     package init(
         _ rows: Rows, pages: [Page], order: [Int32]? = nil, layouts: ConnectionLayouts,
-        selection: PlannedSelection, cursor: @escaping (_ position: Int) -> String
+        selection: PlannedSelection,
+        writeOther: ((_ field: String, inout ResponseWriter) -> LeafResult)? = nil,
+        cursor: @escaping (_ position: Int) -> String
     ) {
         self.rows = rows
         self.pages = pages
         self.order = order
         self.layouts = layouts
         self.selection = selection
+        self.writeOther = writeOther
         self.cursor = cursor
     }
 
@@ -53,9 +58,9 @@ package final class ConnectionBatch: ObjectBatch {
     package func write(
         field: Int, of object: Int, to writer: inout ResponseWriter
     ) -> LeafResult {
-        guard selection.fields[field].selected.name == "totalCount",
-            let totalCount = pages[object].totalCount
-        else { return .null }
+        let name = selection.fields[field].selected.name
+        guard name == "totalCount" else { return writeOther?(name, &writer) ?? .null }
+        guard let totalCount = pages[object].totalCount else { return .null }
         writer.write(totalCount)
         return .value
     }

@@ -10,7 +10,7 @@ struct Catalog: ParsableCommand {
         abstract: "Manage the catalog of books, which all users share.",
         subcommands: [
             Import.self, Refresh.self, Stats.self, Genres.self, AddAlias.self, MergeWorks.self,
-            SplitWorks.self, UndoWorks.self, Works.self,
+            SearchAlias.self, SplitWorks.self, UndoWorks.self, Works.self,
         ])
 
     struct Import: ParsableCommand {

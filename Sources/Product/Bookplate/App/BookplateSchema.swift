@@ -104,6 +104,9 @@ private struct ResolverTable: ResolverSource {
             add(edge, ConnectionField.edgeResolvers)
         }
         table["FeedCardConnection"]?["totalCount"] = nil
+        add("SearchConnection", ConnectionField.connectionResolvers)
+        table["SearchConnection"]?["totalCount"] = nil
+        add("SearchConnection", ["droppedWords": .property])
         add("PageInfo", ConnectionField.pageInfoResolvers)
     }
 

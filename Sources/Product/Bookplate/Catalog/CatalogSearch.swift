@@ -22,12 +22,13 @@ struct CatalogSearch: FieldLoader {
             id: columns.index(of: FeedCard.id),
             score: columns.index(of: Column("s.score", .float)),
             isMatch: columns.index(of: Column("s.is_match", .boolean)),
+            droppedWords: columns.index(of: Column("s.dropped_words", .texts)),
             // The caller is $1 in the columns of every type.
             byWords: Statement(
                 """
                 WITH s AS MATERIALIZED (
                     SELECT *
-                    FROM search_editions(search_fold($2), $3, $4, $5)
+                    FROM search_editions($2, $3, $4, $5)
                 )
                 SELECT \(columns.sql)
                 FROM s
@@ -39,7 +40,7 @@ struct CatalogSearch: FieldLoader {
             byISBN: Statement(
                 """
                 SELECT \(columns.sql)
-                FROM (SELECT 0::float8 AS score, true AS is_match) s, editions e
+                FROM (SELECT 0::float8 AS score, true AS is_match, '{}'::text[] AS dropped_words) s, editions e
                 WHERE e.isbn13 = $2
                 """))
         return PreparedCall(isConcurrent: true) { arguments, request throws(BookplateError) in
@@ -63,6 +64,7 @@ struct CatalogSearch: FieldLoader {
         let id: Int
         let score: Int
         let isMatch: Int
+        let droppedWords: Int
         let byWords: Statement
         let byISBN: Statement
 
@@ -116,10 +118,18 @@ struct CatalogSearch: FieldLoader {
                 positions: 0..<Int32(min(first, rows.count)), hasNextPage: rows.count > first,
                 hasPreviousPage: after != nil)
             return .each(
-                of: ConnectionBatch(rows, pages: [page], layouts: layouts, selection: selection) {
-                    row in
-                    Position(score: rows.float8(row, score) ?? 0, id: rows.uuid(row, id)).cursor
-                })
+                of: ConnectionBatch(
+                    rows, pages: [page], layouts: layouts, selection: selection,
+                    writeOther: { field, writer in
+                        guard field == "droppedWords" else { return .null }
+                        // Every row has the same words.
+                        let words = rows.count > 0 ? rows.texts(0, droppedWords) : []
+                        writer.write(.list((words ?? []).map { .string($0) }))
+                        return .value
+                    },
+                    cursor: { row in
+                        Position(score: rows.float8(row, score) ?? 0, id: rows.uuid(row, id)).cursor
+                    }))
         }
     }
 

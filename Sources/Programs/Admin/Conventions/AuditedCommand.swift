@@ -39,6 +39,8 @@ extension Catalog.AddAlias: TransactionCommand {}
 extension Catalog.Import: DryRunCommand {}
 extension Catalog.MergeWorks: TransactionCommand {}
 extension Catalog.Refresh: DryRunCommand {}
+extension Catalog.SearchAlias.Add: TransactionCommand {}
+extension Catalog.SearchAlias.Remove: TransactionCommand {}
 extension Catalog.SplitWorks: TransactionCommand {}
 extension Catalog.UndoWorks: TransactionCommand {}
 extension Doctor: AuditedCommand { var isAudited: Bool { fix && !dryRun } }

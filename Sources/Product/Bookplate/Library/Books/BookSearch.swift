@@ -23,7 +23,7 @@ struct BookSearch {
     /// Returns the SQL condition under which `books b`, of the reader `$1`, matches the text in `parameter`.
     ///
     /// The catalog's record of the book is searched too, with its subtitle, series, and other authors. If no book in
-    /// the library has all words as typed, misspelled words match as well. A text without letters and digits, such as
+    /// the library has all words as typed, misspelled, joined, and split words match as well (`search_patterns`). A text without letters and digits, such as
     /// "%", folds to an empty text; it is then searched in the titles as it is. Folded words contain no LIKE wildcards.
     ///
     /// The first 12 words count, and the first 2,000 letters of a book. Misspelled words are compared once, and not for each
@@ -33,7 +33,7 @@ struct BookSearch {
     func condition(_ parameter: String) -> String {
         if isISBN { return "b.isbn13 = \(parameter)" }
         let folded = Self.folded(parameter)
-        let words = "(string_to_array(\(folded), ' '))[1:12]"
+        let words = "(SELECT (search_query_words(\(parameter)))[1:12])"
         return """
             b.id = ANY (ARRAY(
               WITH searched AS MATERIALIZED (
