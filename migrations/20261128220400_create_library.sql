@@ -126,6 +126,92 @@ BEGIN
 END
 $$;
 
+-- Returns the beginning of the keys of a reader in `books_search`. All readers share the index. Without the beginning, a search
+-- would read the entries of a word for all of them. Two readers may have the same one.
+CREATE FUNCTION book_key_prefix(owner uuid) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN lpad(to_hex(hashtext(owner::text)), 8, '0') || ' ';
+END
+$$;
+
+-- Returns the signs of a text that a search for signs finds: all of them, except the usual punctuation of titles, which a title must
+-- not share with letters or digits to be found by it.
+CREATE FUNCTION searched_signs(title text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    signs text := regexp_replace(title, '[[:alnum:][:space:]]+', '', 'g');
+BEGIN
+    IF signs <> '' AND title ~ '[[:alnum:]]' THEN
+        signs := regexp_replace(signs, '[-,.:;!?''"’‘“”()–—/&]+', '', 'g');
+    END IF;
+    IF signs = '' THEN
+        RETURN '{}';
+    END IF;
+    RETURN (ARRAY(SELECT DISTINCT sign FROM regexp_split_to_table(signs, '') sign))[1:20];
+END
+$$;
+
+-- Returns the keys by which a search of the library finds a book: its words, and for slight misspellings the words of at least four
+-- letters in reverse. A misspelled word shares its first or its last letters with the right one. The folded title comes after `=`,
+-- and signs after `!`. The first 2,000 letters count, and of a word the first 40.
+CREATE FUNCTION book_search_keys(owner uuid, title text, search_text text) RETURNS tsvector
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    prefix text := public.book_key_prefix(owner);
+    keys text[] := ARRAY[]::text[];
+    word text;
+    sign text;
+BEGIN
+    FOREACH word IN ARRAY string_to_array(left(search_text, 2000), ' ') LOOP
+        IF word > E'\n' THEN
+            keys := keys || (prefix || left(word, 40));
+            IF length(word) BETWEEN 4 AND 40 THEN
+                keys := keys || (prefix || '~' || reverse(word));
+            END IF;
+        END IF;
+    END LOOP;
+    FOREACH sign IN ARRAY public.searched_signs(title) LOOP
+        keys := keys || (prefix || '!' || sign);
+    END LOOP;
+    RETURN array_to_tsvector(keys || (prefix || '=' || left(search_text, 40)));
+END
+$$;
+
+-- Returns a text that sorts without regard to case and accents in the order of bytes. Comparing two texts by a collation of Unicode takes
+-- twenty times as long, and a new entry of an index is compared with about fifteen others.
+CREATE FUNCTION sort_text(value text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+    IF octet_length(value) = char_length(value) THEN
+        RETURN lower(value COLLATE "C");
+    END IF;
+    RETURN lower(public.unaccent('public.unaccent'::regdictionary, normalize(value, NFKC)) COLLATE "und-x-icu");
+END
+$$;
+
+-- Returns the text by which titles are sorted. Texts that are equal in their first 200 letters are sorted by their ids.
+CREATE FUNCTION book_sort_title(title text, language text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN left(public.sort_text(public.title_sort_key(title, language)), 200);
+END
+$$;
+
+-- Returns the text by which authors are sorted. Books without an author come last.
+CREATE FUNCTION book_sort_author(author text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN coalesce(left(public.sort_text(author), 100), U&'\+10FFFF');
+END
+$$;
+
 CREATE TABLE shelves (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     id uuid NOT NULL,
@@ -253,9 +339,12 @@ CREATE UNIQUE INDEX books_edition_id ON books (user_id, edition_id)
     WHERE edition_id IS NOT NULL;
 CREATE UNIQUE INDEX books_isbn13 ON books (user_id, isbn13)
     WHERE isbn13 IS NOT NULL;
--- The lists of the app's tabs, newest first. Other orders sort the rows of one user. No index contains the status or the
--- page: an update of columns without an index writes to no index (a HOT update). Lists of one status filter this index.
+-- No index contains the status, the page, or the time of the update: an update of columns without an index writes to no index (a HOT
+-- update). Lists are read from `listed_books`.
 CREATE INDEX books_added_at ON books (user_id, added_at, id);
+-- A filter of lists. The order of bytes has the tags of a language and its regions together.
+CREATE INDEX books_language ON books (user_id, language COLLATE "C") INCLUDE (id)
+    WHERE language IS NOT NULL;
 -- The books of a series that the reader has entered.
 CREATE INDEX books_series_id ON books (user_id, series_id)
     INCLUDE (added_at)
@@ -272,6 +361,12 @@ CREATE INDEX books_link_keys ON books USING gin (
     book_link_keys(isbn13, title, author_text(authors, author_roles))
 ) WITH (fastupdate = off)
     WHERE edition_id IS NULL;
+
+-- A search of a library. A new book is added to a pending list of at most 64 kB, which every search reads: adding its words to the index
+-- one by one takes three times as long.
+CREATE INDEX books_search ON books USING gin (
+    book_search_keys(user_id, title, search_text)
+) WITH (fastupdate = on, gin_pending_list_limit = 64);
 
 COMMENT ON TABLE books IS 'The books of libraries. A book is the reader''s copy of an edition, or was written by the reader.';
 COMMENT ON COLUMN books.edition_id IS 'The edition of the catalog; null if the catalog does not have it.';
@@ -307,9 +402,88 @@ COMMENT ON COLUMN books.cover_not_found_at IS
     'When the last search ended because no source has a cover; null if it ended for another reason.';
 COMMENT ON COLUMN books.is_cover_removed IS
     'Whether the reader has removed the cover. The cover of the edition is not shown then, either.';
-COMMENT ON COLUMN books.search_text IS 'All searched columns in the form of `search_fold`. A trigger computes it.';
+COMMENT ON COLUMN books.search_text IS
+    'All searched columns in the form of `search_fold`, and after a line break the other words of the edition when it was linked. A '
+    'trigger computes it.';
 COMMENT ON COLUMN books.title_card_version IS
     'The version of the image that is drawn for a book without a cover. A trigger computes it.';
+
+-- The order of the status in lists: books that are being read come first.
+CREATE FUNCTION list_rank(status reading_status) RETURNS smallint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT (
+        CASE status
+            WHEN 'READING' THEN 5
+            WHEN 'PAUSED' THEN 4
+            WHEN 'WANT_TO_READ' THEN 3
+            WHEN 'READ' THEN 2
+            ELSE 1
+        END
+    )::smallint
+$$;
+
+-- The values of each book by which lists are filtered and sorted. A page of a list reads only its rows: an index has the status and
+-- one order, and a list of several statuses merges the entries of each. The triggers that log changes of books maintain the table.
+-- It has no foreign key, which would compare each new row with the book of the same statement.
+--
+-- The table is separate, because the status and the time of the last change are in its indexes: an update of `books` would write to
+-- all indexes of that table. `n_distinct` makes PostgreSQL expect many rows of each user, so that it reads a page in the order of an
+-- index, and does not sort a few rows.
+CREATE TABLE listed_books (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    list_rank smallint NOT NULL,
+    -- The rating in half stars, 0 without a rating.
+    half_stars smallint NOT NULL DEFAULT 0,
+    added_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    -- When the latest read was finished, otherwise -infinity.
+    finished_at timestamptz NOT NULL,
+    sort_title text COLLATE "C" NOT NULL,
+    sort_author text COLLATE "C" NOT NULL,
+    search_text text NOT NULL,
+    PRIMARY KEY (user_id, book_id)
+) WITH (fillfactor = 85);
+ALTER TABLE listed_books ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE listed_books
+    ALTER COLUMN user_id SET (n_distinct = -0.0001),
+    ALTER COLUMN search_text SET STATISTICS 0;
+CREATE INDEX listed_books_added_at ON listed_books (user_id, list_rank, added_at, book_id);
+CREATE INDEX listed_books_updated_at ON listed_books (user_id, list_rank, updated_at, book_id);
+CREATE INDEX listed_books_finished_at ON listed_books (user_id, list_rank, finished_at, added_at, book_id);
+CREATE INDEX listed_books_half_stars ON listed_books (user_id, list_rank, half_stars, added_at, book_id);
+CREATE INDEX listed_books_title ON listed_books (user_id, list_rank, sort_title, book_id);
+CREATE INDEX listed_books_author ON listed_books (user_id, list_rank, sort_author, sort_title, book_id);
+
+COMMENT ON TABLE listed_books IS 'The values of each book by which lists are filtered and sorted. Triggers maintain the table.';
+COMMENT ON COLUMN listed_books.list_rank IS 'The order of the status (`list_rank`).';
+COMMENT ON COLUMN listed_books.half_stars IS 'The rating in half stars, 0 without a rating.';
+COMMENT ON COLUMN listed_books.finished_at IS 'When the latest read was finished, otherwise -infinity.';
+COMMENT ON COLUMN listed_books.sort_title IS 'The title as `book_sort_title` returns it.';
+COMMENT ON COLUMN listed_books.sort_author IS 'The authors as `book_sort_author` returns them.';
+COMMENT ON COLUMN listed_books.search_text IS 'A copy of the column of `books`.';
+
+-- The number of books of each reader by status. A transaction that writes many books makes the numbers unknown, because it would
+-- otherwise leave a version of the row for each of them. The next one counts again.
+CREATE TABLE library_counts (
+    user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
+    -- Null if they are not known.
+    want_to_read int,
+    reading int,
+    read int,
+    paused int,
+    did_not_finish int,
+    -- The start of the last transaction that wrote the row, and how often it has done so.
+    written_at timestamptz NOT NULL DEFAULT now(),
+    writes int NOT NULL DEFAULT 1
+) WITH (fillfactor = 50);
+ALTER TABLE library_counts ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE library_counts IS 'The number of books of each reader by status. Triggers maintain the table.';
+COMMENT ON COLUMN library_counts.want_to_read IS 'Null if the numbers are not known.';
+COMMENT ON COLUMN library_counts.written_at IS 'The start of the last transaction that wrote the row.';
+COMMENT ON COLUMN library_counts.writes IS 'How often that transaction has written the row.';
 
 -- Books that may have an edition now: a job links them. The triggers of `editions` add them.
 CREATE TABLE books_to_link (
@@ -321,12 +495,16 @@ ALTER TABLE books_to_link ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE books_to_link IS 'Books that may match an edition of the catalog now, until a job has looked at them.';
 
--- added_at is a copy of the book's, so an index-only scan returns the newest books of a shelf.
+-- The other columns are copies, so that an index has the order of a shelf by each of them. Orders that change with the status would
+-- make a change of the status write to each shelf of the book; in these orders, a shelf is sorted.
 CREATE TABLE shelf_books (
     user_id uuid NOT NULL,
     shelf_id uuid NOT NULL,
     book_id uuid NOT NULL,
     added_at timestamptz NOT NULL,
+    -- A trigger sets them if a statement does not.
+    sort_title text COLLATE "C",
+    sort_author text COLLATE "C",
     PRIMARY KEY (user_id, shelf_id, book_id),
     FOREIGN KEY (user_id, shelf_id) REFERENCES shelves ON DELETE CASCADE,
     FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
@@ -334,11 +512,28 @@ CREATE TABLE shelf_books (
 ALTER TABLE shelf_books ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE shelf_books ALTER COLUMN user_id SET (n_distinct = -0.01);
 CREATE INDEX shelf_books_added_at ON shelf_books (user_id, shelf_id, added_at, book_id);
+CREATE INDEX shelf_books_title ON shelf_books (user_id, shelf_id, sort_title, book_id);
+CREATE INDEX shelf_books_author ON shelf_books (user_id, shelf_id, sort_author, sort_title, book_id);
 -- An index-only scan returns the shelves of a book.
 CREATE INDEX shelf_books_of_book ON shelf_books (user_id, book_id, shelf_id);
 
 COMMENT ON TABLE shelf_books IS 'The books on shelves.';
 COMMENT ON COLUMN shelf_books.added_at IS 'A copy of `books.added_at`, for the order of a shelf.';
+COMMENT ON COLUMN shelf_books.sort_title IS 'A copy of `listed_books.sort_title`.';
+COMMENT ON COLUMN shelf_books.sort_author IS 'A copy of `listed_books.sort_author`.';
+
+-- The number of books on each shelf. In a row of `shelves`, it would change the version of the shelf.
+CREATE TABLE shelf_counts (
+    user_id uuid NOT NULL,
+    shelf_id uuid NOT NULL,
+    books int NOT NULL,
+    PRIMARY KEY (user_id, shelf_id),
+    FOREIGN KEY (user_id, shelf_id) REFERENCES shelves ON DELETE CASCADE
+) WITH (fillfactor = 70);
+ALTER TABLE shelf_counts ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE shelf_counts IS 'The number of books on each shelf that ever had one. Triggers maintain the table.';
+COMMENT ON COLUMN shelf_counts.books IS 'The number of rows of `shelf_books`.';
 
 -- Domains, and not constraints of the table, for the reason given at `books`.
 CREATE DOMAIN review_half_stars AS smallint

@@ -109,6 +109,11 @@ CREATE DOMAIN public.book_series AS text
 CREATE DOMAIN public.book_series_position AS text
 	CONSTRAINT books_series_position_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 20)));
 
+-- Name: book_subtitle; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_subtitle AS text
+	CONSTRAINT books_subtitle_check CHECK (((VALUE = btrim(VALUE)) AND ((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500))));
+
 -- Name: book_title; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_title AS text
@@ -769,6 +774,7 @@ CREATE TABLE public.books (
     edition_id uuid,
     linked_by public.book_link DEFAULT 'CARD'::public.book_link NOT NULL,
     title public.book_title NOT NULL,
+    subtitle public.book_subtitle,
     authors public.book_authors DEFAULT '{}'::text[] NOT NULL,
     author_roles public.author_role[] DEFAULT '{}'::public.author_role[] NOT NULL,
     author text,
@@ -818,6 +824,10 @@ COMMENT ON COLUMN public.books.edition_id IS 'The edition of the catalog; null i
 -- Name: COLUMN books.linked_by; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.books.linked_by IS 'How the book got its edition: CARD (chosen by the reader), ISBN, SOURCE (an id of an import), or TITLE. Without a meaning if the book has no edition.';
+
+-- Name: COLUMN books.subtitle; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.subtitle IS 'The subtitle, if it is not a part of the title.';
 
 -- Name: COLUMN books.authors; Type: COMMENT; Schema: public; Owner: -
 
@@ -1382,7 +1392,7 @@ CREATE TABLE public.editions (
     cover_failures integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    search_title text GENERATED ALWAYS AS (public.search_fold(title)) STORED,
+    search_title text GENERATED ALWAYS AS (public.search_title(title)) STORED,
     search_text text GENERATED ALWAYS AS (public.search_text(title, subtitle, series, series_position, authors)) STORED,
     search_vector tsvector GENERATED ALWAYS AS (public.search_vector(title, subtitle, series, series_position, authors)) STORED,
     author_ids uuid[] GENERATED ALWAYS AS (public.author_ids(authors)) STORED,
@@ -1448,7 +1458,7 @@ COMMENT ON COLUMN public.editions.subjects IS 'The genres and subjects in the wo
 
 -- Name: COLUMN editions.hook; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.editions.hook IS 'The beginning of the description, for cards.';
+COMMENT ON COLUMN public.editions.hook IS 'One sentence for cards, from a catalog file or from the description.';
 
 -- Name: COLUMN editions.average_rating; Type: COMMENT; Schema: public; Owner: -
 
@@ -2521,11 +2531,11 @@ ALTER TABLE ONLY public.reading_days FORCE ROW LEVEL SECURITY;
 
 -- Name: TABLE reading_days; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON TABLE public.reading_days IS 'The days with progress in the time zone of the reader, for streaks. Triggers maintain it.';
+COMMENT ON TABLE public.reading_days IS 'The days with progress or a finished book in the time zone of the reader, for streaks. Triggers maintain it.';
 
 -- Name: COLUMN reading_days.entry_count; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.reading_days.entry_count IS 'The number of entries of the day, at least 1.';
+COMMENT ON COLUMN public.reading_days.entry_count IS 'The number of entries and of finished books of the day, at least 1.';
 
 -- Name: reading_goals; Type: TABLE; Schema: public; Owner: -
 
@@ -2740,6 +2750,27 @@ COMMENT ON TABLE public.schema_usage IS 'The number of operations that have used
 -- Name: COLUMN schema_usage.coordinate; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.schema_usage.coordinate IS 'A field, argument, input field, or enum value, such as `Book.title` or `Query.book(id:)`.';
+
+-- Name: search_aliases; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.search_aliases (
+    alias text NOT NULL,
+    meaning text NOT NULL,
+    CONSTRAINT search_aliases_alias_check CHECK (((alias ~ '^\S+(?: \S+){0,2}$'::text) AND (char_length(alias) <= 60))),
+    CONSTRAINT search_aliases_meaning_check CHECK (((public.search_fold(meaning) <> ''::text) AND (char_length(meaning) <= 100)))
+);
+
+-- Name: TABLE search_aliases; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.search_aliases IS 'Short names of books and series that a search also understands, such as lotr.';
+
+-- Name: COLUMN search_aliases.alias; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.search_aliases.alias IS 'One to three words, as `search_query_terms` returns them.';
+
+-- Name: COLUMN search_aliases.meaning; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.search_aliases.meaning IS 'The text that the search searches, too.';
 
 -- Name: search_words; Type: TABLE; Schema: public; Owner: -
 
@@ -3731,6 +3762,11 @@ ALTER TABLE ONLY public.schema_states
 ALTER TABLE ONLY public.schema_usage
     ADD CONSTRAINT schema_usage_pkey PRIMARY KEY (day, client_id, coordinate);
 
+-- Name: search_aliases search_aliases_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.search_aliases
+    ADD CONSTRAINT search_aliases_pkey PRIMARY KEY (alias);
+
 -- Name: search_words search_words_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.search_words
@@ -4323,7 +4359,7 @@ CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reading_go
 
 -- Name: reads log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR UPDATE ON public.reads FOR EACH ROW WHEN (((new.id)::text IS DISTINCT FROM current_setting('app.logged_read'::text, true))) EXECUTE FUNCTION public.log_read();
+CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reads FOR EACH ROW EXECUTE FUNCTION public.log_read();
 
 -- Name: reviews log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4340,10 +4376,6 @@ CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS 
 -- Name: progress_entries log_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.progress_entries REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_progress();
-
--- Name: reads log_delete; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_delete AFTER DELETE ON public.reads FOR EACH ROW EXECUTE FUNCTION public.log_read();
 
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4411,7 +4443,7 @@ CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FO
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, authors, author_roles, genre, series, series_position, page_count, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
+CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, subtitle, authors, author_roles, genre, series, series_position, page_count, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
 
 -- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
 
@@ -5351,6 +5383,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
 -- Name: FUNCTION count_covers(stored public.covers[], sign integer); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_covers(stored public.covers[], sign integer) FROM PUBLIC;
+
+-- Name: FUNCTION count_finished_book(owner uuid, day date, is_added boolean); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_finished_book(owner uuid, day date, is_added boolean) FROM PUBLIC;
 
 -- Name: FUNCTION count_guests(); Type: ACL; Schema: public; Owner: -
 
@@ -6318,6 +6354,10 @@ GRANT SELECT ON TABLE public.schema_migrations TO bookplate_app;
 -- Name: TABLE schema_states; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.schema_states TO bookplate_app;
+
+-- Name: TABLE search_aliases; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.search_aliases TO bookplate_app;
 
 -- Name: TABLE search_words; Type: ACL; Schema: public; Owner: -
 

@@ -222,8 +222,13 @@ $$;
 -- Logs a change of a read and of its book for a request that then changes both, and names them, so that the triggers do not log them
 -- again: the read with its id, and the version of the book's row that the update replaces. No other statement replaces that version,
 -- so the name has no effect after the update. If the transaction has added entries before, the triggers log the two.
--- definer: no request has the privilege to write the log.
-CREATE OR REPLACE FUNCTION log_read_of_book(change change_kind, read uuid, book uuid, version tid) RETURNS void
+--
+-- The trigger of the book would also list its new status and times, so this function does it.
+-- definer: no request has the privilege to write the log and the lists.
+CREATE OR REPLACE FUNCTION log_read_of_book(
+    change change_kind, read uuid, book uuid, version tid, old_status reading_status, new_status reading_status,
+    finished timestamptz
+) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
@@ -233,6 +238,25 @@ BEGIN
     -- An administrator has no user.
     IF owner IS NOT NULL AND append_first_changes(owner, change, 'Read', read, book) THEN
         ignored := set_config('app.logged_read', read::text, true) || set_config('app.logged_book', version::text, true);
+        UPDATE listed_books l
+        SET list_rank = list_rank(new_status),
+            finished_at = coalesce(finished, '-infinity'),
+            updated_at = now()
+        WHERE l.user_id = owner AND l.book_id = book;
+        IF new_status <> old_status THEN
+            UPDATE library_counts c
+            SET want_to_read = c.want_to_read + (new_status = 'WANT_TO_READ')::int - (old_status = 'WANT_TO_READ')::int,
+                reading = c.reading + (new_status = 'READING')::int - (old_status = 'READING')::int,
+                read = c.read + (new_status = 'READ')::int - (old_status = 'READ')::int,
+                paused = c.paused + (new_status = 'PAUSED')::int - (old_status = 'PAUSED')::int,
+                did_not_finish = c.did_not_finish + (new_status = 'DID_NOT_FINISH')::int - (old_status = 'DID_NOT_FINISH')::int,
+                writes = CASE WHEN c.written_at < now() THEN 1 ELSE c.writes + 1 END,
+                written_at = now()
+            WHERE c.user_id = owner AND c.reading IS NOT NULL AND (c.writes < 100 OR c.written_at < now());
+            IF NOT FOUND THEN
+                ignored := count_listed_book(owner, old_status, new_status);
+            END IF;
+        END IF;
     END IF;
 END
 $$;
@@ -263,23 +287,43 @@ BEGIN
 END
 $$;
 
--- Logs a created book.
+-- Lists and logs a created book.
 CREATE OR REPLACE FUNCTION log_created_book() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     ignored text;
 BEGIN
+    INSERT INTO listed_books (
+        user_id, book_id, list_rank, added_at, updated_at, finished_at, sort_title, sort_author, search_text
+    )
+    VALUES (
+        NEW.user_id, NEW.id, list_rank(NEW.status), NEW.added_at, NEW.updated_at, coalesce(NEW.finished_at, '-infinity'),
+        book_sort_title(NEW.title, NEW.language), book_sort_author(NEW.author), NEW.search_text
+    );
     IF current_setting('app.bulk', true) = 'on' THEN
         ignored := set_config('app.writes_unlogged_books', 'on', true);
-        RETURN NULL;
+    ELSE
+        ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
     END IF;
-    ignored := append_change(NEW.user_id, 'CREATED', 'Book', NEW.id);
+    -- `count_listed_book` would do this, too, but calling it takes as long as the update.
+    UPDATE library_counts c
+    SET want_to_read = c.want_to_read + (NEW.status = 'WANT_TO_READ')::int,
+        reading = c.reading + (NEW.status = 'READING')::int,
+        read = c.read + (NEW.status = 'READ')::int,
+        paused = c.paused + (NEW.status = 'PAUSED')::int,
+        did_not_finish = c.did_not_finish + (NEW.status = 'DID_NOT_FINISH')::int,
+        writes = CASE WHEN c.written_at < now() THEN 1 ELSE c.writes + 1 END,
+        written_at = now()
+    WHERE c.user_id = NEW.user_id AND c.reading IS NOT NULL AND (c.writes < 100 OR c.written_at < now());
+    IF NOT FOUND THEN
+        ignored := count_listed_book(NEW.user_id, NULL, NEW.status);
+    END IF;
     RETURN NULL;
 END
 $$;
 
--- Logs a changed book. An update that changes nothing is not logged. A review is visible while its book is READ, so for clients it is
+-- Lists and logs a changed book. An update that changes nothing is not logged. A review is visible while its book is READ, so for clients it is
 -- created or deleted with that status. The end of a cover search that found nothing and the removal of a cover are events, too: READY
 -- is recorded with the cover, and FETCHING with the job (CoverRequest.swift).
 --
@@ -292,7 +336,18 @@ DECLARE
     ignored text;
     review uuid;
 BEGIN
+    UPDATE listed_books l
+    SET list_rank = list_rank(NEW.status),
+        finished_at = coalesce(NEW.finished_at, '-infinity'),
+        updated_at = NEW.updated_at
+    WHERE l.user_id = NEW.user_id
+        AND l.book_id = NEW.id
+        AND (l.updated_at, l.finished_at, l.list_rank)
+            IS DISTINCT FROM (NEW.updated_at, coalesce(NEW.finished_at, '-infinity'), list_rank(NEW.status));
     IF current_setting('app.bulk', true) = 'on' THEN
+        IF NEW.status <> OLD.status THEN
+            ignored := count_listed_book(NEW.user_id, OLD.status, NEW.status);
+        END IF;
         ignored := set_config('app.writes_unlogged_books', 'on', true);
         RETURN NULL;
     END IF;
@@ -306,6 +361,20 @@ BEGIN
     ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.id, OLD.xmin);
     IF NEW.status = OLD.status AND NEW.cover_status = OLD.cover_status THEN
         RETURN NULL;
+    END IF;
+    IF NEW.status <> OLD.status THEN
+        UPDATE library_counts c
+        SET want_to_read = c.want_to_read + (NEW.status = 'WANT_TO_READ')::int - (OLD.status = 'WANT_TO_READ')::int,
+            reading = c.reading + (NEW.status = 'READING')::int - (OLD.status = 'READING')::int,
+            read = c.read + (NEW.status = 'READ')::int - (OLD.status = 'READ')::int,
+            paused = c.paused + (NEW.status = 'PAUSED')::int - (OLD.status = 'PAUSED')::int,
+            did_not_finish = c.did_not_finish + (NEW.status = 'DID_NOT_FINISH')::int - (OLD.status = 'DID_NOT_FINISH')::int,
+            writes = CASE WHEN c.written_at < now() THEN 1 ELSE c.writes + 1 END,
+            written_at = now()
+        WHERE c.user_id = NEW.user_id AND c.reading IS NOT NULL AND (c.writes < 100 OR c.written_at < now());
+        IF NOT FOUND THEN
+            ignored := count_listed_book(NEW.user_id, OLD.status, NEW.status);
+        END IF;
     END IF;
     IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
         -- Most books have no review, and a query takes less than an update.
@@ -335,7 +404,7 @@ BEGIN
 END
 $$;
 
--- Logs deleted books. Runs once per statement, because a shelf can be deleted with thousands of books.
+-- Removes deleted books from the lists, and logs them. Runs once per statement, because a shelf can be deleted with thousands of books.
 CREATE OR REPLACE FUNCTION log_deleted_books() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -344,6 +413,9 @@ DECLARE
     owner uuid;
     ids uuid[];
 BEGIN
+    DELETE FROM listed_books l
+    USING old_rows o
+    WHERE l.user_id = o.user_id AND l.book_id = o.id;
     FOR owner, ids IN
         SELECT o.user_id, array_agg(o.id)
         FROM old_rows o
@@ -353,6 +425,23 @@ BEGIN
         ORDER BY o.user_id
     LOOP
         ignored := append_changes(owner, 'DELETED', 'Book', ids);
+        UPDATE library_counts c
+        SET want_to_read = c.want_to_read - d.want_to_read,
+            reading = c.reading - d.reading,
+            read = c.read - d.read,
+            paused = c.paused - d.paused,
+            did_not_finish = c.did_not_finish - d.did_not_finish
+        FROM (
+            SELECT
+                count(*) FILTER (WHERE o.status = 'WANT_TO_READ') AS want_to_read,
+                count(*) FILTER (WHERE o.status = 'READING') AS reading,
+                count(*) FILTER (WHERE o.status = 'READ') AS read,
+                count(*) FILTER (WHERE o.status = 'PAUSED') AS paused,
+                count(*) FILTER (WHERE o.status = 'DID_NOT_FINISH') AS did_not_finish
+            FROM old_rows o
+            WHERE o.user_id = owner
+        ) d
+        WHERE c.user_id = owner;
     END LOOP;
     RETURN NULL;
 END
@@ -375,7 +464,7 @@ BEGIN
 END
 $$;
 
--- Logs a created, changed, or deleted review, and its book, whose review field changes. Reviews are deleted with their
+-- Lists the rating, and logs a created, changed, or deleted review, and its book, whose review field changes. Reviews are deleted with their
 -- books; then only the review is logged here.
 CREATE OR REPLACE FUNCTION log_review() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -384,6 +473,15 @@ DECLARE
     ignored text;
     change change_kind;
 BEGIN
+    IF TG_OP = 'DELETE' THEN
+        UPDATE listed_books l
+        SET half_stars = 0
+        WHERE l.user_id = OLD.user_id AND l.book_id = OLD.book_id AND l.half_stars <> 0;
+    ELSIF TG_OP = 'INSERT' OR NEW.half_stars IS DISTINCT FROM OLD.half_stars THEN
+        UPDATE listed_books l
+        SET half_stars = coalesce(NEW.half_stars, 0)
+        WHERE l.user_id = NEW.user_id AND l.book_id = NEW.book_id;
+    END IF;
     IF current_setting('app.bulk', true) = 'on' THEN
         RETURN NULL;
     END IF;
@@ -444,7 +542,7 @@ BEGIN
 END
 $$;
 
--- Logs the books and the shelves of added and removed rows of shelf_books, unless the book or the shelf was deleted. Runs
+-- Counts the books of shelves, and logs the books and the shelves of added and removed rows of shelf_books, unless the book or the shelf was deleted. Runs
 -- once per statement: a shelf can contain thousands of books, and all of them change when it is deleted.
 CREATE OR REPLACE FUNCTION log_shelf_books() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -456,6 +554,36 @@ DECLARE
     owner uuid;
     ids uuid[];
 BEGIN
+    FOR owner IN SELECT DISTINCT m.user_id FROM moved_rows m ORDER BY m.user_id LOOP
+        ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
+    END LOOP;
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO shelf_counts AS c (user_id, shelf_id, books)
+        SELECT m.user_id, m.shelf_id, count(*)
+        FROM moved_rows m
+        GROUP BY m.user_id, m.shelf_id
+        ON CONFLICT (user_id, shelf_id) DO UPDATE
+        SET books = c.books + excluded.books;
+        PERFORM
+        FROM moved_rows m
+        WHERE m.sort_title IS NULL
+        LIMIT 1;
+        IF FOUND THEN
+            UPDATE shelf_books s
+            SET sort_title = l.sort_title, sort_author = l.sort_author
+            FROM moved_rows m
+            JOIN listed_books l ON l.user_id = m.user_id AND l.book_id = m.book_id
+            WHERE s.user_id = m.user_id AND s.shelf_id = m.shelf_id AND s.book_id = m.book_id AND m.sort_title IS NULL;
+        END IF;
+        IF current_setting('app.bulk', true) = 'on' THEN
+            RETURN NULL;
+        END IF;
+    ELSE
+        UPDATE shelf_counts c
+        SET books = c.books - m.books
+        FROM (SELECT user_id, shelf_id, count(*) AS books FROM moved_rows GROUP BY user_id, shelf_id) m
+        WHERE c.user_id = m.user_id AND c.shelf_id = m.shelf_id;
+    END IF;
     ignored := set_config('app.logs_unwritten_books', 'on', true);
     -- EXECUTE plans the query each time. Otherwise a session keeps the plan of a time when the libraries were small, which reads
     -- all books of the reader for each row.
@@ -545,7 +673,6 @@ CREATE OR REPLACE TRIGGER log_insert
 AFTER INSERT ON shelf_books
 REFERENCING NEW TABLE AS moved_rows
 FOR EACH STATEMENT
-WHEN (current_setting('app.bulk', true) IS DISTINCT FROM 'on')
 EXECUTE FUNCTION log_shelf_books();
 
 -- As above; foreign keys delete the rows of deleted books and shelves.

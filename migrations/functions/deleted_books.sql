@@ -219,8 +219,9 @@ BEGIN
     IF stored.ereader_position IS NOT NULL THEN
         PERFORM insert_stored_rows('ereader_positions', jsonb_build_array(stored.ereader_position));
     END IF;
-    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-    SELECT owner, s.id, restored_id, book.added_at
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
+    SELECT
+        owner, s.id, restored_id, book.added_at, book_sort_title(book.title, book.language), book_sort_author(book.author)
     FROM shelves s
     WHERE s.user_id = owner AND s.id = ANY(stored.shelf_ids);
     DELETE FROM deleted_books d

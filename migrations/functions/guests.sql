@@ -24,12 +24,32 @@ BEGIN
 END
 $$;
 
+-- Returns the words of a book for a search, and after a line break those words of its edition that are not among them.
+CREATE OR REPLACE FUNCTION with_words_of_edition(text_of_book text, text_of_edition text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    words text := (
+        SELECT string_agg(w.word, ' ' ORDER BY w.position)
+        FROM (
+            SELECT word, min(position) AS position
+            FROM string_to_table(left(text_of_edition, 2000), ' ') WITH ORDINALITY AS e (word, position)
+            WHERE word <> ALL(string_to_array(text_of_book, ' '))
+            GROUP BY word
+        ) w
+    );
+BEGIN
+    RETURN concat_ws(E' \n ', text_of_book, words);
+END
+$$;
+
 -- Computes the columns of a book that follow from others, copies changed facts to its reads, and limits the books of guests.
 CREATE OR REPLACE FUNCTION set_computed_columns() RETURNS trigger
 LANGUAGE plpgsql
 AS $$
 DECLARE
     ignored text;
+    text_of_edition text;
 BEGIN
     IF TG_OP = 'INSERT' THEN
         ignored := public.limit_guest_books(NEW.user_id, NEW.id);
@@ -38,7 +58,28 @@ BEGIN
     NEW.author_ids := public.author_ids(NEW.authors);
     NEW.series_id := public.series_id(NEW.series);
     NEW.search_text := public.search_text(NEW.title, NEW.subtitle, NEW.series, NEW.series_position, NEW.authors);
+    IF NEW.edition_id IS NOT NULL THEN
+        SELECT e.search_text INTO text_of_edition
+        FROM public.editions e
+        WHERE e.id = NEW.edition_id;
+        IF text_of_edition <> NEW.search_text THEN
+            NEW.search_text := public.with_words_of_edition(NEW.search_text, text_of_edition);
+        END IF;
+    END IF;
     NEW.title_card_version := public.title_card_version(NEW.title, NEW.author, NEW.genre);
+    IF TG_OP = 'UPDATE'
+        AND (
+            NEW.search_text <> OLD.search_text
+            OR NEW.title <> OLD.title
+            OR NEW.author IS DISTINCT FROM OLD.author
+            OR NEW.language IS DISTINCT FROM OLD.language
+            OR NEW.added_at <> OLD.added_at
+        )
+    THEN
+        ignored := public.relist_texts(
+            NEW.user_id, NEW.id, NEW.added_at, NEW.title, NEW.author, NEW.language, NEW.search_text
+        );
+    END IF;
     IF TG_OP = 'UPDATE'
         AND (
             NEW.page_count IS DISTINCT FROM OLD.page_count
@@ -61,7 +102,7 @@ $$;
 -- computed columns, so that a statement cannot assign other values to them.
 CREATE OR REPLACE TRIGGER set_computed_columns
 BEFORE INSERT OR UPDATE OF
-    title, subtitle, authors, author_roles, genre, series, series_position, page_count,
+    title, subtitle, authors, author_roles, genre, series, series_position, page_count, language, added_at, edition_id,
     author, author_ids, series_id, search_text, title_card_version
 ON books
 FOR EACH ROW

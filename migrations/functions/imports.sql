@@ -662,8 +662,8 @@ BEGIN
     IF updated_ids <> '{}' THEN
         PERFORM link_books(array_fill(owner, ARRAY[cardinality(updated_ids)]), updated_ids);
     END IF;
-    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-    SELECT owner, p.shelf_id, b.id, b.added_at
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
+    SELECT owner, p.shelf_id, b.id, b.added_at, book_sort_title(b.title, b.language), book_sort_author(b.author)
     FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;

@@ -569,8 +569,10 @@ DECLARE
     merged_shelves jsonb := merge_shelves(guest, account);
     merged_books jsonb := merge_books(guest, account, match_guest_books(guest, account));
 BEGIN
-    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-    SELECT account, (merged_shelves ->> s.shelf_id::text)::uuid, b.id, b.added_at
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
+    SELECT
+        account, (merged_shelves ->> s.shelf_id::text)::uuid, b.id, b.added_at, book_sort_title(b.title, b.language),
+        book_sort_author(b.author)
     FROM shelf_books s
     JOIN books b ON b.user_id = account AND b.id = (merged_books ->> s.book_id::text)::uuid
     WHERE s.user_id = guest

@@ -205,8 +205,8 @@ BEGIN
     )
     SELECT count(*), coalesce(jsonb_agg(to_jsonb(c)), '[]') INTO reads_created, new_reads FROM created c;
 
-    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-    SELECT p.user_id, s.id, p.id, k.added_at
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
+    SELECT p.user_id, s.id, p.id, k.added_at, book_sort_title(k.title, k.language), book_sort_author(k.author)
     FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
     JOIN books k ON k.user_id = p.user_id AND k.id = p.id
     CROSS JOIN LATERAL jsonb_array_elements_text(p.book -> 'shelves') AS n (name)

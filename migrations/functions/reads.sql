@@ -217,7 +217,10 @@ BEGIN
             has_review := FOUND;
         END IF;
         IF NOT has_review THEN
-            ignored := log_read_of_book(change, read, book, version);
+            ignored := log_read_of_book(
+                change, read, book, version, old_status, coalesce(new_status, old_status),
+                CASE new_status WHEN 'READ' THEN now() WHEN 'READING' THEN NULL WHEN 'DID_NOT_FINISH' THEN NULL END
+            );
         END IF;
     END IF;
     IF change = 'CREATED' THEN

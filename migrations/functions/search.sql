@@ -699,8 +699,194 @@ AS $$
     ) s ON true
 $$;
 
+-- Returns the first twelve words of a search (search_query_words), each of at most 40 letters.
+CREATE OR REPLACE FUNCTION library_search_words(search text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN ARRAY(
+        SELECT rtrim(left(w.word, 40))
+        FROM unnest((public.search_query_words(search))[1:12]) WITH ORDINALITY AS w (word, position)
+        ORDER BY w.position
+    );
+END
+$$;
+
+-- Returns patterns for LIKE ALL: a searched text, between two spaces, has words that begin with the words. Folded words contain no
+-- wildcards. For a text without words, the pattern matches nothing.
+CREATE OR REPLACE FUNCTION library_search_patterns(search text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    words text[] := public.library_search_words(search);
+BEGIN
+    IF words = '{}' THEN
+        RETURN ARRAY[E'\n'];
+    END IF;
+    RETURN ARRAY(SELECT '% ' || word || '%' FROM unnest(words) word);
+END
+$$;
+
+-- Returns the query of `books_search` for slight misspellings of words. One that differs from a word of up to six letters by one letter
+-- has its first or its second half, or two letters in the middle are swapped. One that differs from a longer word by two letters has
+-- its first or its last third, unless each of them has an error.
+CREATE OR REPLACE FUNCTION similar_words_query(prefix text, words text[]) RETURNS tsquery
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    parts text[] := '{}';
+    word text;
+    part int;
+BEGIN
+    FOREACH word IN ARRAY words LOOP
+        IF length(word) BETWEEN 4 AND 39 THEN
+            part := length(word) / CASE WHEN length(word) > 6 THEN 3 ELSE 2 END;
+            parts := parts || format(
+                '(%L:* | %L:* | %L)',
+                prefix || left(word, part),
+                prefix || '~' || reverse(right(word, part)),
+                prefix || left(word, part - 1) || substr(word, part + 1, 1) || substr(word, part, 1) || substr(word, part + 2)
+            );
+        ELSE
+            parts := parts || format('%L:*', prefix || word);
+        END IF;
+    END LOOP;
+    RETURN array_to_string(parts, ' & ')::tsquery;
+END
+$$;
+
+-- Returns the places in `books` of the books of a reader that match a query of `books_search`.
+--
+-- Relies on this plan: a bitmap scan of books_search. PostgreSQL compares text-search queries after row-level security, and so not with
+-- an index, unless the function has the owner's privileges, which `search_books` has. OFFSET 0 keeps the planner from reading all
+-- books of the reader by another index. enable_seqscan = off, because the planner has no statistics of the keys of one reader.
+CREATE OR REPLACE FUNCTION books_with_keys(owner uuid, query tsquery, rows_max int) RETURNS tid[]
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+BEGIN
+    RETURN ARRAY(
+        SELECT b.ctid
+        FROM (
+            -- Two readers may have the same prefix.
+            SELECT o.ctid, o.user_id
+            FROM books o
+            WHERE book_search_keys(o.user_id, o.title, o.search_text) @@ query
+            OFFSET 0
+        ) b
+        WHERE b.user_id = owner
+        LIMIT rows_max
+    );
+END
+$$;
+
+-- Returns the books of the caller's library that match a search, at most `rows_max`, as rows of `listed_books`. A book matches if each
+-- word of the search is the beginning of one of its words, or of a word of its edition. If there is none, words of at least four letters
+-- also match slight misspellings. A text of 13 digits is an ISBN. A text without words is searched in titles as it is, if it has a
+-- sign that not all titles may have.
+--
+-- If more books match, those whose title begins with the search are among the returned ones. The rating is only returned with
+-- `has_ratings`. The work is bounded: about `rows_max` rows are read, and 600 that a misspelling is compared with.
+-- definer: a policy would keep the index of words from being used; it compares the user itself.
+CREATE OR REPLACE FUNCTION search_books(search text, rows_max int, has_ratings boolean) RETURNS SETOF listed_books
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+ROWS 100
+AS $$
+DECLARE
+    owner uuid := app_user_id();
+    prefix text := book_key_prefix(owner);
+    folded text := rtrim(search_fold(search));
+    words text[] := library_search_words(search);
+    -- Characters of Chinese, Japanese, and Korean are words of the index of their own.
+    terms text[] := (string_to_array(array_to_string(words, ' '), ' '))[1:40];
+    signs text[];
+    titled tid[];
+    found tid[] := '{}';
+    patterns text[];
+BEGIN
+    IF owner IS NULL THEN
+        RETURN;
+    END IF;
+    IF search ~ '^97[89][0-9]{10}$' THEN
+        found := ARRAY(SELECT b.ctid FROM books b WHERE b.user_id = owner AND b.isbn13 = search);
+    ELSIF words = '{}' THEN
+        signs := searched_signs(search);
+        IF signs <> '{}' THEN
+            found := books_with_keys(
+                owner,
+                (
+                    -- In a text-search query, a backslash is doubled, as a quote is.
+                    SELECT string_agg(
+                        format($key$'%s!%s'$key$, prefix, replace(replace(sign, E'\\', E'\\\\'), $q$'$q$, $q$''$q$)), ' & '
+                    )
+                    FROM unnest(signs) sign
+                )::tsquery,
+                rows_max
+            );
+            found := ARRAY(SELECT b.ctid FROM books b WHERE b.user_id = owner AND b.ctid = ANY(found) AND strpos(b.title, search) > 0);
+        END IF;
+    ELSE
+        found := books_with_keys(
+            owner, (SELECT string_agg(format('%L:*', prefix || term), ' & ') FROM unnest(terms) term)::tsquery, rows_max
+        );
+        IF cardinality(found) = rows_max THEN
+            titled := books_with_keys(owner, format('%L:*', prefix || '=' || left(folded, 40))::tsquery, rows_max / 2);
+            found := (titled || ARRAY(SELECT f FROM unnest(found) f WHERE f <> ALL(titled)))[1:rows_max];
+        END IF;
+        IF cardinality(terms) > cardinality(words) THEN
+            found := ARRAY(
+                SELECT b.ctid
+                FROM books b
+                WHERE b.user_id = owner
+                    AND b.ctid = ANY(found)
+                    AND ' ' || left(b.search_text, 2000) || ' ' LIKE ALL (library_search_patterns(search))
+            );
+        END IF;
+        IF found = '{}' THEN
+            found := books_with_keys(owner, similar_words_query(prefix, terms), 600);
+            patterns := search_patterns(
+                words,
+                ARRAY(
+                    SELECT DISTINCT k.word
+                    FROM books b
+                    CROSS JOIN string_to_table(left(b.search_text, 2000), ' ') AS k (word)
+                    WHERE b.user_id = owner AND b.ctid = ANY(found) AND length(k.word) BETWEEN 2 AND 42
+                    LIMIT 20000
+                )
+            );
+            found := ARRAY(
+                SELECT b.ctid
+                FROM books b
+                WHERE b.user_id = owner AND b.ctid = ANY(found) AND ' ' || left(b.search_text, 2000) || ' ' ~ ALL(patterns)
+                LIMIT rows_max
+            );
+        END IF;
+    END IF;
+    RETURN QUERY
+        SELECT
+            b.user_id,
+            b.id,
+            list_rank(b.status),
+            CASE
+                WHEN has_ratings
+                    THEN coalesce((SELECT r.half_stars::smallint FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id), 0::smallint)
+                ELSE 0::smallint
+            END,
+            b.added_at,
+            b.updated_at,
+            coalesce(b.finished_at, '-infinity'),
+            book_sort_title(b.title::text, b.language) COLLATE "und-x-icu",
+            book_sort_author(b.author) COLLATE "und-x-icu",
+            b.search_text
+        FROM books b
+        WHERE b.user_id = owner AND b.ctid = ANY(found);
+END
+$$;
+
 -- MARK: Policies and grants
 
 GRANT SELECT ON search_words, search_aliases TO bookplate_app;
 
-REVOKE ALL ON FUNCTION refresh_search_words FROM PUBLIC;
+REVOKE ALL ON FUNCTION refresh_search_words, books_with_keys, search_books FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION search_books TO bookplate_app;

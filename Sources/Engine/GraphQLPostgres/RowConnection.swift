@@ -38,6 +38,16 @@ package struct RowConnection: RowLoader {
         package var bind: (inout Parameters) -> Void
         /// The expressions of the order's keys in terms of these tables; nil for those of the order.
         package var keys: [String]?
+        /// Returns the query of the page's entries, if the page is read from an index and not from `from`.
+        package var entries: Entries?
+        /// The SQL expression of the number of rows; nil to count those of `from`.
+        package var count: String?
+        /// The arguments that select the rows, as a text. A cursor belongs to a list with the same ones.
+        package var filters = ""
+
+        /// A query of the first entries of a page, in any order. Its columns are the keys of the order, with the names that the order
+        /// gives them under the alias `l`.
+        package typealias Entries = @Sendable (Window) -> String
 
         package init(
             from: String, keys: [String]? = nil,
@@ -51,6 +61,39 @@ package struct RowConnection: RowLoader {
         {
             self.from = from
             self.bind = bind
+        }
+
+        /// - Parameters:
+        ///   - entries: The query of the page's entries.
+        ///   - row: The row of the type that an entry `l` identifies: `SELECT * FROM books b WHERE b.id = l.book_id`.
+        package init(
+            entries: @escaping Entries, row: String, count: String, filters: String,
+            bind: @escaping (inout Parameters) -> Void
+        ) {
+            self.init(fromEach: [row], bind: bind)
+            self.entries = entries
+            self.count = count
+            self.filters = filters
+        }
+    }
+
+    /// The part of a list that a page shows.
+    package struct Window: Sendable {
+        /// The order in which the page is read, which is the reverse order for a page before a cursor.
+        package let order: RowOrder
+        /// The parameters with the keys of the cursor; nil without a cursor.
+        package let cursor: [String]?
+        /// The parameter with the number of entries.
+        package let limit = "$3"
+
+        package init(order: RowOrder, cursor: [String]?) {
+            self.order = order
+            self.cursor = cursor
+        }
+
+        /// The condition that an entry is after the cursor, with AND before it.
+        package var isAfterCursor: String {
+            cursor.map { " AND " + order.isAfter($0) } ?? ""
         }
     }
 
@@ -90,13 +133,16 @@ package struct RowConnection: RowLoader {
         ) throws -> Load {
             let placeholderKey = (parents as? PlaceholderRow)?.value(of: connection.key)
             if parents is PlaceholderRow, placeholderKey == nil { return .needsParents }
-            let first = try PageSize(arguments).first
+            let size = try PageSize(arguments)
+            let first = size.first
             let order = connection.order(arguments)
-            let after = try arguments["after"]?.string.map { text in
-                try Cursor(text, of: order)
-            }
             let source = try connection.source(arguments, order)
-            let keys = source.keys.map { order.withKeys($0) } ?? order
+            let argument = size.isBackward ? "before" : "after"
+            let after = try arguments[argument]?.string.map { text in
+                try Cursor(text, of: order, filters: source.filters, argument: argument)
+            }
+            let natural = source.keys.map { order.withKeys($0) } ?? order
+            let keys = size.isBackward ? natural.reversed : natural
 
             // The columns of the order follow those of the selections.
             var columns = columns
@@ -115,18 +161,24 @@ package struct RowConnection: RowLoader {
             // $4 is used only to keep the numbers of the source's parameters, with and without a cursor.
             parameters.append(bool: after != nil)
             source.bind(&parameters)
-            let keyset = after.map {
-                " AND " + keys.isAfter(firstParameter: parameters.count + 1, $0, &parameters)
+            let cursor = after.map { cursor in
+                let first = parameters.count + 1
+                cursor.append(to: &parameters)
+                return keys.columns.indices.map { "$\(first + $0)" }
             }
+            let window = Window(order: keys, cursor: cursor)
             let page = request.pending(
                 statement(
-                    """
-                    SELECT \(columns.sql), k.n
-                    FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
-                    CROSS JOIN LATERAL (
-                        \(pageSQL(of: source, keys, keyset ?? ""))
-                    ) \(alias)
-                    """), parameters)
+                    source.entries.map {
+                        pageSQL(of: source, $0(window), window, naturalOrder: natural, columns)
+                    }
+                        ?? """
+                        SELECT \(columns.sql), k.n
+                        FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+                        CROSS JOIN LATERAL (
+                            \(pageSQL(of: source, keys, window.isAfterCursor))
+                        ) \(alias)
+                        """), parameters)
             var total: (any PendingResult)?
             if layouts.selectsTotalCount {
                 counting.append(int32: 0)
@@ -135,23 +187,25 @@ package struct RowConnection: RowLoader {
                 total = request.pending(
                     statement(
                         """
-                        SELECT \(source.from.map { "(SELECT count(*) FROM \($0))" }.joined(separator: " + "))
+                        SELECT \(source.count ?? source.from.map { "(SELECT count(*) FROM \($0))" }.joined(separator: " + "))
                         FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
                         ORDER BY k.n
                         """), counting)
             }
             let parentIndex = columns.count
-            return .afterFlush { [layouts, selection] parents in
+            return .afterFlush { [layouts, selection, filters = source.filters] parents in
                 request.children(of: parents) {
                     let rows = try page.rows()
                     let totals = try total?.rows()
                     let pages = rows.pages(
-                        parents: parents.count, parentIndex: parentIndex, first: first,
-                        hasPrevious: after != nil, totals: totals)
+                        parents: parents.count, parentIndex: parentIndex, size: size,
+                        hasCursor: after != nil, totals: totals)
                     return .each(
                         of: ConnectionBatch(
                             rows, pages: pages, layouts: layouts, selection: selection
-                        ) { row in Cursor.text(of: rows, row, orderIndices, order) })
+                        ) { row in
+                            Cursor.text(of: rows, row, orderIndices, order, filters: filters)
+                        })
                 }
             }
         }
@@ -174,6 +228,30 @@ package struct RowConnection: RowLoader {
                 """
         }
 
+        /// Returns the statement of a page that is read from an index. The rows are found by the entries, one by one, and only those
+        /// of the page.
+        private func pageSQL(
+            of source: Source, _ entries: String, _ window: Window, naturalOrder: RowOrder,
+            _ columns: ColumnSet
+        ) -> String {
+            """
+            SELECT \(columns.sql), k.n
+            FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
+            CROSS JOIN LATERAL (
+                SELECT l.*
+                FROM (
+                    \(entries)
+                ) l
+                ORDER BY \(window.order.sql)
+                LIMIT \(window.limit)
+            ) l
+            CROSS JOIN LATERAL (
+                \(source.from.joined())
+            ) \(alias)
+            ORDER BY k.n, \(naturalOrder.sql)
+            """
+        }
+
         private func statement(_ text: String) -> Statement {
             statements.withLock { statements in
                 if let statement = statements[text] { return statement }
@@ -191,17 +269,24 @@ package struct RowConnection: RowLoader {
     }
 }
 
-/// The argument `first`.
+/// The arguments `first` and `last`.
 package struct PageSize {
     /// The maximum number of rows on a page.
     package static let max = 100
     package let first: Int
+    /// Whether the page contains the last rows, or those before the cursor `before`.
+    package let isBackward: Bool
 
-    /// - Throws: `.invalidPageSize` unless the argument is between 1 and `max`.
+    /// `first` has a default in the schema, so it does not count with `last` or `before`.
+    ///
+    /// - Throws: `.invalidPageSize` unless the argument is between 1 and `max`, or `.mixedDirections`.
     package init(_ arguments: ArgumentValues, default: Int = 20) throws(RowError) {
-        first = arguments["first"]?.int ?? `default`
+        let last = arguments["last"]?.int
+        isBackward = last != nil || arguments["before"]?.string != nil
+        if isBackward, arguments["after"]?.string != nil { throw .mixedDirections }
+        first = last ?? arguments["first"]?.int ?? `default`
         guard (1...Self.max).contains(first) else {
-            throw .invalidPageSize(max: Self.max)
+            throw .invalidPageSize(argument: last == nil ? "first" : "last", max: Self.max)
         }
     }
 }
@@ -211,8 +296,10 @@ extension Rows {
     /// shows that there is a next page.
     ///
     /// The lateral join returns the rows of each parent together, parents in order, and rows in the order of the list.
+    ///
+    /// If the page is before a cursor, the additional row is the first one.
     fileprivate func pages(
-        parents: Int, parentIndex: Int, first: Int, hasPrevious: Bool, totals: Rows?
+        parents: Int, parentIndex: Int, size: PageSize, hasCursor: Bool, totals: Rows?
     ) -> [ConnectionBatch.Page] {
         var pages: [ConnectionBatch.Page] = []
         pages.reserveCapacity(parents)
@@ -220,11 +307,15 @@ extension Rows {
         for parent in 0..<parents {
             let start = row
             while row < count, int64(row, parentIndex) == Int64(parent + 1) { row += 1 }
-            let end = min(row, start + first)
+            let hasMore = row - start > size.first
+            let (positions, hasNext, hasPrevious) =
+                size.isBackward
+                ? (Swift.max(start, row - size.first)..<row, hasCursor, hasMore)
+                : (start..<Swift.min(row, start + size.first), hasMore, hasCursor)
             pages.append(
                 ConnectionBatch.Page(
-                    positions: Int32(start)..<Int32(end), hasNextPage: row > end,
-                    hasPreviousPage: hasPrevious,
+                    positions: Int32(positions.lowerBound)..<Int32(positions.upperBound),
+                    hasNextPage: hasNext, hasPreviousPage: hasPrevious,
                     totalCount: totals.flatMap { $0.int64(parent, 0) }.map { Int($0) }))
         }
         return pages

@@ -31,10 +31,16 @@ package protocol PendingResult {
 package enum RowError: Error, Equatable {
     /// A loader was started with parents that it does not know: a bug in the resolver table.
     case unexpectedParents
-    /// The argument `after` is not a cursor of this list.
-    case invalidCursor
-    /// The argument `first` is not between 1 and `max`.
-    case invalidPageSize(max: Int)
+    /// The argument, `after` or `before`, is not a cursor of this list.
+    case invalidCursor(argument: String)
+    /// The cursor belongs to the list in another order.
+    case cursorOfOtherOrder(argument: String)
+    /// The cursor belongs to the list with other filters.
+    case cursorOfOtherFilters(argument: String)
+    /// The argument `first` or `last` is not between 1 and `max`.
+    case invalidPageSize(argument: String, max: Int)
+    /// `after` was sent with `last` or `before`.
+    case mixedDirections
 }
 
 extension RowContext {

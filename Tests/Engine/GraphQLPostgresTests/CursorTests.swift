@@ -43,7 +43,7 @@ import Testing
     @Test func refusesInvalidKeys() {
         let valid = Self.name + Self.flag + Self.title + Self.time + Self.id
         for length in 0..<valid.count {
-            #expect(Self.error(Array(valid[..<length])) == .invalidCursor)
+            #expect(Self.error(Array(valid[..<length])) == .invalidCursor(argument: "after"))
         }
         for bytes in [
             valid + [0], valid + Self.flag,
@@ -58,7 +58,7 @@ import Testing
                 + Self.id,
             Self.name + Self.flag + Self.title + Self.time + Self.part([1]),
         ] {
-            #expect(Self.error(bytes) == .invalidCursor)
+            #expect(Self.error(bytes) == .invalidCursor(argument: "after"))
         }
     }
 
@@ -69,7 +69,7 @@ import Testing
             let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            #expect(Self.error(Self.name + bytes) == .invalidCursor)
+            #expect(Self.error(Self.name + bytes) == .invalidCursor(argument: "after"))
         }
     }
 }

@@ -7,7 +7,7 @@ import Requests
 /// A series of books. The id is computed from the name, so books that a reader made belong to the same series as those of the
 /// catalog.
 enum Series {
-    private static let id = Column("s.id", .uuid)
+    static let id = Column("s.id", .uuid)
 
     static let type: RowType = RowType(
         name: "Series", table: "series s", scope: "true", id: id, fields: fields(name: "s.name"))
@@ -22,6 +22,7 @@ enum Series {
             "bookCount": .column(
                 Column("(SELECT count(*) FROM works_of_series(s.id))", .integer)),
             "books": .relation(books),
+            "progress": .relation(SeriesProgress.ofSeries),
         ]
     }
 
@@ -102,11 +103,46 @@ enum SeriesProgress {
                 Column(
                     "(SELECT count(*) FROM owned_works_of_series($1, s.id) o WHERE o.is_read)",
                     .integer)),
+            "bookCount": .column(Column("count_works_of_series($1, s.id)", .integer)),
+            "books": .relation(books),
+            "nextBook": .relation(
+                RowRelation(
+                    .one, Book.type, key: Column("next_book_of_series($1, s.id)", .uuid),
+                    matching: "b.id", from: "books b WHERE b.user_id = $1 AND b.id = $2")),
             "next": .relation(
                 RowRelation(
                     .one, FeedCard.type, key: Column("next_of_series($1, s.id)", .uuid),
                     matching: "e.id", from: "editions e WHERE e.id = $2")),
         ])
+
+    /// The progress in one series; null if the library has no book of it.
+    static let ofSeries = RowRelation(
+        .one, type, key: Series.id, matching: "s.id",
+        from: "series s WHERE s.id = $2 AND EXISTS (SELECT FROM books_of_series($1, s.id))")
+
+    /// The books of the library in the order of their positions; those without a number come last.
+    private static let books = RowConnection(
+        Book.type, key: id,
+        orders: [
+            RowOrder(
+                name: "POSITION",
+                columns: [
+                    .init(Column("b.position_number", .float)), .init(Column("b.title", .text)),
+                    .init(Book.id),
+                ],
+                isDescending: false)
+        ],
+        source: { _, _ in
+            .init(
+                from: """
+                    (
+                        SELECT b.*, coalesce(w.position_number, 'infinity') AS position_number
+                        FROM books_of_series($1, k.id) w
+                        JOIN books b ON b.user_id = $1 AND b.id = w.book_id
+                    ) b
+                    WHERE true
+                    """)
+        })
 
     /// The series of a library. Those to which a book was added last come first.
     ///

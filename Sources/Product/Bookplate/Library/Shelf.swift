@@ -15,15 +15,16 @@ package enum Shelf {
             "createdAt": .column(Column("s.created_at", .timestamp)),
             "updatedAt": .column(Column("s.updated_at", .timestamp)),
             "bookCount": .column(
-                Column(
-                    """
-                    (
-                      SELECT count(*) FROM shelf_books c
-                      WHERE c.user_id = s.user_id AND c.shelf_id = s.id
-                    )
-                    """, .integer)),
+                Column(bookCount(of: "s.id"), .integer)),
             "books": .relation(Book.ofShelf),
         ])
+
+    /// Returns the SQL expression of the number of books on a shelf.
+    static func bookCount(of id: String) -> String {
+        """
+        coalesce((SELECT c.books FROM shelf_counts c WHERE c.user_id = $1 AND c.shelf_id = \(id)), 0)
+        """
+    }
 
     static let ofUser = RowRelation(
         .many, type, key: User.id, matching: "s.user_id",

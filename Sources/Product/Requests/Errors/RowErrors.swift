@@ -17,13 +17,28 @@ extension BookplateError {
     init(_ error: RowError) {
         switch error {
         case .unexpectedParents: self = .internalError
-        case .invalidCursor:
+        case .invalidCursor(let argument):
+            self = .badUserInput(
+                field: argument,
+                "This cursor does not belong to this list. Start again without a cursor.")
+        case .cursorOfOtherOrder(let argument):
+            self = .badUserInput(
+                field: argument,
+                "This cursor belongs to another order. Send the same `orderBy` as for its page, or start again without a cursor."
+            )
+        case .cursorOfOtherFilters(let argument):
+            self = .badUserInput(
+                field: argument,
+                "This cursor belongs to a list with other filters. Send the same filters as for its page, or start again without a cursor."
+            )
+        case .invalidPageSize(let argument, let max):
+            self = .badUserInput(
+                field: argument, "The page size must be between 1 and \(max).")
+        case .mixedDirections:
             self = .badUserInput(
                 field: "after",
-                "This cursor does not belong to this list. Start again without a cursor.")
-        case .invalidPageSize(let max):
-            self = .badUserInput(
-                field: "first", "The page size must be between 1 and \(max).")
+                "`after` does not go with `last` and `before`. Send `first` and `after`, or `last` and `before`."
+            )
         }
     }
 }

@@ -63,7 +63,7 @@ final class LibraryContext: RowContext {
         switch error {
         case RowError.invalidCursor:
             FieldError("The cursor does not belong to this list.")
-        case RowError.invalidPageSize(let max):
+        case RowError.invalidPageSize(_, let max):
             FieldError("The page size must be between 1 and \(max).")
         case is NotSignedIn:
             FieldError("Sign in first.")

@@ -35,7 +35,8 @@ import Testing
             FROM books, unnest('{CREATED,UPDATED}'::change_kind[]) AS kind;
             RESET app.bulk
             """)
-        try await vacuum(["users", "books", "changes", "editions"], of: app.database)
+        try await vacuum(
+            ["users", "books", "listed_books", "changes", "editions"], of: app.database)
         return reader
     }
 
@@ -68,7 +69,10 @@ import Testing
             RESET app.bulk
             """)
         try await vacuum(
-            ["users", "books", "reads", "reviews", "shelves", "shelf_books", "changes"],
+            [
+                "users", "books", "listed_books", "reads", "reviews", "shelves", "shelf_books",
+                "changes",
+            ],
             of: app.database)
         return reader
     }
@@ -105,7 +109,7 @@ import Testing
     /// The tables that have many rows. PostgreSQL reads a table of a few pages without an index.
     private static let tables =
         """
-        'users', 'books', 'editions', 'changes', 'search_words', 'reads', 'reviews', 'shelves', 'shelf_books', 'progress_entries'
+        'users', 'books', 'listed_books', 'library_counts', 'editions', 'changes', 'search_words', 'reads', 'reviews', 'shelves', 'shelf_books', 'progress_entries'
         """
 
     private static func counters(
@@ -175,20 +179,22 @@ import Testing
     @Test func aPageOfTheLibraryIsReadFromItsIndex() async throws {
         let first = try await reads(of: Self.library20)
         #expect(first.sequential == [], "\(first)")
-        #expect(first.entries["books_added_at"].map { (20...25).contains($0) } == true, "\(first)")
+        #expect(
+            first.entries["listed_books_added_at"].map { (20...25).contains($0) } == true,
+            "\(first)")
         #expect(first.entriesMax <= 25, "\(first)")
         let reader = try await Self.reader()
         let cursor = try await reader.requireValue(
             Self.library20, .null, "me", "books", "pageInfo", "endCursor")
         let second = try await reads(of: Self.library20, ["after": cursor])
         #expect(second.sequential == [], "\(second)")
-        #expect(second.entries["books_added_at"].map { $0 <= 25 } == true, "\(second)")
+        #expect(second.entries["listed_books_added_at"].map { $0 <= 25 } == true, "\(second)")
         #expect(second.entriesMax <= 25, "\(second)")
     }
 
     @Test func aCountOfTheLibraryReadsOnlyAnIndex() async throws {
         let reads = try await reads(of: "{ me { books(first: 1) { totalCount } } }")
-        #expect(reads.sequential == [], "\(reads)")
+        #expect(reads.sequential.subtracting(["library_counts"]) == [], "\(reads)")
         #expect(reads.entriesMax <= Self.library + 5, "\(reads)")
         #expect(reads.rows["books"].map { $0 <= 5 } == true, "\(reads)")
     }
@@ -282,7 +288,8 @@ import Testing
 
     /// PostgreSQL can compare each entry of these indexes with an id. The counters do not contain the entries that differ.
     private static let orderedIndexes: Set = [
-        "books_added_at", "reads_of_user", "reviews_created_at", "reviews_visible",
+        "books_added_at", "listed_books_added_at", "reads_of_user", "reviews_created_at",
+        "reviews_visible",
     ]
 
     /// The related rows of one book and of a page of books.
@@ -309,7 +316,9 @@ import Testing
         // Reviews are loaded only for books with the status READ.
         #expect(
             Set(ofPage.entries.keys)
-                == indexes.subtracting(["reviews_pkey"]).union(["books_added_at", "users_pkey"]),
+                == indexes.subtracting(["reviews_pkey"]).union([
+                    "listed_books_added_at", "users_pkey",
+                ]),
             "\(ofPage)")
         #expect(ofPage.entriesMax <= 25, "\(ofPage)")
     }
@@ -329,7 +338,7 @@ import Testing
                         FROM pg_index i
                         WHERE i.indrelid = t.oid AND i.indkey[0] = a.attnum AND i.indpred IS NULL
                     )
-                    AND ('n_distinct=-0.01' = ANY(a.attoptions)) IS NOT TRUE
+                    AND (a.attoptions && '{n_distinct=-0.01,n_distinct=-0.0001}') IS NOT TRUE
                 """)
             return (0..<rows.count).map { rows.text($0, 0) ?? "" }
         }

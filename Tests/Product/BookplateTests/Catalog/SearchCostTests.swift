@@ -181,16 +181,19 @@ import Testing
             SELECT '\(reader.id.string ?? "")', gen_random_uuid(), 'Book ' || n
             FROM generate_series(1, 200) n
             """)
-        let condition = try #require(try BookSearch(search)).condition("'\(search)'")
-            .replacing("$1", with: "'\(reader.id.string ?? "")'")
         let calls = try await app.database.withConnection(as: nil) { connection in
-            try connection.execute("BEGIN; SET LOCAL track_functions = 'all'")
-            _ = try connection.query("SELECT id FROM books b WHERE \(condition)")
+            try connection.execute(
+                """
+                BEGIN;
+                SET LOCAL track_functions = 'all';
+                SELECT set_config('app.user_id', '\(reader.id.string ?? "")', true)
+                """)
+            _ = try connection.query("SELECT book_id FROM search_books('\(search)', 500, false)")
             return try connection.texts(
                 """
                 SELECT funcname || ' ' || calls
                 FROM pg_stat_xact_user_functions
-                WHERE funcname LIKE 'search\\_%' AND funcname <> 'search_fold'
+                WHERE funcname = 'search_patterns'
                 """)
         }
         #expect(calls == ["search_patterns 1"])

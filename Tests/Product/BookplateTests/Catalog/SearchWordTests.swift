@@ -174,7 +174,8 @@ import Testing
             ("jk rowling", ["Harry Potter and the Goblet of Fire"]),
             ("grr martin", ["A Game of Thrones"]), ("rr martin", ["A Game of Thrones"]),
             ("cs lewis", ["The Four Loves"]), ("fahrenheit451", ["Fahrenheit 451"]),
-            ("harrypotter", ["Harry Potter and the Goblet of Fire"]), ("harry pot ter", []),
+            ("harrypotter", ["Harry Potter and the Goblet of Fire"]),
+            ("harry pot ter", ["Harry Potter and the Goblet of Fire"]),
             ("gob let", ["Harry Potter and the Goblet of Fire"]), ("thefour", ["The Four Loves"]),
             ("ks lewis", []),
         ] as [(String, [Value])])

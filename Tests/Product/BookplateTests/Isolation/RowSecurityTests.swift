@@ -34,12 +34,12 @@ import Testing
             names == [
                 "access_tokens", "apple_grants", "books", "changes", "covers", "deleted_books",
                 "ereader_documents", "ereader_positions", "events", "feed_decks", "identities",
-                "import_failures", "imports", "moving_covers", "notes", "oauth_grants",
-                "progress_entries",
+                "import_failures", "imports", "library_counts", "listed_books", "moving_covers",
+                "notes", "oauth_grants", "progress_entries",
                 "reading_days",
                 "reading_goals", "reading_tombstones",
-                "reads", "removed_covers", "reviews", "sessions", "shelf_books", "shelves",
-                "swipes", "users",
+                "reads", "removed_covers", "reviews", "sessions", "shelf_books",
+                "shelf_counts", "shelves", "swipes", "users",
             ])
     }
 

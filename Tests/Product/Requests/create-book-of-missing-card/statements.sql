@@ -2,8 +2,8 @@
 SELECT begin_request($1, $2, $3, $4);
 
 WITH created AS (
-  INSERT INTO books ( user_id, id, edition_id, linked_by, title, authors, author_roles, isbn13, publisher, published_date, page_count, language, category, genre, description, series, series_position, status, started_at, finished_at, cover_status, cover_requested_at )
-  SELECT $1, $2, card.id, 'CARD', coalesce($5, card.title), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, coalesce($4, card.isbn13), coalesce($14, card.publisher), coalesce($15, card.published_date), coalesce($16, card.page_count), coalesce($17, card.language), $8, coalesce($9, card.genres[1]), coalesce($18, card.description), $19, $20, $10::reading_status, CASE WHEN $10::reading_status = 'READING' THEN now() END, CASE WHEN $10::reading_status = 'READ' THEN now() END, CASE WHEN $12 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $12 THEN now() END
+  INSERT INTO books ( user_id, id, edition_id, linked_by, title, subtitle, authors, author_roles, isbn13, publisher, published_date, page_count, language, category, genre, description, series, series_position, status, started_at, finished_at, cover_status, cover_requested_at )
+  SELECT $1, $2, card.id, 'CARD', coalesce($5, card.title), coalesce( $21, CASE WHEN coalesce($5, card.title) = card.title THEN left(nullif(btrim(card.subtitle), ''), 500) END ), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, coalesce($4, card.isbn13), coalesce($14, card.publisher), coalesce($15, card.published_date), coalesce($16, card.page_count), coalesce($17, card.language), $8, coalesce($9, card.genres[1]), coalesce($18, card.description), $19, $20, $10::reading_status, CASE WHEN $10::reading_status = 'READING' THEN now() END, CASE WHEN $10::reading_status = 'READ' THEN now() END, CASE WHEN $12 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $12 THEN now() END
   FROM editions card
   WHERE card.id = $3 AND NOT ($13 AND ($1 = $2 OR EXISTS (
     SELECT

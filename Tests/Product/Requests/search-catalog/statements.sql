@@ -7,9 +7,9 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 
 WITH s AS MATERIALIZED (
   SELECT *
-  FROM search_editions(search_fold($2), $3, $4, $5)
+  FROM search_editions($2, $3, $4, $5)
 )
-SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, s.score, s.is_match
+SELECT e.id, e.title, e.authors, e.author_roles, e.author_ids, s.score, s.is_match, s.dropped_words
 FROM s
 JOIN editions e ON e.id = s.id
 WHERE e.id = ANY(ARRAY(

@@ -27,9 +27,9 @@ CROSS JOIN LATERAL (
         SELECT left(search_fold($5), 400)
       ) WHEN '' THEN strpos(s.title, $5) > 0 ELSE s.text LIKE ALL ((
         SELECT array_agg('% ' || word || '%')
-        FROM unnest((string_to_array((
-          SELECT left(search_fold($5), 400)
-        ), ' '))[1:12]) word
+        FROM unnest((
+          SELECT (search_query_words($5))[1:12]
+        )) word
       )::text[]) END
     )
     SELECT id
@@ -43,9 +43,9 @@ CROSS JOIN LATERAL (
     ) AND (
       SELECT left(search_fold($5), 400)
     ) <> '' AND s.text ~ ALL ((
-      SELECT search_patterns( (string_to_array((
-        SELECT left(search_fold($5), 400)
-      ), ' '))[1:12], ARRAY(
+      SELECT search_patterns( (
+        SELECT (search_query_words($5))[1:12]
+      ), ARRAY(
         SELECT DISTINCT k.word
         FROM (
           SELECT string_to_table(text, ' ') AS word
@@ -77,9 +77,9 @@ SELECT (
         SELECT left(search_fold($5), 400)
       ) WHEN '' THEN strpos(s.title, $5) > 0 ELSE s.text LIKE ALL ((
         SELECT array_agg('% ' || word || '%')
-        FROM unnest((string_to_array((
-          SELECT left(search_fold($5), 400)
-        ), ' '))[1:12]) word
+        FROM unnest((
+          SELECT (search_query_words($5))[1:12]
+        )) word
       )::text[]) END
     )
     SELECT id
@@ -93,9 +93,9 @@ SELECT (
     ) AND (
       SELECT left(search_fold($5), 400)
     ) <> '' AND s.text ~ ALL ((
-      SELECT search_patterns( (string_to_array((
-        SELECT left(search_fold($5), 400)
-      ), ' '))[1:12], ARRAY(
+      SELECT search_patterns( (
+        SELECT (search_query_words($5))[1:12]
+      ), ARRAY(
         SELECT DISTINCT k.word
         FROM (
           SELECT string_to_table(text, ' ') AS word

@@ -155,16 +155,16 @@ CROSS JOIN LATERAL (
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT e.id, e.title, e.position_number, k.n
+SELECT e.id, e.title, e.position_order, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT e.*
   FROM (
-    SELECT e.*, coalesce(w.position_number, 'infinity') AS position_number
+    SELECT e.*, coalesce(series_order(e.series_position), 'infinity') AS position_order
     FROM works_of_series(k.id) w
     JOIN editions e ON e.id = w.edition_id
   ) e
   WHERE true
-  ORDER BY e.position_number, e.title, e.id
+  ORDER BY e.position_order, e.title, e.id
   LIMIT $3
 ) e;

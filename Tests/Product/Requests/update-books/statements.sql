@@ -9,7 +9,7 @@ WITH input AS MATERIALIZED (
     ) END AS shelf_ids
     FROM jsonb_array_elements($2) WITH ORDINALITY AS e (entry, n)
     LEFT JOIN LATERAL (
-      SELECT jsonb_build_object( 'linked_by', 'CARD', 'title', c.title, 'authors', c.authors, 'author_roles', c.author_roles, 'isbn13', c.isbn13, 'publisher', c.publisher, 'published_date', c.published_date, 'page_count', c.page_count, 'language', c.language, 'description', coalesce(c.description, b.description) ) || CASE WHEN b.current_page > c.page_count THEN jsonb_build_object('current_page', c.page_count) ELSE '{}' END AS facts
+      SELECT jsonb_build_object( 'linked_by', 'CARD', 'title', c.title, 'subtitle', left(nullif(btrim(c.subtitle), ''), 500), 'authors', c.authors, 'author_roles', c.author_roles, 'isbn13', c.isbn13, 'publisher', c.publisher, 'published_date', c.published_date, 'page_count', c.page_count, 'language', c.language, 'description', coalesce(c.description, b.description) ) || CASE WHEN b.current_page > c.page_count THEN jsonb_build_object('current_page', c.page_count) ELSE '{}' END AS facts
       FROM editions c
       LEFT JOIN books b ON b.user_id = $1 AND b.id = (e.entry ->> 'id')::uuid
       WHERE c.id = (e.entry -> 'values' ->> 'edition_id')::uuid
@@ -50,7 +50,7 @@ WITH input AS MATERIALIZED (
   FROM checked c WINDOW same_isbn AS (PARTITION BY c.isbn13, c.problem IS NULL ORDER BY c.n), same_edition AS (PARTITION BY c.edition_id, c.problem IS NULL ORDER BY c.n)
 ), updated AS (
   UPDATE books b
-  SET title = CASE WHEN i.new ? 'title' THEN (i.new ->> 'title')::text ELSE b.title END, authors = CASE WHEN i.new ? 'authors' THEN ARRAY(
+  SET title = CASE WHEN i.new ? 'title' THEN (i.new ->> 'title')::text ELSE b.title END, subtitle = CASE WHEN i.new ? 'subtitle' THEN (i.new ->> 'subtitle')::text ELSE b.subtitle END, authors = CASE WHEN i.new ? 'authors' THEN ARRAY(
     SELECT jsonb_array_elements_text(i.new -> 'authors')
   )::text[] ELSE b.authors END, author_roles = CASE WHEN i.new ? 'author_roles' THEN ARRAY(
     SELECT jsonb_array_elements_text(i.new -> 'author_roles')

@@ -5,101 +5,90 @@ import Requests
 
 /// The paginated lists of books: those of a library and those of a shelf.
 extension Book {
-    /// Relies on this plan: in the orders by date, a page is read from `books_added_at`, starting after the cursor, and a count
-    /// of all books reads only an index. The other orders, `shelfId`, and `search` read all books of the reader. A page of a rare status
-    /// also does, because PostgreSQL compares enums after row-level security, and so not with an index.
+    /// Relies on these plans: without filters, the entries of a page come from the index of `listed_books` for the order, five scans of
+    /// `LIMIT` entries at most, one for each status, which are merged. The indexes contain all columns of the entries, and the books
+    /// are found by their keys. `BookFilters` explains the plan with filters.
     static let ofUser = RowConnection(
-        type, key: User.id,
-        orders: BookOrder.of("b.added_at", "b.id", score: Column("b.score", .float)),
+        type, key: User.id, orders: BookOrder.all,
         source: { arguments, order throws(BookplateError) in
-            var conditions: [String] = []
-            var binds: [(inout Parameters) -> Void] = []
-            // The first four parameters are the caller, the parents, the page size, and whether there is a cursor.
-            func bind(_ append: @escaping (inout Parameters) -> Void) -> String {
-                binds.append(append)
-                return "$\(4 + binds.count)"
-            }
-            if let status = arguments["status"]?.string {
-                let parameter = bind { $0.append(text: status, as: .inferred) }
-                conditions.append("b.status = \(parameter)::reading_status")
-            }
-            if let shelf = arguments["shelfId"]?.string {
-                let parameter = bind { $0.append(uuid: UUID(shelf)) }
-                conditions.append(
-                    """
-                    EXISTS (
-                      SELECT FROM shelf_books f
-                      WHERE f.user_id = $1 AND f.shelf_id = \(parameter) AND f.book_id = b.id
-                    )
-                    """)
-            }
-            var score = "0::float8"
-            if let search = try BookSearch(arguments["search"]?.string) {
-                let parameter = bind { $0.append(text: search.text) }
-                conditions.append(search.condition(parameter))
-                score = search.score(parameter)
-            }
-            let filter = conditions.map { " AND \($0)" }.joined()
-            // OFFSET 0 keeps PostgreSQL from inlining the subquery and computing the score more than once per book.
-            let books =
-                order.name == BookOrder.relevance
-                ? "(SELECT b.*, \(score) AS score FROM books b WHERE b.user_id = $1\(filter) OFFSET 0) b WHERE true"
-                : "books b WHERE b.user_id = $1\(filter)"
-            return .init(from: books) { [binds] parameters in
-                for bind in binds { bind(&parameters) }
-            }
+            let filters = try BookFilters(arguments, order)
+            return .init(
+                entries: { filters.entries($0) }, row: row, count: filters.count,
+                filters: filters.text, bind: { filters.bind(&$0) })
         })
 
+    /// Relies on these plans: in the orders by date, title, and author, the entries of a page come from an index of `shelf_books`. In the
+    /// other orders, all books of the shelf are sorted.
     static let ofShelf = RowConnection(
-        type, key: Shelf.id, orders: BookOrder.of("sb.added_at", "sb.book_id"),
-        source: { _, _ in
-            .init(
-                from: """
-                    shelf_books sb
-                    JOIN books b ON b.user_id = sb.user_id AND b.id = sb.book_id
-                    WHERE sb.user_id = $1 AND sb.shelf_id = k.id
-                    """)
+        type, key: Shelf.id, orders: BookOrder.all,
+        source: { _, order in
+            let hasIndex = ["l.added_at", "l.sort_title", "l.sort_author"]
+                .contains(order.columns[0].sql)
+            return .init(
+                entries: { window in
+                    if hasIndex {
+                        return """
+                            SELECT l.book_id, \(BookOrder.names(order))
+                            FROM shelf_books l
+                            WHERE l.user_id = $1 AND l.shelf_id = k.id\(window.isAfterCursor)
+                            ORDER BY \(window.order.sql)
+                            LIMIT \(window.limit)
+                            """
+                    }
+                    return """
+                        SELECT l.book_id, \(BookOrder.names(order))
+                        FROM shelf_books sb
+                        CROSS JOIN LATERAL (
+                            SELECT l.*, 0::float8 AS score
+                            FROM listed_books l
+                            WHERE l.user_id = $1 AND l.book_id = sb.book_id
+                            OFFSET 0
+                        ) l
+                        WHERE sb.user_id = $1 AND sb.shelf_id = k.id\(window.isAfterCursor)
+                        """
+                }, row: row,
+                count: Shelf.bookCount(of: "k.id"), filters: "", bind: { _ in })
         })
+
+    /// The book of an entry. OFFSET 0 keeps PostgreSQL from reading all books of the reader for a join.
+    private static let row = """
+        SELECT *
+        FROM books b
+        WHERE b.user_id = $1 AND b.id = l.book_id
+        OFFSET 0
+        """
 }
 
 /// The values of the schema's enum `BookOrder`. The default is first.
-private enum BookOrder {
+enum BookOrder {
     static let relevance = "RELEVANCE"
-    static let addedAt = Column("b.added_at", .timestamp)
-    static let updatedAt = Column("b.updated_at", .timestamp)
-    static let title = Column("b.title", .text)
-    static let author = Column("coalesce(b.author, '')", .text)
-    static let hasNoAuthor = Column("(b.author IS NULL)", .boolean)
+    static let status = "STATUS"
+    private static let addedAt = Column("l.added_at", .timestamp)
+    private static let title = Column("l.sort_title", .text)
+    private static let id = Column("l.book_id", .uuid)
 
-    /// Returns the orders of a list.
-    ///
-    /// - Parameters:
-    ///   - added: The SQL expression of the date added, such that an index provides the order by date and id.
-    ///   - id: The SQL expression of the book's id in that index.
-    ///   - score: The relevance; nil for a list that cannot be searched.
-    static func of(_ added: String, _ id: String, score: Column? = nil) -> [RowOrder] {
-        let newest = [RowOrder.Key(added, addedAt), RowOrder.Key(id, Book.id)]
-        // The root collation of Unicode. Case and accents only decide between texts that are otherwise equal.
-        let unicode = "COLLATE \"und-x-icu\""
-        return [
-            RowOrder(name: "ADDED_DESC", columns: newest, isDescending: true),
-            RowOrder(name: "ADDED_ASC", columns: newest, isDescending: false),
-            RowOrder(
-                name: "TITLE_ASC", columns: [.init("b.title \(unicode)", title), .init(Book.id)],
-                isDescending: false),
-            RowOrder(
-                name: "AUTHOR_ASC",
-                columns: [
-                    .init(hasNoAuthor), .init("coalesce(b.author, '') \(unicode)", author),
-                    .init("b.title \(unicode)", title), .init(Book.id),
-                ], isDescending: false),
-            RowOrder(
-                name: "UPDATED_DESC", columns: [.init(updatedAt), .init(Book.id)],
-                isDescending: true),
-            RowOrder(
-                name: relevance,
-                columns: score.map { [.init($0), .init(addedAt), .init(Book.id)] } ?? newest,
-                isDescending: true),
-        ]
+    /// Without a search, `RELEVANCE` is the order by date. See `BookFilters.order`.
+    static let all: [RowOrder] = [
+        order("ADDED_DESC", [addedAt], isDescending: true),
+        order("ADDED_ASC", [addedAt], isDescending: false),
+        order("TITLE_ASC", [title], isDescending: false),
+        order("AUTHOR_ASC", [Column("l.sort_author", .text), title], isDescending: false),
+        order("UPDATED_DESC", [Column("l.updated_at", .timestamp)], isDescending: true),
+        order("FINISHED_DESC", [Column("l.finished_at", .timestamp), addedAt], isDescending: true),
+        order("RATING_DESC", [Column("l.half_stars", .integer), addedAt], isDescending: true),
+        order(status, [Column("l.list_rank", .integer), addedAt], isDescending: true),
+        order(relevance, [Column("l.score", .float), addedAt], isDescending: true),
+    ]
+
+    private static func order(
+        _ name: String, _ columns: [Column], isDescending: Bool
+    ) -> RowOrder {
+        RowOrder(
+            name: name, columns: (columns + [id]).map { .init($0) }, isDescending: isDescending)
+    }
+
+    /// The keys of an order without the id, as a list of expressions.
+    static func names(_ order: RowOrder) -> String {
+        order.columns.dropLast().map(\.sql).joined(separator: ", ")
     }
 }

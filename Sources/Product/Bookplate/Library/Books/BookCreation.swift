@@ -242,7 +242,7 @@ package struct BookCreation {
                 \(shape.hasReads ? "AND NOT \(NewBookReads.isTaken(Given.reads))" : "")
                 \(shape.hasShelves ? "AND NOT \(isShelfMissing(Given.shelves))" : "")
               ON CONFLICT DO NOTHING
-              RETURNING id, added_at\(shape.hasReads ? ", page_count, genre, authors, author_ids" : "")
+              RETURNING id, added_at\(shape.hasShelves ? ", title, language, author" : "")\(shape.hasReads ? ", page_count, genre, authors, author_ids" : "")
             )\(shape.hasShelves ? shelved : "")\(shape.hasReads ? NewBookReads.added : "")
             SELECT id
             FROM created
@@ -383,8 +383,10 @@ package struct BookCreation {
 
     private static let shelved = """
         , shelved AS (
-          INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-          SELECT \(Given.user), requested.id, created.id, created.added_at
+          INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
+          SELECT
+            \(Given.user), requested.id, created.id, created.added_at,
+            book_sort_title(created.title, created.language), book_sort_author(created.author)
           FROM created, unnest(\(Given.shelves)::uuid[]) AS requested (id)
         )
         """

@@ -14,12 +14,15 @@ enum LibraryStats {
     static let type: RowType = RowType(
         name: "LibraryStats", table: "", scope: "", id: userID,
         fields: [
-            "bookCount": .column(count("c.books")),
-            "wantToRead": .column(count("c.want_to_read")),
-            "reading": .column(count("c.reading")),
-            "read": .column(count("c.read")),
-            "paused": .column(count("c.paused")),
-            "didNotFinish": .column(count("c.did_not_finish")),
+            "bookCount": .column(
+                books(
+                    "c.want_to_read + c.reading + c.read + c.paused + c.did_not_finish",
+                    ranks: "1, 2, 3, 4, 5")),
+            "wantToRead": .column(books("c.want_to_read", ranks: "3")),
+            "reading": .column(books("c.reading", ranks: "5")),
+            "read": .column(books("c.read", ranks: "2")),
+            "paused": .column(books("c.paused", ranks: "4")),
+            "didNotFinish": .column(books("c.did_not_finish", ranks: "1")),
             "reviewCount": .column(count("v.reviews")),
             "averageRating": .column(ReadingSummary.averageRating),
             "ratings": .relation(ReadingSummary.ratings),
@@ -36,24 +39,23 @@ enum LibraryStats {
 
     private static func count(_ sql: String) -> Column { Column("coalesce(\(sql), 0)", .integer) }
 
+    /// The number of books with some statuses. The counters of a library are unknown after a large change, until the next one.
+    private static func books(_ counter: String, ranks: String) -> Column {
+        Column(
+            """
+            coalesce(
+                \(counter),
+                (SELECT count(*) FROM listed_books l WHERE l.user_id = $1 AND l.list_rank IN (\(ranks)))
+            )
+            """, .integer)
+    }
+
     /// PostgreSQL leaves out the joins of which no column is selected, because each groups by the column of the join.
     static let ofUser = RowRelation(
         .one, type, key: User.id, matching: "t.user_id",
         from: """
             (SELECT u.id AS user_id FROM users u WHERE u.id = $1) t
-            LEFT JOIN (
-                SELECT
-                    user_id,
-                    count(*) AS books,
-                    count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read,
-                    count(*) FILTER (WHERE status = 'READING') AS reading,
-                    count(*) FILTER (WHERE status = 'READ') AS read,
-                    count(*) FILTER (WHERE status = 'PAUSED') AS paused,
-                    count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
-                FROM books
-                WHERE user_id = $1
-                GROUP BY user_id
-            ) c ON c.user_id = t.user_id
+            LEFT JOIN library_counts c ON c.user_id = t.user_id
             \(ReadingSummary.ratings(of: visibleReviews))
             \(summary.sums(as: "s"))
             WHERE t.user_id = $2

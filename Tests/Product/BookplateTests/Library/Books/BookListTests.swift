@@ -7,7 +7,8 @@ import Testing
     static let app = Shared { try await TestApp.start(catalog: []) }
 
     static let orders = [
-        "ADDED_DESC", "ADDED_ASC", "TITLE_ASC", "AUTHOR_ASC", "UPDATED_DESC", "RELEVANCE",
+        "ADDED_DESC", "ADDED_ASC", "TITLE_ASC", "AUTHOR_ASC", "UPDATED_DESC", "FINISHED_DESC",
+        "RATING_DESC", "STATUS", "RELEVANCE",
     ]
 
     static let page = """
