@@ -89,8 +89,6 @@ CREATE TABLE users (
     preferred_genres text[] NOT NULL DEFAULT '{}',
     -- A name of the IANA time zone database. It decides which day it is for the reader.
     time_zone text NOT NULL DEFAULT 'UTC',
-    -- Counts the changes of swipes, books, reviews, and preferred genres that the feed learns from.
-    signals_version bigint NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 80);
@@ -107,8 +105,6 @@ COMMENT ON COLUMN users.email_disabled IS
     'Whether Apple has reported that mail to the relay address is switched off. The address is not shown then.';
 COMMENT ON COLUMN users.preferred_genres IS 'The names of genres, in the order of the reader.';
 COMMENT ON COLUMN users.time_zone IS 'A name of the IANA time zone database, which decides when the reader''s day begins.';
-COMMENT ON COLUMN users.signals_version IS
-    'The number of changes of swipes, books, reviews, and preferred genres from which the feed learns.';
 COMMENT ON COLUMN users.is_guest IS 'Whether the user has no identity. Adding the first identity ends this for good.';
 COMMENT ON COLUMN users.guest_seen_at IS
     'When a guest was last known to be active. The job that deletes inactive guests examines those with old times, and updates them.';

@@ -141,6 +141,24 @@ COMMENT ON COLUMN catalog_languages.ratings IS 'The sum of `editions.ratings_cou
 -- The numbers of new chains.
 CREATE SEQUENCE feed_chains;
 
+-- One row for each reader whose signals have changed since the account was created. A row of its own, and not columns of `users`: most
+-- writes of a reader update it, and an update of a user passes the triggers of all tables that refer to users.
+CREATE TABLE feed_readers (
+    user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
+    -- Counts the changes of swipes, books, reviews, and preferred genres that the feed learns from.
+    signals_version bigint NOT NULL,
+    -- When a job for the next deck is due; null if no deck is due. The mark costs a write less than a job, and changes in quick succession
+    -- keep the first mark. A worker turns due marks into jobs (enqueue_due_decks).
+    deck_due_at timestamptz
+) WITH (fillfactor = 50);
+ALTER TABLE feed_readers ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE INDEX feed_readers_due ON feed_readers (deck_due_at) WHERE deck_due_at IS NOT NULL;
+
+COMMENT ON TABLE feed_readers IS 'The readers whose signals have changed, and when their next decks are due.';
+COMMENT ON COLUMN feed_readers.signals_version IS
+    'The number of changes of swipes, books, reviews, and preferred genres from which the feed learns.';
+COMMENT ON COLUMN feed_readers.deck_due_at IS 'When a job for the next deck is due; null if no deck is due.';
+
 -- Immutable lists of cards for one reader. A feed is a chain of decks.
 CREATE TABLE feed_decks (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -153,8 +171,8 @@ CREATE TABLE feed_decks (
     filter smallint[] NOT NULL,
     -- Empty at the end of a feed.
     editions uuid[] NOT NULL,
-    -- The reader's signals_version when the deck's signals were read. With an older version, cursors still read the deck, but it
-    -- starts no scroll.
+    -- The reader's `feed_readers.signals_version` when the deck's signals were read; 0 if the reader had no row. With an older version,
+    -- cursors still read the deck, but it starts no scroll.
     signals_version bigint NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, chain, number)
@@ -170,7 +188,7 @@ COMMENT ON COLUMN feed_decks.number IS 'The number of preceding decks of the cha
 COMMENT ON COLUMN feed_decks.filter IS 'The ids of the genres of a filtered feed, ascending. Empty for all genres.';
 COMMENT ON COLUMN feed_decks.editions IS 'The cards in their order. Empty at the end of a feed.';
 COMMENT ON COLUMN feed_decks.signals_version IS
-    'The value of `users.signals_version` from which the deck was built. An older deck does not start a scroll.';
+    'The value of `feed_readers.signals_version` from which the deck was built. An older deck does not start a scroll.';
 
 -- The first deck of readers without signals.
 CREATE TABLE cold_start_decks (

@@ -9,7 +9,7 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY ARRAY[
         'access_tokens', 'apple_grants', 'books', 'changes', 'collected_signals', 'covers', 'deleted_books',
-        'edition_genres', 'edition_similar', 'edition_similar_sources', 'editions', 'ereader_documents', 'ereader_positions', 'feed_decks', 'identities',
+        'edition_genres', 'edition_similar', 'edition_similar_sources', 'editions', 'ereader_documents', 'ereader_positions', 'feed_decks', 'feed_readers', 'identities',
         'import_failures', 'imports', 'library_counts', 'listed_books', 'logs_to_prune', 'notes', 'oauth_grants', 'progress_entries', 'reading_days',
         'reading_goals', 'reading_tombstones', 'reads', 'removed_covers', 'reviews', 'sessions', 'shelf_books', 'shelf_counts', 'shelves',
         'swipes', 'users'

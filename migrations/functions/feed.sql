@@ -415,6 +415,45 @@ AS $$
     UPDATE feed_state SET cold_start_version = version;
 $$;
 
+-- Turns the due marks of readers, at most `readers_max`, into jobs that build their decks, as `Pipeline.enqueue` in EnqueueJob.swift
+-- does. Several workers share the marks.
+--
+-- Relies on this plan: the due marks by feed_readers_due, in their order. So the number of readers does not matter.
+-- definer: a worker turns the marks of all readers into jobs.
+CREATE OR REPLACE FUNCTION enqueue_due_decks(readers_max int) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+    WITH due AS MATERIALIZED (
+        SELECT f.user_id
+        FROM feed_readers f
+        JOIN users u ON u.id = f.user_id
+        WHERE f.deck_due_at <= now()
+        ORDER BY f.deck_due_at
+        LIMIT readers_max
+        -- An account that is being deleted is left out, whose jobs could not be added before the end of the deletion.
+        FOR KEY SHARE OF u SKIP LOCKED
+        FOR UPDATE OF f SKIP LOCKED
+    ), unmarked AS (
+        UPDATE feed_readers f
+        SET deck_due_at = NULL
+        FROM due d
+        WHERE f.user_id = d.user_id
+        RETURNING f.user_id
+    )
+    -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
+    INSERT INTO jobs AS j (user_id, kind, payload, key, attempts_max)
+    SELECT u.user_id, 'feed.deck', '{}', 'deck', 3
+    FROM unmarked u
+    -- A fixed order prevents deadlocks with `finish_learning`.
+    ORDER BY u.user_id
+    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
+    SET priority = 0,
+        run_at = least(j.run_at, excluded.run_at),
+        attempts = CASE j.state WHEN 'RUNNING' THEN j.attempts ELSE 0 END,
+        again = (j.state = 'RUNNING'),
+        updated_at = excluded.updated_at
+$$;
+
 -- MARK: Background updates
 
 -- Brings the main language, the genres, their numbers of readers, and the popularity of the books up to date with the changes of
@@ -505,6 +544,15 @@ CREATE POLICY administration ON swipes TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
+DROP POLICY IF EXISTS owner_only ON feed_readers;
+CREATE POLICY owner_only ON feed_readers TO bookplate_app
+    USING (user_id = app_user_id())
+    WITH CHECK (user_id = app_user_id());
+DROP POLICY IF EXISTS administration ON feed_readers;
+CREATE POLICY administration ON feed_readers TO CURRENT_USER
+    USING (true)
+    WITH CHECK (true);
+
 DROP POLICY IF EXISTS owner_only ON feed_decks;
 CREATE POLICY owner_only ON feed_decks TO bookplate_app
     USING (user_id = app_user_id())
@@ -515,10 +563,11 @@ CREATE POLICY administration ON feed_decks TO CURRENT_USER
     WITH CHECK (true);
 
 GRANT SELECT, INSERT, UPDATE ON swipes TO bookplate_app;
+GRANT SELECT, INSERT, UPDATE ON feed_readers TO bookplate_app;
 GRANT SELECT, INSERT, DELETE ON feed_decks TO bookplate_app;
 GRANT USAGE ON SEQUENCE feed_chains TO bookplate_app;
 GRANT SELECT ON feed_state, edition_genres, cold_start_decks, edition_similar, current_swipes, reader_signals TO bookplate_app;
 
 REVOKE ALL ON FUNCTION list_genres_of_editions, refresh_genres FROM PUBLIC;
-REVOKE ALL ON FUNCTION prune_undone_swipes, store_cold_start_deck, refresh_feed FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION prune_undone_swipes, store_cold_start_deck, refresh_feed TO bookplate_app;
+REVOKE ALL ON FUNCTION prune_undone_swipes, store_cold_start_deck, enqueue_due_decks, refresh_feed FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION prune_undone_swipes, store_cold_start_deck, enqueue_due_decks, refresh_feed TO bookplate_app;

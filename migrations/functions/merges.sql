@@ -606,10 +606,13 @@ BEGIN
             LIMIT 50
         ),
         time_zone = CASE a.time_zone WHEN 'UTC' THEN g.time_zone ELSE a.time_zone END,
-        signals_version = a.signals_version + 1,
         updated_at = now()
     FROM users g
     WHERE a.id = account AND g.id = guest;
+    INSERT INTO feed_readers AS f (user_id, signals_version)
+    VALUES (account, 1)
+    ON CONFLICT (user_id) DO UPDATE
+    SET signals_version = f.signals_version + 1;
 
     -- The guest ends like a deleted account. The job also removes the guest's files, after it has copied the covers.
     INSERT INTO account_tombstones (user_hash, books, reviews, covers, apple_token_revoked)

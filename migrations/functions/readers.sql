@@ -259,9 +259,13 @@ BEGIN
     FROM unnest(owners) AS w (id)
     ORDER BY w.id
     ON CONFLICT DO NOTHING;
-    UPDATE users u
-    SET signals_version = u.signals_version + 1
-    WHERE u.id = ANY(owners) AND books_created + reviews_created > 0;
+    INSERT INTO feed_readers AS f (user_id, signals_version)
+    SELECT w.id, 1
+    FROM unnest(owners) AS w (id)
+    WHERE books_created + reviews_created > 0
+    ORDER BY w.id
+    ON CONFLICT (user_id) DO UPDATE
+    SET signals_version = f.signals_version + 1;
     -- Last, because every import updates the same job, and the next one waits until this transaction ends.
     IF books_created > 0 THEN
         PERFORM enqueue_link_job();

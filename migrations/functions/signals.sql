@@ -72,6 +72,7 @@ AS $$
 $$;
 
 -- Runs when editions get a work or lose theirs.
+-- definer: the readers to collect are closed to requests.
 CREATE OR REPLACE FUNCTION collect_signals_of_works() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -82,6 +83,7 @@ END
 $$;
 
 -- Runs when editions move to another work.
+-- definer: the readers to collect are closed to requests.
 CREATE OR REPLACE FUNCTION collect_signals_of_moved_works() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -251,6 +253,7 @@ END
 $$;
 
 -- Subtracts the signals of deleted readers from the sums of the works.
+-- definer: the sums of the signals of all readers are closed to requests.
 CREATE OR REPLACE FUNCTION subtract_collected_signals() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -651,7 +654,7 @@ BEGIN
     INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
     SELECT reader, 'feed.deck', '{}'::jsonb, 'deck', now(), 10, 3
     FROM unnest(readers) AS reader
-    -- A fixed order prevents deadlocks with `link_waiting_books`.
+    -- A fixed order prevents deadlocks with `enqueue_due_decks`.
     ORDER BY reader
     ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
     SET again = (j.state = 'RUNNING');

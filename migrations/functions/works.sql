@@ -487,19 +487,20 @@ BEGIN
     WHERE w.user_id = taken.user_id AND w.book_id = taken.book_id;
     looked_at := cardinality(ids);
     changed_readers := ARRAY(SELECT link_books(readers, ids));
-    UPDATE users
-    SET signals_version = signals_version + 1
-    WHERE id = ANY(changed_readers);
-    -- The kind and the 3 attempts repeat those of the Swift type PrepareDeck.
-    INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
-    SELECT reader, 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3
+    INSERT INTO feed_readers AS f (user_id, signals_version, deck_due_at)
+    SELECT
+        reader,
+        1,
+        -- Others get a deck when they return: an import of readers does not build one for each.
+        CASE
+            WHEN EXISTS (SELECT FROM sessions s WHERE s.user_id = reader AND s.rotated_at > now() - interval '30 days')
+            THEN now() + interval '5 seconds'
+        END
     FROM unnest(changed_readers) AS reader
-    -- Others get a deck when they return: an import of readers does not build one for each.
-    WHERE EXISTS (SELECT FROM sessions s WHERE s.user_id = reader AND s.rotated_at > now() - interval '30 days')
-    -- A fixed order prevents deadlocks with `finish_learning`.
     ORDER BY reader
-    ON CONFLICT (user_id, kind, key) WHERE key IS NOT NULL AND state <> 'DEAD' DO UPDATE
-    SET run_at = least(j.run_at, excluded.run_at), again = (j.state = 'RUNNING');
+    ON CONFLICT (user_id) DO UPDATE
+    SET signals_version = f.signals_version + 1,
+        deck_due_at = least(f.deck_due_at, excluded.deck_due_at);
 END
 $$;
 

@@ -10,10 +10,17 @@ package protocol JobHandler: Sendable {
     /// The name that is stored in the table `jobs`, so it must not change: lower case with a dot, as in `cover.fetch`.
     static var kind: String { get }
     static var settings: JobSettings { get }
+    /// A statement without parameters that adds the due jobs of this kind; nil by default. A worker runs it before each claim, so that
+    /// a request can leave a mark in a table of its own, which takes less time than a job.
+    static var enqueueDue: Statement? { get }
 
     /// Runs the job. If its task is cancelled, it should return or throw soon: the server stops, the timeout has passed, or
     /// another worker holds the job.
     func run(_ payload: Payload, in job: JobContext) async throws(JobError)
+}
+
+extension JobHandler {
+    package static var enqueueDue: Statement? { nil }
 }
 
 /// The settings of a kind of job.

@@ -6,6 +6,8 @@ struct JobTable: Sendable {
     /// The name of the worker that `jobs list` shows.
     let worker: String
     let lease: Duration
+    /// The statements that add the due jobs of some kinds (`JobHandler.enqueueDue`).
+    var enqueueDue: [String: Statement] = [:]
 
     /// The maximum duration of a call. A later result would be useless, because the lease might have expired.
     private static let timeout = Duration.seconds(3)
@@ -51,7 +53,7 @@ struct JobTable: Sendable {
         _ = try await run(Self.schedule, parameters)
     }
 
-    /// Claims due jobs.
+    /// Claims due jobs, after adding those that are due by marks. A kind without capacity leaves its marks for later.
     ///
     /// - Parameter capacity: The maximum number of jobs of each kind.
     func claim(_ capacity: [String: JobCapacity]) async throws(PostgresError) -> [ClaimedJob] {
@@ -63,7 +65,12 @@ struct JobTable: Sendable {
         parameters.append(int32s: capacity.map { Int32(clamping: $0.value.ofReader ?? .max) })
         parameters.append(text: worker)
         parameters.append(int32: Int32(clamping: lease.milliseconds))
-        return try await run(Self.claim.statement, parameters).decode()
+        var pipeline = Pipeline(timeout: Self.timeout)
+        for kind in capacity.map(\.key) {
+            if let statement = enqueueDue[kind] { pipeline.append(statement) }
+        }
+        let jobs = pipeline.append(Self.claim, parameters)
+        return PipelineResults(try await database.run(pipeline))[jobs]
     }
 
     /// Extends the leases.

@@ -49,7 +49,9 @@ package final class JobWorker: Sendable {
         self.logger = logger
         self.userChangeChannel = userChangeChannel
         self.database = database
-        jobs = JobTable(database: queue ?? database, worker: name, lease: limits.lease)
+        jobs = JobTable(
+            database: queue ?? database, worker: name, lease: limits.lease,
+            enqueueDue: self.handlers.compactMapValues { type(of: $0).enqueueDue })
         (events, post) = AsyncStream.makeStream()
     }
 

@@ -62,7 +62,7 @@ struct FeedPage {
     /// Returns the condition that the deck `d` of a reader may start a scroll.
     static func isCurrent(for reader: String) -> String {
         """
-        d.signals_version = (SELECT signals_version FROM users WHERE id = \(reader))
+        d.signals_version = coalesce((SELECT f.signals_version FROM feed_readers f WHERE f.user_id = \(reader)), 0)
         AND d.created_at > greatest(
             (SELECT decks_valid_since FROM feed_state),
             now() - interval '\(startLifetime)'

@@ -20,7 +20,9 @@ enum ReaderSignals {
 
     static let profile = TypedStatement<Profile>(
         """
-        SELECT signals_version, genre_ids(preferred_genres)::text[]
+        SELECT
+            coalesce((SELECT f.signals_version FROM feed_readers f WHERE f.user_id = $1), 0),
+            genre_ids(preferred_genres)::text[]
         FROM users
         WHERE id = $1
         """)

@@ -79,6 +79,7 @@ import Testing
     private struct InterruptedPrepareDeck: JobHandler, DeckDatabase {
         static let kind = PrepareDeck.kind
         static let settings = PrepareDeck.settings
+        static let enqueueDue = PrepareDeck.enqueueDue
 
         let filter: [Int16]
         let interruption: Once
@@ -146,8 +147,8 @@ import Testing
         // The swipe requested another deck.
         let versions = try await app.database.text(
             """
-            SELECT string_agg((u.signals_version - d.signals_version)::text, ' ' ORDER BY d.chain)
-            FROM feed_decks d JOIN users u ON u.id = d.user_id
+            SELECT string_agg((f.signals_version - d.signals_version)::text, ' ' ORDER BY d.chain)
+            FROM feed_decks d JOIN feed_readers f ON f.user_id = d.user_id
             WHERE d.filter = '{\(isFiltered ? "\(genre)" : "")}'
             """)
         #expect(versions == (isFiltered ? "1 0" : "2 1 0"))
@@ -159,7 +160,11 @@ import Testing
         let reader = try await app.makeReader()
         func jobCountAfterSignIn() async throws -> Int {
             try await app.database.execute(
-                "DELETE FROM jobs WHERE kind = 'feed.deck'; DELETE FROM feed_decks")
+                """
+                DELETE FROM jobs WHERE kind = 'feed.deck';
+                UPDATE feed_readers SET deck_due_at = NULL;
+                DELETE FROM feed_decks
+                """)
             _ = try await app.signIn(subject: reader.subject)
             return try await app.waitingDeckCount()
         }

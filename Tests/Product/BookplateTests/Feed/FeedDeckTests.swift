@@ -128,7 +128,7 @@ import Testing
         #expect(try await app.waitingDeckCount() == 1)
         #expect(
             try await app.database.count(
-                "SELECT count(*) FROM feed_decks JOIN users u USING (signals_version) WHERE u.id = user_id"
+                "SELECT count(*) FROM feed_decks JOIN feed_readers USING (user_id, signals_version)"
             ) == 1)
         // The scroll that began before the swipe is not affected.
         #expect(try await page(reader, after: before.end).nodes.count == 10)
@@ -248,7 +248,7 @@ import Testing
         // Signing in also counts as returning, if the deck is outdated.
         _ = try await app.signIn(subject: inactive.subject)
         #expect(try await app.waitingDeckCount() == 0)
-        try await app.database.execute("UPDATE users SET signals_version = signals_version + 1")
+        try await app.outdateDecks()
         _ = try await app.signIn(subject: inactive.subject)
         #expect(try await app.waitingDeckCount() == 1)
     }

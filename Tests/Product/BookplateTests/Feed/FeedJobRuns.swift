@@ -27,7 +27,11 @@ extension TestApp {
 
     /// Builds the decks of all readers who wait for one, and waits until they are built.
     func buildDecks() async throws {
-        try await database.execute("UPDATE jobs SET run_at = now() WHERE kind = 'feed.deck'")
+        try await database.execute(
+            """
+            UPDATE jobs SET run_at = now() WHERE kind = 'feed.deck';
+            UPDATE feed_readers SET deck_due_at = now() WHERE deck_due_at IS NOT NULL
+            """)
         let worker = try await TestWorker.start(database, [PrepareDeck()])
         try await waitForDecks()
         await worker.stop()
@@ -39,14 +43,33 @@ extension TestApp {
             try await database.execute(
                 """
                 UPDATE jobs SET run_at = now() WHERE kind = 'feed.deck' AND run_at > now();
+                UPDATE feed_readers SET deck_due_at = now() WHERE deck_due_at > now();
                 SELECT pg_notify('jobs', 'feed.deck')
                 """)
             return try await waitingDeckCount() == 0
         }
     }
 
+    /// Makes the decks of all readers outdated, as a change of their signals does, without requesting new ones.
+    func outdateDecks() async throws {
+        try await database.execute(
+            """
+            INSERT INTO feed_readers AS f (user_id, signals_version) SELECT id, 1 FROM users
+            ON CONFLICT (user_id) DO UPDATE SET signals_version = f.signals_version + 1
+            """)
+    }
+
     /// The number of readers who wait for a deck.
     func waitingDeckCount() async throws -> Int {
-        Int(try await database.count("SELECT count(*) FROM jobs WHERE kind = 'feed.deck'"))
+        Int(
+            try await database.count(
+                """
+                SELECT count(*)
+                FROM (
+                    SELECT user_id, key FROM jobs WHERE kind = 'feed.deck'
+                    UNION
+                    SELECT user_id, 'deck' FROM feed_readers WHERE deck_due_at IS NOT NULL
+                ) waiting
+                """))
     }
 }

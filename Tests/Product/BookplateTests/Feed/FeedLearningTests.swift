@@ -96,7 +96,7 @@ import Testing
             readers.append(reader)
         }
         try await work(app, PrepareDeck(), until: "the decks are built") {
-            try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'feed.deck'") == 0
+            try await app.waitingDeckCount() == 0
         }
         #expect(try await readers[0].feedCards(10).count(where: Self.isLate) > 5)
         #expect(try await readers[1].feedCards(10).count(where: Self.isLate) < 5)

@@ -162,7 +162,7 @@ import Testing
                 ])
             }
             // The cases above that write to the database do what the server's mutations do.
-            try await app.database.execute("UPDATE users SET signals_version = signals_version + 1")
+            try await app.outdateDecks()
             if hasWorker, Bool.random(using: &random) { try await app.buildDecks() }
             let first = [1, 7, 10, 50].randomElement(using: &random) ?? 10
             let genres =

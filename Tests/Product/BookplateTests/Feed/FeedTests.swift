@@ -174,7 +174,7 @@ import Testing
                 """
                 UPDATE swipes SET swiped_at = now() - interval '\(interval)',
                   recorded_at = now() - interval '\(interval)' WHERE user_id = '\(id)';
-                UPDATE users SET signals_version = signals_version + 1 WHERE id = '\(id)'
+                UPDATE feed_readers SET signals_version = signals_version + 1 WHERE user_id = '\(id)'
                 """)
         }
         try await age("29 days 23 hours")

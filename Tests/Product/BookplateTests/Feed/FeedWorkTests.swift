@@ -220,7 +220,7 @@ import Testing
             """
             UPDATE swipes SET swiped_at = swiped_at - interval '31 days',
               recorded_at = recorded_at - interval '31 days';
-            UPDATE users SET signals_version = signals_version + 1
+            UPDATE feed_readers SET signals_version = signals_version + 1
             """)
         #expect(try await shown(reader) == [902])
         _ = try await reader.swipe("DISLIKE", [try await card(901, reader)])

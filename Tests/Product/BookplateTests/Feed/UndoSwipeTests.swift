@@ -222,7 +222,7 @@ import Testing
         try await app.database.execute(
             """
             UPDATE swipes SET recorded_at = '\(long)';
-            UPDATE users SET signals_version = signals_version + 1
+            UPDATE feed_readers SET signals_version = signals_version + 1
             """)
         var pages: [(after: Value, nodes: Value)] = []
         var after = Value.null

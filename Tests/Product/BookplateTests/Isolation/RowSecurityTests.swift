@@ -33,7 +33,8 @@ import Testing
         #expect(
             names == [
                 "access_tokens", "apple_grants", "books", "changes", "covers", "deleted_books",
-                "ereader_documents", "ereader_positions", "events", "feed_decks", "identities",
+                "ereader_documents", "ereader_positions", "events", "feed_decks", "feed_readers",
+                "identities",
                 "import_failures", "imports", "library_counts", "listed_books", "moving_covers",
                 "notes", "oauth_grants", "progress_entries",
                 "reading_days",
