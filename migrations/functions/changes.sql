@@ -267,6 +267,7 @@ $$;
 -- forget it.
 
 -- Logs a created, changed, or deleted shelf. An update that changes nothing is not logged.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_shelf() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -288,6 +289,7 @@ END
 $$;
 
 -- Lists and logs a created book.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_created_book() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -329,6 +331,7 @@ $$;
 --
 -- In each transaction, PL/pgSQL prepares each expression that it reaches, including operators that it does not evaluate. Therefore the
 -- usual case, a change of the status or the page, reaches few and small expressions.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_book() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -405,6 +408,7 @@ END
 $$;
 
 -- Removes deleted books from the lists, and logs them. Runs once per statement, because a shelf can be deleted with thousands of books.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_deleted_books() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -466,6 +470,7 @@ $$;
 
 -- Lists the rating, and logs a created, changed, or deleted review, and its book, whose review field changes. Reviews are deleted with their
 -- books; then only the review is logged here.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_review() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -522,6 +527,7 @@ END
 $$;
 
 -- Logs the reviews of books of the current user that were added with app.bulk, as `log_review` would.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_imported_reviews(books_of_reviews uuid[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -544,6 +550,7 @@ $$;
 
 -- Counts the books of shelves, and logs the books and the shelves of added and removed rows of shelf_books, unless the book or the shelf was deleted. Runs
 -- once per statement: a shelf can contain thousands of books, and all of them change when it is deleted.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_shelf_books() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 -- The planner has no statistics of transition tables.
@@ -611,6 +618,7 @@ $$;
 
 -- Deletes the log and the deliveries of a deleted user. It is a trigger, because a foreign key would lock the user's row for each
 -- entry.
+-- definer: the log and the deliveries of webhooks are closed to requests.
 CREATE OR REPLACE FUNCTION delete_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

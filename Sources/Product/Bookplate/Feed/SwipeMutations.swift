@@ -30,6 +30,8 @@ enum Swipe {
         }
         let savesBooks = actions.contains { $0 == "LIKE" || $0 == "BUY" }
         let searchesCovers = !request.services.coverSources.isEmpty && savesBooks
+        // The usual batch has a shorter statement.
+        let isPlain = !savesBooks && Set(cards).count == cards.count
         let outcomes = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID)
             parameters.appendArray(of: .uuid) { for card in cards { $0.append(uuid: card) } }
@@ -37,17 +39,23 @@ enum Swipe {
             parameters.appendArray(of: .timestamptz) {
                 for time in times { $0.append(timestamptz: time) }
             }
-            parameters.append(bool: searchesCovers)
-            parameters.appendArray(of: .text) { for store in stores { $0.append(text: store) } }
+            if !isPlain {
+                parameters.append(bool: searchesCovers)
+                parameters.appendArray(of: .text) {
+                    for store in stores { $0.append(text: store) }
+                }
+            }
             let outcomes = pipeline.append(
-                savesBooks ? recordSwipes : recordOtherSwipes, parameters)
+                isPlain ? recordPlainSwipes : recordSwipes, parameters)
             pipeline.replaceDeck(of: viewer.userID, after: deckDelay)
             if searchesCovers { pipeline.enqueueCoverSearches() }
             return outcomes
         }
-        let unknownCards = outcomes.first?.unknownCards ?? []
+        let recordedCards = outcomes.first?.recordedCards ?? []
+        let knownCards = Set(recordedCards)
         var unknownIDs: [Value] = []
-        for (swipe, card) in zip(swipes, cards) where card.map(unknownCards.contains) ?? true {
+        for (swipe, card) in zip(swipes, cards) where card.map({ !knownCards.contains($0) }) ?? true
+        {
             if let id = swipe["cardId"], !unknownIDs.contains(id) { unknownIDs.append(id) }
         }
         // Two records of a work have the same book.
@@ -58,7 +66,7 @@ enum Swipe {
         return [
             PlainObject(
                 leaves: [
-                    "recorded": .int(outcomes.first?.recordedCount ?? 0),
+                    "recorded": .int(recordedCards.count),
                     "unknownCardIds": .list(unknownIDs),
                 ],
                 ids: ["saved": savedBooks])
@@ -98,16 +106,13 @@ enum Swipe {
     // MARK: - Statements
 
     private struct Outcome: RowDecodable {
-        /// The number of swipes of the batch whose cards exist; the same in all rows.
-        let recordedCount: Int
-        /// The cards of the batch that do not exist; the same in all rows.
-        let unknownCards: [UUID]
+        /// The cards of the swipes of the batch, without those that do not exist; the same in all rows.
+        let recordedCards: [UUID]
         /// The book of a liked or bought card.
         let savedBook: UUID?
 
         init?(_ row: inout RowReader) {
-            recordedCount = Int(row.int64() ?? 0)
-            unknownCards = row.uuids() ?? []
+            recordedCards = row.uuids() ?? []
             savedBook = row.uuid()
         }
     }
@@ -118,15 +123,42 @@ enum Swipe {
     /// The parameters are `$1` the reader, `$2` the cards, `$3` the actions, `$4` the times or NULL, `$5` whether covers
     /// are searched, and `$6` the bookstores or NULL. No book is added if the library has one of the work, whatever its
     /// edition. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
-    /// swipes of a card with the same time, the last one counts, because the rows are inserted newest first. Only the
-    /// current swipe of a card saves a book, not one that arrives late.
+    /// swipes of a card with the same time, the last one counts. Only the current swipe of a card saves a book, not one that
+    /// arrives late. No other transaction of the reader runs at the same time (`begin_request`), so a swipe that is not stored
+    /// yet has no conflict. ON CONFLICT would write two records to the log of the database for each row.
     ///
     /// Relies on this plan: for each swipe, the edition by its key, the swipes of the card by the prefix of their key, the
     /// other records of its work by their keys, and the books by `books_edition_id`. Neither the number of swipes nor the
     /// size of the library matters.
     private static let recordSwipes = TypedStatement<Outcome>(
         """
-        \(rankedSwipes),
+        \(input(hasStores: true)),
+        ranked AS (
+            SELECT
+                i.*,
+                CASE
+                    WHEN i.action IN ('LIKE', 'BUY')
+                    THEN coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = i.edition_id), i.edition_id)
+                END AS work,
+                c.counted_at,
+                row_number() OVER newest_first = 1 AS is_newest,
+                -- A second, equal swipe without a time.
+                i.is_untimed
+                    AND (
+                        \(isRepetition)
+                        OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first
+                    ) AS is_repetition,
+                lag(i.swiped_at) OVER newest_first = i.swiped_at AS has_same_time
+            FROM input i
+            CROSS JOIN LATERAL (
+                \(earlierSwipes)
+            ) c
+            WHERE NOT c.is_stored
+            WINDOW newest_first AS (
+                PARTITION BY i.edition_id
+                ORDER BY least(i.swiped_at, now()) DESC, i.swiped_at DESC, i.n DESC
+            )
+        ),
         stored AS (
             INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, saved_book_id)
             SELECT
@@ -153,8 +185,7 @@ enum Swipe {
                     THEN gen_random_uuid()
                 END
             FROM ranked r
-            WHERE r.is_repetition IS NOT TRUE
-            ON CONFLICT DO NOTHING
+            WHERE r.is_repetition IS NOT TRUE AND r.has_same_time IS NOT TRUE
             RETURNING edition_id, saved_book_id
         ),
         saved AS MATERIALIZED (
@@ -168,8 +199,7 @@ enum Swipe {
             WHERE s.cards IS NOT NULL
         )
         SELECT
-            (SELECT count(*) FROM input),
-            \(unknownCards),
+            \(recordedCards),
             coalesce(s.book_id, book_of_work($1, liked.edition_id))
         FROM (SELECT) one
         LEFT JOIN (
@@ -182,79 +212,59 @@ enum Swipe {
         ORDER BY liked.n
         """)
 
-    /// Does the same for a batch without liked and bought cards. PostgreSQL prepares all parts of a statement, even those that
-    /// have nothing to do.
-    private static let recordOtherSwipes = TypedStatement<Outcome>(
+    /// Does the same for a batch in which no card is liked or bought, and no card occurs twice. PostgreSQL prepares all parts of a
+    /// statement, even those that have nothing to do.
+    private static let recordPlainSwipes = TypedStatement<Outcome>(
         """
-        \(rankedSwipes),
+        \(input(hasStores: false)),
         stored AS (
             INSERT INTO swipes (user_id, edition_id, swiped_at, action)
-            SELECT $1, r.edition_id, r.swiped_at, r.action
-            FROM ranked r
-            WHERE r.is_repetition IS NOT TRUE
-            ON CONFLICT DO NOTHING
+            SELECT $1, i.edition_id, i.swiped_at, i.action
+            FROM input i
+            CROSS JOIN LATERAL (
+                \(earlierSwipes)
+            ) c
+            WHERE NOT c.is_stored AND (i.is_untimed AND \(isRepetition)) IS NOT TRUE
         )
-        SELECT
-            (SELECT count(*) FROM input),
-            \(unknownCards),
-            NULL::uuid
+        SELECT \(recordedCards), NULL::uuid
         """)
 
-    /// The swipes of a batch that are not stored yet, with the reader's previous swipes of the same cards.
-    private static let rankedSwipes = """
+    /// The swipes of a batch whose cards exist.
+    private static func input(hasStores: Bool) -> String {
+        """
         WITH input AS MATERIALIZED (
             SELECT
                 i.edition_id,
                 i.action::swipe_action AS action,
                 coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at,
                 i.swiped_at IS NULL AS is_untimed,
-                i.store,
+                \(hasStores ? "i.store," : "")
                 i.n
-            FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $6::text[])
-                WITH ORDINALITY i (edition_id, action, swiped_at, store, n)
+            FROM unnest($2::uuid[], $3::text[], $4::timestamptz[]\(hasStores ? ", $6::text[]" : ""))
+                WITH ORDINALITY i (edition_id, action, swiped_at, \(hasStores ? "store, " : "")n)
             CROSS JOIN LATERAL (SELECT FROM editions e WHERE e.id = i.edition_id OFFSET 0) e
-        ),
-        ranked AS (
-            SELECT
-                i.*,
-                CASE
-                    WHEN i.action IN ('LIKE', 'BUY')
-                    THEN coalesce((SELECT w.founder_id FROM work_records w WHERE w.edition_id = i.edition_id), i.edition_id)
-                END AS work,
-                c.counted_at,
-                row_number() OVER newest_first = 1 AS is_newest,
-                -- A second, equal swipe without a time.
-                i.is_untimed
-                    AND (
-                        c.same_action_at = c.counted_at AND c.counted_at > now() - interval '\(repetitionWindow)'
-                        OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first
-                    ) AS is_repetition
-            FROM input i
-            CROSS JOIN LATERAL (
-                SELECT
-                    max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at,
-                    max(least(s.swiped_at, s.recorded_at))
-                        FILTER (WHERE s.undone_at IS NULL AND s.action = i.action) AS same_action_at,
-                    coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
-                FROM swipes s
-                WHERE s.user_id = $1 AND s.edition_id = i.edition_id
-            ) c
-            WHERE NOT c.is_stored
-            WINDOW newest_first AS (
-                PARTITION BY i.edition_id
-                ORDER BY least(i.swiped_at, now()) DESC, i.swiped_at DESC, i.n DESC
-            )
         )
+        """
+    }
+
+    /// The reader's earlier swipes of the card of `i`.
+    private static let earlierSwipes = """
+        SELECT
+            max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at,
+            max(least(s.swiped_at, s.recorded_at))
+                FILTER (WHERE s.undone_at IS NULL AND s.action = i.action) AS same_action_at,
+            coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
+        FROM swipes s
+        WHERE s.user_id = $1 AND s.edition_id = i.edition_id
         """
 
-    /// The cards of a batch that do not exist.
-    private static let unknownCards = """
-        (
-            SELECT array_agg(g.id)
-            FROM unnest($2) g (id)
-            WHERE g.id IS NOT NULL AND NOT EXISTS (SELECT FROM input i WHERE i.edition_id = g.id)
-        )
+    /// The condition that a swipe without a time equals the current one of the card.
+    private static let isRepetition = """
+        c.same_action_at = c.counted_at AND c.counted_at > now() - interval '\(repetitionWindow)'
         """
+
+    /// The cards of the swipes of a batch, without those that do not exist.
+    private static let recordedCards = "(SELECT array_agg(edition_id) FROM input)"
 
     private static let findCard = TypedStatement<UUID>("SELECT id FROM editions WHERE id = $1")
 

@@ -81,7 +81,6 @@ package struct BookCreation {
         parameters.append(text: status.rawValue, as: .inferred)
         parameters.append(uuids: shelfIDs)
         parameters.append(bool: fetchesCover && hasCoverSources)
-        parameters.append(bool: isIDChosen)
         parameters.append(text: facts.publisher)
         parameters.append(text: facts.publishedDate)
         parameters.append(int32: facts.pageCount)
@@ -92,7 +91,8 @@ package struct BookCreation {
         parameters.append(text: facts.subtitle)
         if !reads.isEmpty { parameters.append(jsonb: .list(reads.map(\.json))) }
         let shape = StatementShape(
-            hasCard: cardID != nil, hasShelves: !shelfIDs.isEmpty, hasReads: !reads.isEmpty)
+            hasCard: cardID != nil, hasChosenID: isIDChosen, hasShelves: !shelfIDs.isEmpty,
+            hasReads: !reads.isEmpty)
         let key = pipeline.append(Self.insertStatement(shape), parameters)
         if hasGivenReads { pipeline.append(Self.refresh, .of(viewer.userID, id)) }
         return key
@@ -188,33 +188,30 @@ package struct BookCreation {
         static let shelves = "$11"
         /// Whether to search for a cover.
         static let searchesCover = "$12"
-        /// Whether the client chose the id.
-        static let isIDChosen = "$13"
-        static let publisher = "$14"
-        static let publishedDate = "$15"
-        static let pageCount = "$16"
-        static let language = "$17"
-        static let description = "$18"
-        static let series = "$19"
-        static let seriesPosition = "$20"
-        static let subtitle = "$21"
+        static let publisher = "$13"
+        static let publishedDate = "$14"
+        static let pageCount = "$15"
+        static let language = "$16"
+        static let description = "$17"
+        static let series = "$18"
+        static let seriesPosition = "$19"
+        static let subtitle = "$20"
         /// Only in statements with reads.
-        static let reads = "$22"
+        static let reads = "$21"
     }
 
     /// The parts that an insert statement has. PostgreSQL prepares all parts of a statement, even those that have nothing to
-    /// do, so a book from a card, without shelves and reads, has a shorter statement.
+    /// do, so a book from a card, without an id of the client, shelves, and reads, has a shorter statement.
     private struct StatementShape: Hashable {
         let hasCard: Bool
+        let hasChosenID: Bool
         let hasShelves: Bool
         let hasReads: Bool
 
-        static let all = [true, false].flatMap { hasCard in
-            [true, false].flatMap { hasShelves in
-                [true, false].map {
-                    StatementShape(hasCard: hasCard, hasShelves: hasShelves, hasReads: $0)
-                }
-            }
+        static let all = (0..<16).map { number in
+            StatementShape(
+                hasCard: number & 1 != 0, hasChosenID: number & 2 != 0,
+                hasShelves: number & 4 != 0, hasReads: number & 8 != 0)
         }
     }
 
@@ -238,7 +235,7 @@ package struct BookCreation {
               SELECT
                 \(columns.map(\.value).joined(separator: ", "))
               \(shape.hasCard ? fromCard : fromFoundEdition)
-                AND NOT (\(Given.isIDChosen) AND (\(idIsTaken)))
+                \(shape.hasChosenID ? "AND NOT (\(idIsTaken))" : "")
                 \(shape.hasReads ? "AND NOT \(NewBookReads.isTaken(Given.reads))" : "")
                 \(shape.hasShelves ? "AND NOT \(isShelfMissing(Given.shelves))" : "")
               ON CONFLICT DO NOTHING

@@ -1,4 +1,4 @@
-/// The parts of the statement of `BookCreation` that add the reads of the book: the JSON list `$22`.
+/// The parts of the statement of `BookCreation` that add the reads of the book: the JSON list `$21`.
 enum NewBookReads {
     /// Returns the condition that the chosen id of a read of the JSON list belongs to another object. `$1` is the user, and `$2`
     /// the id of the book. A repeated request finds its own reads.
@@ -41,7 +41,7 @@ enum NewBookReads {
             created.author_ids[1],
             left(created.authors[1], 200)
           FROM created,
-            jsonb_to_recordset($22) AS g (
+            jsonb_to_recordset($21) AS g (
               id uuid, "startsToday" boolean, "startedOn" text, "endsToday" boolean, "finishedOn" text,
               outcome read_outcome, format read_format, "lengthSeconds" int, note text
             )
