@@ -131,6 +131,7 @@ $$;
 -- MARK: Change log
 
 -- Logs a created, changed, or deleted goal. Its progress is not logged: it follows from the reads.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_reading_goal() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

@@ -381,6 +381,7 @@ $$;
 -- MARK: Change log
 
 -- Logs a created, changed, or deleted note. The notes of a deleted book are not logged: they are deleted with it.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_note() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$

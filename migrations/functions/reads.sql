@@ -1010,6 +1010,7 @@ END
 $$;
 
 -- Counts the days again when the user changes the time zone.
+-- definer: requests have no privilege to write the counts of days.
 CREATE OR REPLACE FUNCTION recount_reading_days() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -1046,6 +1047,7 @@ EXECUTE FUNCTION recount_reading_days();
 
 -- Logs a created, changed, or deleted read, and counts the day on which it was finished in `reading_days`. The log comes first, because it
 -- locks the user. `import_readers` sets app.bulk, and logs the reads itself. `log_read_of_book` names the read that it has logged.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_read() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -1097,6 +1099,7 @@ $$;
 
 -- Logs created entries, and counts them in `reading_days`. This function and the next two run once per statement, because a read can
 -- have thousands of entries.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_added_progress() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -1120,6 +1123,7 @@ END
 $$;
 
 -- Logs changed entries, and counts them again if the time of one has changed.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_changed_progress() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
@@ -1150,6 +1154,7 @@ $$;
 
 -- Logs deleted entries, and removes them from `reading_days`. The entries of a deleted read are not logged: they are deleted with
 -- it.
+-- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_deleted_progress() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 -- The planner has no statistics of transition tables.
