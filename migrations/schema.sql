@@ -1733,7 +1733,30 @@ COMMENT ON COLUMN public.feed_decks.editions IS 'The cards in their order. Empty
 
 -- Name: COLUMN feed_decks.signals_version; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.feed_decks.signals_version IS 'The value of `users.signals_version` from which the deck was built. An older deck does not start a scroll.';
+COMMENT ON COLUMN public.feed_decks.signals_version IS 'The value of `feed_readers.signals_version` from which the deck was built. An older deck does not start a scroll.';
+
+-- Name: feed_readers; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.feed_readers (
+    user_id uuid NOT NULL,
+    signals_version bigint NOT NULL,
+    deck_due_at timestamp with time zone
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+ALTER TABLE ONLY public.feed_readers FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE feed_readers; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.feed_readers IS 'The readers whose signals have changed, and when their next decks are due.';
+
+-- Name: COLUMN feed_readers.signals_version; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_readers.signals_version IS 'The number of changes of swipes, books, reviews, and preferred genres from which the feed learns.';
+
+-- Name: COLUMN feed_readers.deck_due_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_readers.deck_due_at IS 'When a job for the next deck is due; null if no deck is due.';
 
 -- Name: feed_state; Type: TABLE; Schema: public; Owner: -
 
@@ -3181,7 +3204,6 @@ CREATE TABLE public.users (
     display_name text,
     preferred_genres text[] DEFAULT '{}'::text[] NOT NULL,
     time_zone text DEFAULT 'UTC'::text NOT NULL,
-    signals_version bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 )
@@ -3212,10 +3234,6 @@ COMMENT ON COLUMN public.users.preferred_genres IS 'The names of genres, in the 
 -- Name: COLUMN users.time_zone; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.users.time_zone IS 'A name of the IANA time zone database, which decides when the reader''s day begins.';
-
--- Name: COLUMN users.signals_version; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.users.signals_version IS 'The number of changes of swipes, books, reviews, and preferred genres from which the feed learns.';
 
 -- Name: webhook_deliveries; Type: TABLE; Schema: public; Owner: -
 
@@ -3576,6 +3594,11 @@ ALTER TABLE ONLY public.events
 
 ALTER TABLE ONLY public.feed_decks
     ADD CONSTRAINT feed_decks_pkey PRIMARY KEY (user_id, chain, number);
+
+-- Name: feed_readers feed_readers_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_readers
+    ADD CONSTRAINT feed_readers_pkey PRIMARY KEY (user_id);
 
 -- Name: feed_state feed_state_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -4048,6 +4071,10 @@ CREATE INDEX feed_decks_created_at ON public.feed_decks USING btree (created_at)
 -- Name: feed_decks_start; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX feed_decks_start ON public.feed_decks USING btree (user_id, filter, chain DESC) WHERE (number = 0);
+
+-- Name: feed_readers_due; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX feed_readers_due ON public.feed_readers USING btree (deck_due_at) WHERE (deck_due_at IS NOT NULL);
 
 -- Name: identities_subject; Type: INDEX; Schema: public; Owner: -
 
@@ -4548,6 +4575,11 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.feed_decks
     ADD CONSTRAINT feed_decks_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
+-- Name: feed_readers feed_readers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.feed_readers
+    ADD CONSTRAINT feed_readers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 -- Name: genre_aliases genre_aliases_genre_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.genre_aliases
@@ -4797,6 +4829,10 @@ CREATE POLICY administration ON public.events TO bookplate_owner USING (true) WI
 
 CREATE POLICY administration ON public.feed_decks TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: feed_readers administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.feed_readers TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: identities administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.identities TO bookplate_owner USING (true) WITH CHECK (true);
@@ -4993,6 +5029,10 @@ ALTER TABLE public.events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.feed_decks ENABLE ROW LEVEL SECURITY;
 
+-- Name: feed_readers; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.feed_readers ENABLE ROW LEVEL SECURITY;
+
 -- Name: oauth_requests finding; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY finding ON public.oauth_requests FOR SELECT TO bookplate_app USING (((tenant_id = public.app_tenant_id()) AND ((user_id = public.app_user_id()) OR (user_id IS NULL))));
@@ -5088,6 +5128,10 @@ CREATE POLICY owner_only ON public.events TO bookplate_app USING ((user_id = pub
 -- Name: feed_decks owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.feed_decks TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: feed_readers owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.feed_readers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: identities owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -5504,6 +5548,11 @@ REVOKE ALL ON FUNCTION public.end_webhook_user(tenant uuid, owner uuid) FROM PUB
 
 REVOKE ALL ON FUNCTION public.ended_sessions(users uuid[], ids uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.ended_sessions(users uuid[], ids uuid[]) TO bookplate_app;
+
+-- Name: FUNCTION enqueue_due_decks(readers_max integer); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.enqueue_due_decks(readers_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.enqueue_due_decks(readers_max integer) TO bookplate_app;
 
 -- Name: FUNCTION enqueue_job(user_id uuid, kind text, payload jsonb, key text, delay_ms bigint, priority integer, attempts_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -6198,6 +6247,10 @@ GRANT USAGE ON SEQUENCE public.feed_chains TO bookplate_app;
 -- Name: TABLE feed_decks; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.feed_decks TO bookplate_app;
+
+-- Name: TABLE feed_readers; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.feed_readers TO bookplate_app;
 
 -- Name: TABLE feed_state; Type: ACL; Schema: public; Owner: -
 
