@@ -125,7 +125,7 @@ enum Swipe {
     /// edition. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
     /// swipes of a card with the same time, the last one counts. Only the current swipe of a card saves a book, not one that
     /// arrives late. No other transaction of the reader runs at the same time (`begin_request`), so a swipe that is not stored
-    /// yet has no conflict. ON CONFLICT would write two records to the log of the database for each row.
+    /// yet has no conflict. ON CONFLICT would write a second record to the WAL for each row.
     ///
     /// Relies on this plan: for each swipe, the edition by its key, the swipes of the card by the prefix of their key, the
     /// other records of its work by their keys, and the books by `books_edition_id`. Neither the number of swipes nor the
