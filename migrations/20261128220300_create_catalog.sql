@@ -924,8 +924,8 @@ COMMENT ON TABLE search_words IS 'The words of the catalog, among which the sear
 COMMENT ON COLUMN search_words.editions IS 'The number of editions with the word, as of the last `refresh_search_words`.';
 COMMENT ON COLUMN search_words.forms IS 'The word, and the word without each one of its letters (`search_forms`).';
 
--- Short names of books and series, as readers type them: "lotr". The operator adds others (`bookplate-admin catalog
--- add-search-alias`).
+-- Short names of books and series, as readers type them: "lotr". The operator adds others (`bookplate-admin catalog search-alias
+-- add`).
 CREATE TABLE search_aliases (
     -- At most three words, as `search_query_terms` returns them.
     alias text PRIMARY KEY CHECK (alias ~ '^\S+(?: \S+){0,2}$' AND char_length(alias) <= 60),

@@ -166,7 +166,7 @@ DECLARE
     word text;
     sign text;
 BEGIN
-    FOREACH word IN ARRAY string_to_array(left(search_text, 2000), ' ') LOOP
+    FOREACH word IN ARRAY string_to_array(coalesce(left(search_text, 2000), ''), ' ') LOOP
         IF word > E'\n' THEN
             keys := keys || (prefix || left(word, 40));
             IF length(word) BETWEEN 4 AND 40 THEN
@@ -177,7 +177,7 @@ BEGIN
     FOREACH sign IN ARRAY public.searched_signs(title) LOOP
         keys := keys || (prefix || '!' || sign);
     END LOOP;
-    RETURN array_to_tsvector(keys || (prefix || '=' || left(search_text, 40)));
+    RETURN array_to_tsvector(keys || (prefix || '=' || coalesce(left(search_text, 40), '')));
 END
 $$;
 

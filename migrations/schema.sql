@@ -551,6 +551,54 @@ COMMENT ON COLUMN public.oauth_requests.code_hash IS 'SHA-256 of the authorizati
 
 COMMENT ON COLUMN public.oauth_requests.grant_id IS 'The grant that was created. The row is kept for a while after that, to recognize a code that is used twice.';
 
+-- Name: listed_books; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.listed_books (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    list_rank smallint NOT NULL,
+    half_stars smallint DEFAULT 0 NOT NULL,
+    added_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone NOT NULL,
+    sort_title text NOT NULL COLLATE pg_catalog."C",
+    sort_author text NOT NULL COLLATE pg_catalog."C",
+    search_text text NOT NULL
+)
+WITH (fillfactor='85', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.listed_books ALTER COLUMN user_id SET (n_distinct=-0.0001);
+ALTER TABLE ONLY public.listed_books ALTER COLUMN search_text SET STATISTICS 0;
+
+ALTER TABLE ONLY public.listed_books FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE listed_books; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.listed_books IS 'The values of each book by which lists are filtered and sorted. Triggers maintain the table.';
+
+-- Name: COLUMN listed_books.list_rank; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.listed_books.list_rank IS 'The order of the status (`list_rank`).';
+
+-- Name: COLUMN listed_books.half_stars; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.listed_books.half_stars IS 'The rating in half stars, 0 without a rating.';
+
+-- Name: COLUMN listed_books.finished_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.listed_books.finished_at IS 'When the latest read was finished, otherwise -infinity.';
+
+-- Name: COLUMN listed_books.sort_title; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.listed_books.sort_title IS 'The title as `book_sort_title` returns it.';
+
+-- Name: COLUMN listed_books.sort_author; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.listed_books.sort_author IS 'The authors as `book_sort_author` returns them.';
+
+-- Name: COLUMN listed_books.search_text; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.listed_books.search_text IS 'A copy of the column of `books`.';
+
 -- Name: access_tokens; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.access_tokens (
@@ -919,7 +967,7 @@ COMMENT ON COLUMN public.books.is_cover_removed IS 'Whether the reader has remov
 
 -- Name: COLUMN books.search_text; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.books.search_text IS 'All searched columns in the form of `search_fold`. A trigger computes it.';
+COMMENT ON COLUMN public.books.search_text IS 'All searched columns in the form of `search_fold`, and after a line break the other words of the edition when it was linked. A trigger computes it.';
 
 -- Name: COLUMN books.title_card_version; Type: COMMENT; Schema: public; Owner: -
 
@@ -2121,6 +2169,38 @@ COMMENT ON TABLE public.leases IS 'Work that one server does at a time, such as 
 
 COMMENT ON COLUMN public.leases.holder IS 'The server that does the work until `lease_until`.';
 
+-- Name: library_counts; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.library_counts (
+    user_id uuid NOT NULL,
+    want_to_read integer,
+    reading integer,
+    read integer,
+    paused integer,
+    did_not_finish integer,
+    written_at timestamp with time zone DEFAULT now() NOT NULL,
+    writes integer DEFAULT 1 NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+ALTER TABLE ONLY public.library_counts FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE library_counts; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.library_counts IS 'The number of books of each reader by status. Triggers maintain the table.';
+
+-- Name: COLUMN library_counts.want_to_read; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.library_counts.want_to_read IS 'Null if the numbers are not known.';
+
+-- Name: COLUMN library_counts.written_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.library_counts.written_at IS 'The start of the last transaction that wrote the row.';
+
+-- Name: COLUMN library_counts.writes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.library_counts.writes IS 'How often that transaction has written the row.';
+
 -- Name: logs_to_prune; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.logs_to_prune (
@@ -2883,7 +2963,9 @@ CREATE TABLE public.shelf_books (
     user_id uuid NOT NULL,
     shelf_id uuid NOT NULL,
     book_id uuid NOT NULL,
-    added_at timestamp with time zone NOT NULL
+    added_at timestamp with time zone NOT NULL,
+    sort_title text COLLATE pg_catalog."C",
+    sort_author text COLLATE pg_catalog."C"
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 ALTER TABLE ONLY public.shelf_books ALTER COLUMN user_id SET (n_distinct=-0.01);
@@ -2897,6 +2979,33 @@ COMMENT ON TABLE public.shelf_books IS 'The books on shelves.';
 -- Name: COLUMN shelf_books.added_at; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.shelf_books.added_at IS 'A copy of `books.added_at`, for the order of a shelf.';
+
+-- Name: COLUMN shelf_books.sort_title; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shelf_books.sort_title IS 'A copy of `listed_books.sort_title`.';
+
+-- Name: COLUMN shelf_books.sort_author; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shelf_books.sort_author IS 'A copy of `listed_books.sort_author`.';
+
+-- Name: shelf_counts; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.shelf_counts (
+    user_id uuid NOT NULL,
+    shelf_id uuid NOT NULL,
+    books integer NOT NULL
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+ALTER TABLE ONLY public.shelf_counts FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE shelf_counts; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.shelf_counts IS 'The number of books on each shelf that ever had one. Triggers maintain the table.';
+
+-- Name: COLUMN shelf_counts.books; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shelf_counts.books IS 'The number of rows of `shelf_books`.';
 
 -- Name: shelves; Type: TABLE; Schema: public; Owner: -
 
@@ -3665,6 +3774,16 @@ ALTER TABLE ONLY public.jobs
 ALTER TABLE ONLY public.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
 
+-- Name: library_counts library_counts_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.library_counts
+    ADD CONSTRAINT library_counts_pkey PRIMARY KEY (user_id);
+
+-- Name: listed_books listed_books_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.listed_books
+    ADD CONSTRAINT listed_books_pkey PRIMARY KEY (user_id, book_id);
+
 -- Name: logs_to_prune logs_to_prune_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.logs_to_prune
@@ -3804,6 +3923,11 @@ ALTER TABLE ONLY public.sessions
 
 ALTER TABLE ONLY public.shelf_books
     ADD CONSTRAINT shelf_books_pkey PRIMARY KEY (user_id, shelf_id, book_id);
+
+-- Name: shelf_counts shelf_counts_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shelf_counts
+    ADD CONSTRAINT shelf_counts_pkey PRIMARY KEY (user_id, shelf_id);
 
 -- Name: shelves shelves_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -3956,6 +4080,10 @@ CREATE UNIQUE INDEX books_edition_id ON public.books USING btree (user_id, editi
 
 CREATE UNIQUE INDEX books_isbn13 ON public.books USING btree (user_id, isbn13) WHERE (isbn13 IS NOT NULL);
 
+-- Name: books_language; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX books_language ON public.books USING btree (user_id, language COLLATE "C") INCLUDE (id) WHERE (language IS NOT NULL);
+
 -- Name: books_link_keys; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_link_keys ON public.books USING gin (public.book_link_keys((isbn13)::text, (title)::text, public.author_text((authors)::text[], author_roles))) WITH (fastupdate=off) WHERE (edition_id IS NULL);
@@ -3963,6 +4091,10 @@ CREATE INDEX books_link_keys ON public.books USING gin (public.book_link_keys((i
 -- Name: books_of_edition; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_of_edition ON public.books USING btree (edition_id) WHERE (edition_id IS NOT NULL);
+
+-- Name: books_search; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX books_search ON public.books USING gin (public.book_search_keys(user_id, (title)::text, search_text)) WITH (fastupdate='on', gin_pending_list_limit='64');
 
 -- Name: books_series_id; Type: INDEX; Schema: public; Owner: -
 
@@ -4116,6 +4248,30 @@ CREATE INDEX jobs_running ON public.jobs USING btree (lease_until) WHERE (state 
 
 CREATE INDEX jobs_user_id ON public.jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
 
+-- Name: listed_books_added_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX listed_books_added_at ON public.listed_books USING btree (user_id, list_rank, added_at, book_id);
+
+-- Name: listed_books_author; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX listed_books_author ON public.listed_books USING btree (user_id, list_rank, sort_author, sort_title, book_id);
+
+-- Name: listed_books_finished_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX listed_books_finished_at ON public.listed_books USING btree (user_id, list_rank, finished_at, added_at, book_id);
+
+-- Name: listed_books_half_stars; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX listed_books_half_stars ON public.listed_books USING btree (user_id, list_rank, half_stars, added_at, book_id);
+
+-- Name: listed_books_title; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX listed_books_title ON public.listed_books USING btree (user_id, list_rank, sort_title, book_id);
+
+-- Name: listed_books_updated_at; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX listed_books_updated_at ON public.listed_books USING btree (user_id, list_rank, updated_at, book_id);
+
 -- Name: logs_to_prune_oldest_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX logs_to_prune_oldest_at ON public.logs_to_prune USING btree (oldest_at);
@@ -4196,6 +4352,10 @@ CREATE INDEX reads_of_user ON public.reads USING btree (user_id, sorted_on, crea
 
 CREATE UNIQUE INDEX reads_open ON public.reads USING btree (user_id, book_id) WHERE (outcome = 'READING'::public.read_outcome);
 
+-- Name: reads_with_format; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_with_format ON public.reads USING btree (user_id, book_id) INCLUDE (format) WHERE (format IS NOT NULL);
+
 -- Name: removed_editions_survivor_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX removed_editions_survivor_id ON public.removed_editions USING btree (survivor_id);
@@ -4224,9 +4384,17 @@ CREATE INDEX search_words_word ON public.search_words USING gin (word public.gin
 
 CREATE INDEX shelf_books_added_at ON public.shelf_books USING btree (user_id, shelf_id, added_at, book_id);
 
+-- Name: shelf_books_author; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX shelf_books_author ON public.shelf_books USING btree (user_id, shelf_id, sort_author, sort_title, book_id);
+
 -- Name: shelf_books_of_book; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX shelf_books_of_book ON public.shelf_books USING btree (user_id, book_id, shelf_id);
+
+-- Name: shelf_books_title; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX shelf_books_title ON public.shelf_books USING btree (user_id, shelf_id, sort_title, book_id);
 
 -- Name: shelves_name; Type: INDEX; Schema: public; Owner: -
 
@@ -4418,7 +4586,7 @@ CREATE TRIGGER log_insert AFTER INSERT ON public.progress_entries REFERENCING NE
 
 -- Name: shelf_books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved_rows FOR EACH STATEMENT WHEN ((current_setting('app.bulk'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION public.log_shelf_books();
+CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
 
 -- Name: progress_entries log_update; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4470,7 +4638,7 @@ CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FO
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, subtitle, authors, author_roles, genre, series, series_position, page_count, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
+CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, subtitle, authors, author_roles, genre, series, series_position, page_count, language, added_at, edition_id, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
 
 -- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4615,6 +4783,11 @@ ALTER TABLE ONLY public.imports
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
+-- Name: library_counts library_counts_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.library_counts
+    ADD CONSTRAINT library_counts_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 -- Name: moving_covers moving_covers_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.moving_covers
@@ -4714,6 +4887,11 @@ ALTER TABLE ONLY public.shelf_books
 
 ALTER TABLE ONLY public.shelf_books
     ADD CONSTRAINT shelf_books_user_id_shelf_id_fkey FOREIGN KEY (user_id, shelf_id) REFERENCES public.shelves(user_id, id) ON DELETE CASCADE;
+
+-- Name: shelf_counts shelf_counts_user_id_shelf_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shelf_counts
+    ADD CONSTRAINT shelf_counts_user_id_shelf_id_fkey FOREIGN KEY (user_id, shelf_id) REFERENCES public.shelves(user_id, id) ON DELETE CASCADE;
 
 -- Name: shelves shelves_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -4853,6 +5031,14 @@ CREATE POLICY administration ON public.jobs TO bookplate_owner USING (true) WITH
 
 CREATE POLICY administration ON public.leases TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: library_counts administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.library_counts TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: listed_books administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.listed_books TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: logs_to_prune administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.logs_to_prune TO bookplate_owner USING (true) WITH CHECK (true);
@@ -4928,6 +5114,10 @@ CREATE POLICY administration ON public.sessions TO bookplate_owner USING (true) 
 -- Name: shelf_books administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.shelf_books TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: shelf_counts administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.shelf_counts TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: shelves administration; Type: POLICY; Schema: public; Owner: -
 
@@ -5065,6 +5255,14 @@ ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.leases ENABLE ROW LEVEL SECURITY;
 
+-- Name: library_counts; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.library_counts ENABLE ROW LEVEL SECURITY;
+
+-- Name: listed_books; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.listed_books ENABLE ROW LEVEL SECURITY;
+
 -- Name: logs_to_prune; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.logs_to_prune ENABLE ROW LEVEL SECURITY;
@@ -5145,6 +5343,14 @@ CREATE POLICY owner_only ON public.import_failures TO bookplate_app USING ((user
 
 CREATE POLICY owner_only ON public.imports TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
+-- Name: library_counts owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.library_counts TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: listed_books owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.listed_books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: moving_covers owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.moving_covers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -5192,6 +5398,10 @@ CREATE POLICY owner_only ON public.sessions TO bookplate_app USING ((user_id = p
 -- Name: shelf_books owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.shelf_books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: shelf_counts owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.shelf_counts TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: shelves owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -5272,6 +5482,10 @@ ALTER TABLE public.sessions ENABLE ROW LEVEL SECURITY;
 -- Name: shelf_books; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.shelf_books ENABLE ROW LEVEL SECURITY;
+
+-- Name: shelf_counts; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.shelf_counts ENABLE ROW LEVEL SECURITY;
 
 -- Name: shelves; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -5365,6 +5579,10 @@ GRANT ALL ON FUNCTION public.begin_guest_deletion(guest uuid, days integer) TO b
 REVOKE ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) TO bookplate_app;
 
+-- Name: FUNCTION books_with_keys(owner uuid, query tsquery, rows_max integer, ranks integer[], patterns text[], signs text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.books_with_keys(owner uuid, query tsquery, rows_max integer, ranks integer[], patterns text[], signs text) FROM PUBLIC;
+
 -- Name: FUNCTION cancel_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.cancel_oauth_request(request uuid) FROM PUBLIC;
@@ -5441,6 +5659,10 @@ GRANT ALL ON FUNCTION public.count_guests() TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
+
+-- Name: FUNCTION count_listed_book(owner uuid, old_status public.reading_status, new_status public.reading_status); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_listed_book(owner uuid, old_status public.reading_status, new_status public.reading_status) FROM PUBLIC;
 
 -- Name: FUNCTION count_moving_covers(); Type: ACL; Schema: public; Owner: -
 
@@ -5710,10 +5932,10 @@ REVOKE ALL ON FUNCTION public.log_note() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_read() FROM PUBLIC;
 
--- Name: FUNCTION log_read_of_book(change public.change_kind, read uuid, book uuid, version tid); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION log_read_of_book(change public.change_kind, read uuid, book uuid, version tid, old_status public.reading_status, new_status public.reading_status, finished timestamp with time zone); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.log_read_of_book(change public.change_kind, read uuid, book uuid, version tid) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.log_read_of_book(change public.change_kind, read uuid, book uuid, version tid) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.log_read_of_book(change public.change_kind, read uuid, book uuid, version tid, old_status public.reading_status, new_status public.reading_status, finished timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.log_read_of_book(change public.change_kind, read uuid, book uuid, version tid, old_status public.reading_status, new_status public.reading_status, finished timestamp with time zone) TO bookplate_app;
 
 -- Name: FUNCTION log_reading_goal(); Type: ACL; Schema: public; Owner: -
 
@@ -5936,6 +6158,10 @@ GRANT ALL ON FUNCTION public.record_schema_usage(client_tenants uuid[], client_n
 REVOKE ALL ON FUNCTION public.record_token_uses(users uuid[], ids uuid[], seconds bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_token_uses(users uuid[], ids uuid[], seconds bigint[]) TO bookplate_app;
 
+-- Name: FUNCTION recount_library(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.recount_library(owner uuid) FROM PUBLIC;
+
 -- Name: FUNCTION recount_reading_days(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.recount_reading_days() FROM PUBLIC;
@@ -5976,6 +6202,11 @@ GRANT ALL ON FUNCTION public.release_events(holder uuid) TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.release_jobs(ids uuid[], fences integer[]) TO bookplate_app;
+
+-- Name: FUNCTION relist_texts(owner uuid, book uuid, added timestamp with time zone, title text, author text, language text, searched text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.relist_texts(owner uuid, book uuid, added timestamp with time zone, title text, author text, language text, searched text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.relist_texts(owner uuid, book uuid, added timestamp with time zone, title text, author text, language text, searched text) TO bookplate_app;
 
 -- Name: FUNCTION remove_similar(ids uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -6026,6 +6257,15 @@ REVOKE ALL ON FUNCTION public.save_work_keys(ids uuid[], sources text[], keys te
 -- Name: FUNCTION schedule_webhook_delivery(webhook uuid, owner uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.schedule_webhook_delivery(webhook uuid, owner uuid) FROM PUBLIC;
+
+-- Name: TABLE listed_books; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.listed_books TO bookplate_app;
+
+-- Name: FUNCTION search_books(search text, rows_max integer, has_ratings boolean, ranks integer[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.search_books(search text, rows_max integer, has_ratings boolean, ranks integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.search_books(search text, rows_max integer, has_ratings boolean, ranks integer[]) TO bookplate_app;
 
 -- Name: FUNCTION search_notes(search text, of_color public.note_color); Type: ACL; Schema: public; Owner: -
 
@@ -6340,6 +6580,10 @@ GRANT SELECT(every),INSERT(every),UPDATE(every) ON TABLE public.jobs TO bookplat
 
 GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE public.jobs TO bookplate_app;
 
+-- Name: TABLE library_counts; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.library_counts TO bookplate_app;
+
 -- Name: TABLE moving_covers; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.moving_covers TO bookplate_app;
@@ -6427,6 +6671,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sessions TO bookplate_app;
 -- Name: TABLE shelf_books; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.shelf_books TO bookplate_app;
+
+-- Name: TABLE shelf_counts; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.shelf_counts TO bookplate_app;
 
 -- Name: TABLE shelves; Type: ACL; Schema: public; Owner: -
 

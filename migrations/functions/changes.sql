@@ -482,9 +482,9 @@ BEGIN
         UPDATE listed_books l
         SET half_stars = 0
         WHERE l.user_id = OLD.user_id AND l.book_id = OLD.book_id AND l.half_stars <> 0;
-    ELSIF TG_OP = 'INSERT' OR NEW.half_stars IS DISTINCT FROM OLD.half_stars THEN
+    ELSIF TG_OP = 'INSERT' OR (NEW.half_stars, NEW.is_visible) IS DISTINCT FROM (OLD.half_stars, OLD.is_visible) THEN
         UPDATE listed_books l
-        SET half_stars = coalesce(NEW.half_stars, 0)
+        SET half_stars = CASE WHEN NEW.is_visible THEN coalesce(NEW.half_stars, 0) ELSE 0 END
         WHERE l.user_id = NEW.user_id AND l.book_id = NEW.book_id;
     END IF;
     IF current_setting('app.bulk', true) = 'on' THEN

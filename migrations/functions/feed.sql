@@ -422,6 +422,8 @@ $$;
 -- definer: a worker turns the marks of all readers into jobs.
 CREATE OR REPLACE FUNCTION enqueue_due_decks(readers_max int) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp
+-- A job of a reader may be locked for a long time, for example by `finish_learning`. The marks then wait for the next call.
+SET lock_timeout = '200ms'
 AS $$
     WITH due AS MATERIALIZED (
         SELECT f.user_id

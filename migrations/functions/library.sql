@@ -159,6 +159,10 @@ DECLARE
     new_title text := book_sort_title(title, language);
     new_author text := book_sort_author(author);
 BEGIN
+    -- Requests may execute the function, because the trigger runs with their privileges, but not call it themselves.
+    IF pg_trigger_depth() = 0 THEN
+        RAISE insufficient_privilege USING MESSAGE = 'relist_texts is only called by a trigger';
+    END IF;
     UPDATE listed_books l
     SET added_at = added,
         sort_title = new_title,

@@ -729,38 +729,48 @@ $$;
 
 -- Returns the query of `books_search` for slight misspellings of words. One that differs from a word of up to six letters by one letter
 -- has its first or its second half, or two letters in the middle are swapped. One that differs from a longer word by two letters has
--- its first or its last third, unless each of them has an error.
+-- its first or its last third, unless each of them has an error. Two words may be one that was split.
 CREATE OR REPLACE FUNCTION similar_words_query(prefix text, words text[]) RETURNS tsquery
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
     parts text[] := '{}';
     word text;
+    previous text;
+    own text;
     part int;
 BEGIN
     FOREACH word IN ARRAY words LOOP
         IF length(word) BETWEEN 4 AND 39 THEN
             part := length(word) / CASE WHEN length(word) > 6 THEN 3 ELSE 2 END;
-            parts := parts || format(
-                '(%L:* | %L:* | %L)',
+            own := format(
+                '%L:* | %L:* | %L',
                 prefix || left(word, part),
                 prefix || '~' || reverse(right(word, part)),
                 prefix || left(word, part - 1) || substr(word, part + 1, 1) || substr(word, part, 1) || substr(word, part + 2)
             );
         ELSE
-            parts := parts || format('%L:*', prefix || word);
+            own := format('%L:*', prefix || word);
         END IF;
+        IF previous IS NOT NULL THEN
+            own := own || format(' | %L:*', prefix || left(previous || word, 40));
+        END IF;
+        parts := parts || format('(%s)', own);
+        previous := word;
     END LOOP;
     RETURN array_to_string(parts, ' & ')::tsquery;
 END
 $$;
 
--- Returns the places in `books` of the books of a reader that match a query of `books_search`.
+-- Returns the places in `books` of the books of a reader that match a query of `books_search`, at most `rows_max`. If they are not null,
+-- books must also have one of the places of statuses (`list_rank`), match the patterns, and have the signs in the title.
 --
 -- Relies on this plan: a bitmap scan of books_search. PostgreSQL compares text-search queries after row-level security, and so not with
 -- an index, unless the function has the owner's privileges, which `search_books` has. OFFSET 0 keeps the planner from reading all
 -- books of the reader by another index. enable_seqscan = off, because the planner has no statistics of the keys of one reader.
-CREATE OR REPLACE FUNCTION books_with_keys(owner uuid, query tsquery, rows_max int) RETURNS tid[]
+CREATE OR REPLACE FUNCTION books_with_keys(
+    owner uuid, query tsquery, rows_max int, ranks int[], patterns text[], signs text
+) RETURNS tid[]
 LANGUAGE plpgsql STABLE
 SET enable_seqscan = off
 SET max_parallel_workers_per_gather = 0
@@ -770,12 +780,15 @@ BEGIN
         SELECT b.ctid
         FROM (
             -- Two readers may have the same prefix.
-            SELECT o.ctid, o.user_id
+            SELECT o.ctid, o.user_id, o.status, o.title, o.search_text
             FROM books o
             WHERE book_search_keys(o.user_id, o.title, o.search_text) @@ query
             OFFSET 0
         ) b
         WHERE b.user_id = owner
+            AND (books_with_keys.ranks IS NULL OR list_rank(b.status) = ANY(books_with_keys.ranks))
+            AND (patterns IS NULL OR ' ' || left(b.search_text, 2000) || ' ' LIKE ALL(patterns))
+            AND (books_with_keys.signs IS NULL OR strpos(b.title, books_with_keys.signs) > 0)
         LIMIT rows_max
     );
 END
@@ -784,12 +797,14 @@ $$;
 -- Returns the books of the caller's library that match a search, at most `rows_max`, as rows of `listed_books`. A book matches if each
 -- word of the search is the beginning of one of its words, or of a word of its edition. If there is none, words of at least four letters
 -- also match slight misspellings. A text of 13 digits is an ISBN. A text without words is searched in titles as it is, if it has a
--- sign that not all titles may have.
+-- sign that not all titles may have. If `ranks` is not null, only books with these places of statuses (`list_rank`) are returned.
 --
 -- If more books match, those whose title begins with the search are among the returned ones. The rating is only returned with
 -- `has_ratings`. The work is bounded: about `rows_max` rows are read, and 600 that a misspelling is compared with.
 -- definer: a policy would keep the index of words from being used; it compares the user itself.
-CREATE OR REPLACE FUNCTION search_books(search text, rows_max int, has_ratings boolean) RETURNS SETOF listed_books
+CREATE OR REPLACE FUNCTION search_books(
+    search text, rows_max int, has_ratings boolean, ranks int[]
+) RETURNS SETOF listed_books
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 ROWS 100
 AS $$
@@ -801,6 +816,7 @@ DECLARE
     -- Characters of Chinese, Japanese, and Korean are words of the index of their own.
     terms text[] := (string_to_array(array_to_string(words, ' '), ' '))[1:40];
     signs text[];
+    query tsquery;
     titled tid[];
     found tid[] := '{}';
     patterns text[];
@@ -822,29 +838,22 @@ BEGIN
                     )
                     FROM unnest(signs) sign
                 )::tsquery,
-                rows_max
+                rows_max, ranks, NULL, search
             );
-            found := ARRAY(SELECT b.ctid FROM books b WHERE b.user_id = owner AND b.ctid = ANY(found) AND strpos(b.title, search) > 0);
         END IF;
     ELSE
-        found := books_with_keys(
-            owner, (SELECT string_agg(format('%L:*', prefix || term), ' & ') FROM unnest(terms) term)::tsquery, rows_max
-        );
-        IF cardinality(found) = rows_max THEN
-            titled := books_with_keys(owner, format('%L:*', prefix || '=' || left(folded, 40))::tsquery, rows_max / 2);
-            found := (titled || ARRAY(SELECT f FROM unnest(found) f WHERE f <> ALL(titled)))[1:rows_max];
-        END IF;
+        query := (SELECT string_agg(format('%L:*', prefix || term), ' & ') FROM unnest(terms) term)::tsquery;
         IF cardinality(terms) > cardinality(words) THEN
-            found := ARRAY(
-                SELECT b.ctid
-                FROM books b
-                WHERE b.user_id = owner
-                    AND b.ctid = ANY(found)
-                    AND ' ' || left(b.search_text, 2000) || ' ' LIKE ALL (library_search_patterns(search))
-            );
+            patterns := library_search_patterns(search);
         END IF;
-        IF found = '{}' THEN
-            found := books_with_keys(owner, similar_words_query(prefix, terms), 600);
+        found := books_with_keys(owner, query, rows_max, ranks, patterns, NULL);
+        IF cardinality(found) = rows_max THEN
+            titled := books_with_keys(
+                owner, format('%L:*', prefix || '=' || left(folded, 40))::tsquery, rows_max / 2, ranks, patterns, NULL
+            );
+            found := (titled || ARRAY(SELECT f FROM unnest(found) f WHERE f <> ALL(titled)))[1:rows_max];
+        ELSIF found = '{}' AND (ranks IS NULL OR books_with_keys(owner, query, 1, NULL, patterns, NULL) = '{}') THEN
+            found := books_with_keys(owner, similar_words_query(prefix, terms), 600, ranks, NULL, NULL);
             patterns := search_patterns(
                 words,
                 ARRAY(
@@ -852,7 +861,7 @@ BEGIN
                     FROM books b
                     CROSS JOIN string_to_table(left(b.search_text, 2000), ' ') AS k (word)
                     WHERE b.user_id = owner AND b.ctid = ANY(found) AND length(k.word) BETWEEN 2 AND 42
-                    LIMIT 20000
+                    LIMIT 4000
                 )
             );
             found := ARRAY(
@@ -870,7 +879,7 @@ BEGIN
             list_rank(b.status),
             CASE
                 WHEN has_ratings
-                    THEN coalesce((SELECT r.half_stars::smallint FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id), 0::smallint)
+                    THEN coalesce((SELECT r.half_stars::smallint FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id AND r.is_visible), 0::smallint)
                 ELSE 0::smallint
             END,
             b.added_at,

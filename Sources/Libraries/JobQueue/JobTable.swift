@@ -65,10 +65,14 @@ struct JobTable: Sendable {
         parameters.append(int32s: capacity.map { Int32(clamping: $0.value.ofReader ?? .max) })
         parameters.append(text: worker)
         parameters.append(int32: Int32(clamping: lease.milliseconds))
-        var pipeline = Pipeline(timeout: Self.timeout)
         for kind in capacity.map(\.key) {
-            if let statement = enqueueDue[kind] { pipeline.append(statement) }
+            guard let statement = enqueueDue[kind] else { continue }
+            var due = Pipeline(timeout: Self.timeout)
+            due.append(statement)
+            // If it fails, for example because a job is locked, the marks remain for the next claim, and other jobs are claimed.
+            _ = try? await database.run(due)
         }
+        var pipeline = Pipeline(timeout: Self.timeout)
         let jobs = pipeline.append(Self.claim, parameters)
         return PipelineResults(try await database.run(pipeline))[jobs]
     }

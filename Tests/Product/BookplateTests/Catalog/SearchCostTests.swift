@@ -188,7 +188,8 @@ import Testing
                 SET LOCAL track_functions = 'all';
                 SELECT set_config('app.user_id', '\(reader.id.string ?? "")', true)
                 """)
-            _ = try connection.query("SELECT book_id FROM search_books('\(search)', 500, false)")
+            _ = try connection.query(
+                "SELECT book_id FROM search_books('\(search)', 500, false, NULL)")
             return try connection.texts(
                 """
                 SELECT funcname || ' ' || calls

@@ -171,7 +171,9 @@ import Testing
                 CROSS JOIN LATERAL (SELECT search_fold(t) AS f) folded
                 WHERE true
                 """, parameters)
-            return (0..<rows.count).compactMap { rows.text($0, 0) }.filter { !$0.hasSuffix(" | ") }
+            // Compared by bytes, because a sign may belong to the same character as the space after it.
+            return (0..<rows.count).compactMap { rows.text($0, 0) }
+                .filter { !Array($0.utf8).suffix(3).elementsEqual(" | ".utf8) }
         }
         #expect(wrong.isEmpty, "\(wrong.prefix(5))")
     }

@@ -14,41 +14,13 @@ WITH card AS (
   )
 ), created AS (
   INSERT INTO books ( user_id, id, edition_id, linked_by, title, subtitle, authors, author_roles, isbn13, publisher, published_date, page_count, language, category, genre, description, series, series_position, status, started_at, finished_at, cover_status, cover_requested_at )
-  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') ELSE 'ISBN' END, coalesce($5, card.title), coalesce( $21, CASE WHEN coalesce($5, card.title) = card.title THEN left(nullif(btrim(card.subtitle), ''), 500) END ), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, coalesce($4, card.isbn13), coalesce($14, card.publisher), coalesce($15, card.published_date), coalesce($16, card.page_count), coalesce($17, card.language), $8, coalesce($9, card.genres[1]), coalesce($18, card.description), $19, $20, $10::reading_status, CASE WHEN $10::reading_status = 'READING' THEN now() END, CASE WHEN $10::reading_status = 'READ' THEN now() END, CASE WHEN $12 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $12 THEN now() END
+  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') ELSE 'ISBN' END, coalesce($5, card.title), coalesce( $20, CASE WHEN coalesce($5, card.title) = card.title THEN left(nullif(btrim(card.subtitle), ''), 500) END ), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, coalesce($4, card.isbn13), coalesce($13, card.publisher), coalesce($14, card.published_date), coalesce($15, card.page_count), coalesce($16, card.language), $8, coalesce($9, card.genres[1]), coalesce($17, card.description), $18, $19, $10::reading_status, CASE WHEN $10::reading_status = 'READING' THEN now() END, CASE WHEN $10::reading_status = 'READ' THEN now() END, CASE WHEN $12 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $12 THEN now() END
   FROM (
     SELECT
   ) AS one
   LEFT JOIN card ON true
   LEFT JOIN matched ON true
-  WHERE coalesce($5, card.title) IS NOT NULL AND NOT ($13 AND ($1 = $2 OR EXISTS (
-    SELECT
-    FROM editions
-    WHERE id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM shelves
-    WHERE user_id = $1 AND id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM reviews
-    WHERE user_id = $1 AND id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM imports
-    WHERE user_id = $1 AND id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM reads
-    WHERE user_id = $1 AND id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM progress_entries
-    WHERE user_id = $1 AND id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM notes
-    WHERE user_id = $1 AND id = $2
-  )))
+  WHERE coalesce($5, card.title) IS NOT NULL
   ON CONFLICT DO NOTHING
   RETURNING id, added_at
 )
@@ -68,41 +40,13 @@ WITH card AS (
   )
 ), created AS (
   INSERT INTO books ( user_id, id, edition_id, linked_by, title, subtitle, authors, author_roles, isbn13, publisher, published_date, page_count, language, category, genre, description, series, series_position, status, started_at, finished_at, cover_status, cover_requested_at )
-  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') ELSE 'ISBN' END, coalesce($5, card.title), coalesce( $21, CASE WHEN coalesce($5, card.title) = card.title THEN left(nullif(btrim(card.subtitle), ''), 500) END ), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, coalesce($4, card.isbn13), coalesce($14, card.publisher), coalesce($15, card.published_date), coalesce($16, card.page_count), coalesce($17, card.language), $8, coalesce($9, card.genres[1]), coalesce($18, card.description), $19, $20, $10::reading_status, CASE WHEN $10::reading_status = 'READING' THEN now() END, CASE WHEN $10::reading_status = 'READ' THEN now() END, CASE WHEN $12 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $12 THEN now() END
+  SELECT $1, $2, coalesce(card.id, matched.edition_id), CASE WHEN card.id IS NULL THEN coalesce(matched.linked_by, 'CARD') ELSE 'ISBN' END, coalesce($5, card.title), coalesce( $20, CASE WHEN coalesce($5, card.title) = card.title THEN left(nullif(btrim(card.subtitle), ''), 500) END ), CASE WHEN $6 = '{}' THEN coalesce(card.authors, '{}') ELSE $6 END, CASE WHEN $6 = '{}' THEN coalesce(card.author_roles, '{}') ELSE $7::author_role[] END, coalesce($4, card.isbn13), coalesce($13, card.publisher), coalesce($14, card.published_date), coalesce($15, card.page_count), coalesce($16, card.language), $8, coalesce($9, card.genres[1]), coalesce($17, card.description), $18, $19, $10::reading_status, CASE WHEN $10::reading_status = 'READING' THEN now() END, CASE WHEN $10::reading_status = 'READ' THEN now() END, CASE WHEN $12 THEN 'FETCHING' ELSE 'NONE' END::cover_status, CASE WHEN $12 THEN now() END
   FROM (
     SELECT
   ) AS one
   LEFT JOIN card ON true
   LEFT JOIN matched ON true
-  WHERE coalesce($5, card.title) IS NOT NULL AND NOT ($13 AND ($1 = $2 OR EXISTS (
-    SELECT
-    FROM editions
-    WHERE id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM shelves
-    WHERE user_id = $1 AND id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM reviews
-    WHERE user_id = $1 AND id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM imports
-    WHERE user_id = $1 AND id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM reads
-    WHERE user_id = $1 AND id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM progress_entries
-    WHERE user_id = $1 AND id = $2
-  ) OR EXISTS (
-    SELECT
-    FROM notes
-    WHERE user_id = $1 AND id = $2
-  ))) AND NOT EXISTS (
+  WHERE coalesce($5, card.title) IS NOT NULL AND NOT EXISTS (
     SELECT
     FROM unnest($11::uuid[]) AS requested (id)
     WHERE NOT EXISTS (
@@ -112,10 +56,10 @@ WITH card AS (
     )
   )
   ON CONFLICT DO NOTHING
-  RETURNING id, added_at
+  RETURNING id, added_at, title, language, author
 ), shelved AS (
-  INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-  SELECT $1, requested.id, created.id, created.added_at
+  INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
+  SELECT $1, requested.id, created.id, created.added_at, book_sort_title(created.title, created.language), book_sort_author(created.author)
   FROM created, unnest($11::uuid[]) AS requested (id)
 )
 SELECT id
@@ -147,11 +91,10 @@ WITH requested AS MATERIALIZED (
 SELECT count(*)
 FROM added;
 
-UPDATE users
-SET signals_version = signals_version + 1
-WHERE id = $1;
-
-SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
+INSERT INTO feed_readers AS f (user_id, signals_version, deck_due_at)
+VALUES ($1, 1, now() + $2 * interval '1 millisecond')
+ON CONFLICT (user_id) DO UPDATE
+SET signals_version = f.signals_version + 1, deck_due_at = least(f.deck_due_at, excluded.deck_due_at);
 
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

@@ -4,11 +4,10 @@ SELECT begin_request($1, $2, $3, $4);
 SELECT book_id, title_card_version(title, author, genre), shelf_ids
 FROM delete_books($1, $2);
 
-UPDATE users
-SET signals_version = signals_version + 1
-WHERE id = $1;
-
-SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
+INSERT INTO feed_readers AS f (user_id, signals_version, deck_due_at)
+VALUES ($1, 1, now() + $2 * interval '1 millisecond')
+ON CONFLICT (user_id) DO UPDATE
+SET signals_version = f.signals_version + 1, deck_due_at = least(f.deck_due_at, excluded.deck_due_at);
 
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

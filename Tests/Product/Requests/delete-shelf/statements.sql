@@ -1,8 +1,8 @@
 -- round trip 1
 SELECT begin_request($1, $2, $3, $4);
 
-INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-SELECT user_id, $3, book_id, added_at
+INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
+SELECT user_id, $3, book_id, added_at, sort_title, sort_author
 FROM shelf_books
 WHERE user_id = $1 AND shelf_id = $2
 ON CONFLICT DO NOTHING;

@@ -20,11 +20,11 @@ FROM (
     LIMIT 1
   ) d
   CROSS JOIN LATERAL unnest(d.editions[:$3]) WITH ORDINALITY c (edition_id, index)
-  WHERE d.signals_version = (
-    SELECT signals_version
-    FROM users
-    WHERE id = $1
-  ) AND d.created_at > greatest( (
+  WHERE d.signals_version = coalesce((
+    SELECT f.signals_version
+    FROM feed_readers f
+    WHERE f.user_id = $1
+  ), 0) AND d.created_at > greatest( (
     SELECT decks_valid_since
     FROM feed_state
   ), now() - interval '1 day' )

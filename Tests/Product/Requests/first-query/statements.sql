@@ -11,28 +11,31 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE u.id = $1 AND u.id = $2
 )
 UNION ALL (
-  SELECT (s.name)::text, (NULL)::uuid, ((
-    SELECT count(*)
-    FROM shelf_books c
-    WHERE c.user_id = s.user_id AND c.shelf_id = s.id
-  ))::int8, (NULL)::int8, 1
+  SELECT (s.name)::text, (NULL)::uuid, (coalesce((
+    SELECT c.books
+    FROM shelf_counts c
+    WHERE c.user_id = $1 AND c.shelf_id = s.id
+  ), 0))::int8, (NULL)::int8, 1
   FROM shelves s
   WHERE s.user_id = $1 AND s.user_id = $2
   ORDER BY s.position, s.id
 )
 UNION ALL (
-  SELECT (NULL)::text, (NULL)::uuid, (coalesce(c.books, 0))::int8, (coalesce(c.read, 0))::int8, 2
+  SELECT (NULL)::text, (NULL)::uuid, (coalesce( c.want_to_read + c.reading + c.read + c.paused + c.did_not_finish, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (1, 2, 3, 4, 5)
+  ) ))::int8, (coalesce( c.read, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (2)
+  ) ))::int8, 2
   FROM (
     SELECT u.id AS user_id
     FROM users u
     WHERE u.id = $1
   ) t
-  LEFT JOIN (
-    SELECT user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
-    FROM books
-    WHERE user_id = $1
-    GROUP BY user_id
-  ) c ON c.user_id = t.user_id
+  LEFT JOIN library_counts c ON c.user_id = t.user_id
   LEFT JOIN (
     SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
     FROM reviews r
@@ -70,11 +73,11 @@ FROM (
     LIMIT 1
   ) d
   CROSS JOIN LATERAL unnest(d.editions[:$3]) WITH ORDINALITY c (edition_id, index)
-  WHERE d.signals_version = (
-    SELECT signals_version
-    FROM users
-    WHERE id = $1
-  ) AND d.created_at > greatest( (
+  WHERE d.signals_version = coalesce((
+    SELECT f.signals_version
+    FROM feed_readers f
+    WHERE f.user_id = $1
+  ), 0) AND d.created_at > greatest( (
     SELECT decks_valid_since
     FROM feed_state
   ), now() - interval '1 day' )

@@ -11,7 +11,19 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE u.id = $1 AND u.id = $2
 )
 UNION ALL (
-  SELECT (NULL)::text, (t.user_id)::uuid, (coalesce(c.books, 0))::int8, (coalesce(c.reading, 0))::int8, (coalesce(c.read, 0))::int8, ((
+  SELECT (NULL)::text, (t.user_id)::uuid, (coalesce( c.want_to_read + c.reading + c.read + c.paused + c.did_not_finish, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (1, 2, 3, 4, 5)
+  ) ))::int8, (coalesce( c.reading, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (5)
+  ) ))::int8, (coalesce( c.read, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (2)
+  ) ))::int8, ((
     SELECT avg(n.half_stars)::float8 / 2
     FROM unnest(v.half_stars) AS n (half_stars)
   ))::float8, 1
@@ -20,12 +32,7 @@ UNION ALL (
     FROM users u
     WHERE u.id = $1
   ) t
-  LEFT JOIN (
-    SELECT user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
-    FROM books
-    WHERE user_id = $1
-    GROUP BY user_id
-  ) c ON c.user_id = t.user_id
+  LEFT JOIN library_counts c ON c.user_id = t.user_id
   LEFT JOIN (
     SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
     FROM reviews r
@@ -41,31 +48,71 @@ UNION ALL (
   WHERE t.user_id = $2
 )
 UNION ALL (
-  SELECT (s.name)::text, (s.id)::uuid, ((
-    SELECT count(*)
-    FROM shelf_books c
-    WHERE c.user_id = s.user_id AND c.shelf_id = s.id
-  ))::int8, (NULL)::int8, (NULL)::int8, (NULL)::float8, 2
+  SELECT (s.name)::text, (s.id)::uuid, (coalesce((
+    SELECT c.books
+    FROM shelf_counts c
+    WHERE c.user_id = $1 AND c.shelf_id = s.id
+  ), 0))::int8, (NULL)::int8, (NULL)::int8, (NULL)::float8, 2
   FROM shelves s
   WHERE s.user_id = $1 AND s.user_id = $2
   ORDER BY s.position, s.id
 );
 
-SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.current_page, b.page_count, b.updated_at, k.n
+SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.current_page, b.page_count, l.updated_at, l.book_id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
-  SELECT b.*
-  FROM books b
-  WHERE b.user_id = $1 AND b.status = $5::reading_status
-  ORDER BY b.updated_at DESC, b.id DESC
+  SELECT l.*
+  FROM ( (
+    SELECT l.book_id, l.updated_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 1 AND 1 = ANY($5)
+    ORDER BY l.updated_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.updated_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 2 AND 2 = ANY($5)
+    ORDER BY l.updated_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.updated_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 3 AND 3 = ANY($5)
+    ORDER BY l.updated_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.updated_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 4 AND 4 = ANY($5)
+    ORDER BY l.updated_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.updated_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 5 AND 5 = ANY($5)
+    ORDER BY l.updated_at DESC, l.book_id DESC
+    LIMIT $3
+  ) ) l
+  ORDER BY l.updated_at DESC, l.book_id DESC
   LIMIT $3
-) b;
-
-SELECT (
-  SELECT count(*)
+) l
+CROSS JOIN LATERAL (
+  SELECT *
   FROM books b
-  WHERE b.user_id = $1 AND b.status = $5::reading_status
-)
+  WHERE b.user_id = $1 AND b.id = l.book_id
+  OFFSET 0
+) b
+ORDER BY k.n, l.updated_at DESC, l.book_id DESC;
+
+SELECT coalesce( (
+  SELECT c.reading * (5 = ANY($5))::int + c.paused * (4 = ANY($5))::int + c.want_to_read * (3 = ANY($5))::int + c.read * (2 = ANY($5))::int + c.did_not_finish * (1 = ANY($5))::int
+  FROM library_counts c
+  WHERE c.user_id = $1
+), (
+  SELECT count(*)
+  FROM listed_books l
+  WHERE l.user_id = $1 AND l.list_rank = ANY($5)
+) )
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 ORDER BY k.n;
 

@@ -17,21 +17,61 @@ SELECT b.id, b.title, b.authors, b.author_roles, b.author_ids, b.status, b.user_
   SELECT ARRAY[ e.id::text, e.cover_version, e.cover_width::text, e.cover_height::text, e.cover_dominant_color, e.cover_blur_hash, e.title_card_version ]
   FROM editions e
   WHERE e.id = b.edition_id AND CASE WHEN e.cover_version IS NOT NULL THEN NOT b.is_cover_removed ELSE (b.title, b.genre) IS NOT DISTINCT FROM (e.title, e.genres[1]) AND b.authors = e.authors END
-) ), b.title_card_version, b.genre, b.edition_id, b.added_at, k.n
+) ), b.title_card_version, b.genre, b.edition_id, l.added_at, l.book_id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
-  SELECT b.*
-  FROM books b
-  WHERE b.user_id = $1
-  ORDER BY b.added_at DESC, b.id DESC
+  SELECT l.*
+  FROM ( (
+    SELECT l.book_id, l.added_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 1 AND 1 = ANY($5)
+    ORDER BY l.added_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.added_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 2 AND 2 = ANY($5)
+    ORDER BY l.added_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.added_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 3 AND 3 = ANY($5)
+    ORDER BY l.added_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.added_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 4 AND 4 = ANY($5)
+    ORDER BY l.added_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.added_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 5 AND 5 = ANY($5)
+    ORDER BY l.added_at DESC, l.book_id DESC
+    LIMIT $3
+  ) ) l
+  ORDER BY l.added_at DESC, l.book_id DESC
   LIMIT $3
-) b;
-
-SELECT (
-  SELECT count(*)
+) l
+CROSS JOIN LATERAL (
+  SELECT *
   FROM books b
-  WHERE b.user_id = $1
-)
+  WHERE b.user_id = $1 AND b.id = l.book_id
+  OFFSET 0
+) b
+ORDER BY k.n, l.added_at DESC, l.book_id DESC;
+
+SELECT coalesce( (
+  SELECT c.reading * (5 = ANY($5))::int + c.paused * (4 = ANY($5))::int + c.want_to_read * (3 = ANY($5))::int + c.read * (2 = ANY($5))::int + c.did_not_finish * (1 = ANY($5))::int
+  FROM library_counts c
+  WHERE c.user_id = $1
+), (
+  SELECT count(*)
+  FROM listed_books l
+  WHERE l.user_id = $1 AND l.list_rank = ANY($5)
+) )
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 ORDER BY k.n;
 

@@ -11,7 +11,31 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE u.id = $1 AND u.id = $2
 )
 UNION ALL (
-  SELECT (t.user_id)::uuid, (coalesce(c.books, 0))::int8, (coalesce(c.want_to_read, 0))::int8, (coalesce(c.reading, 0))::int8, (coalesce(c.read, 0))::int8, (coalesce(c.paused, 0))::int8, (coalesce(c.did_not_finish, 0))::int8, (coalesce(v.reviews, 0))::int8, ((
+  SELECT (t.user_id)::uuid, (coalesce( c.want_to_read + c.reading + c.read + c.paused + c.did_not_finish, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (1, 2, 3, 4, 5)
+  ) ))::int8, (coalesce( c.want_to_read, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (3)
+  ) ))::int8, (coalesce( c.reading, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (5)
+  ) ))::int8, (coalesce( c.read, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (2)
+  ) ))::int8, (coalesce( c.paused, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (4)
+  ) ))::int8, (coalesce( c.did_not_finish, (
+    SELECT count(*)
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank IN (1)
+  ) ))::int8, (coalesce(v.reviews, 0))::int8, ((
     SELECT avg(n.half_stars)::float8 / 2
     FROM unnest(v.half_stars) AS n (half_stars)
   ))::float8, 1
@@ -20,12 +44,7 @@ UNION ALL (
     FROM users u
     WHERE u.id = $1
   ) t
-  LEFT JOIN (
-    SELECT user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
-    FROM books
-    WHERE user_id = $1
-    GROUP BY user_id
-  ) c ON c.user_id = t.user_id
+  LEFT JOIN library_counts c ON c.user_id = t.user_id
   LEFT JOIN (
     SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
     FROM reviews r

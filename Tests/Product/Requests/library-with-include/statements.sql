@@ -9,12 +9,48 @@ SELECT u.display_name, u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT b.id, b.title, b.description, b.added_at, k.n
+SELECT b.id, b.title, b.description, l.added_at, l.book_id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
-  SELECT b.*
-  FROM books b
-  WHERE b.user_id = $1
-  ORDER BY b.added_at DESC, b.id DESC
+  SELECT l.*
+  FROM ( (
+    SELECT l.book_id, l.added_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 1 AND 1 = ANY($5)
+    ORDER BY l.added_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.added_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 2 AND 2 = ANY($5)
+    ORDER BY l.added_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.added_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 3 AND 3 = ANY($5)
+    ORDER BY l.added_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.added_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 4 AND 4 = ANY($5)
+    ORDER BY l.added_at DESC, l.book_id DESC
+    LIMIT $3
+  ) UNION ALL (
+    SELECT l.book_id, l.added_at
+    FROM listed_books l
+    WHERE l.user_id = $1 AND l.list_rank = 5 AND 5 = ANY($5)
+    ORDER BY l.added_at DESC, l.book_id DESC
+    LIMIT $3
+  ) ) l
+  ORDER BY l.added_at DESC, l.book_id DESC
   LIMIT $3
-) b;
+) l
+CROSS JOIN LATERAL (
+  SELECT *
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = l.book_id
+  OFFSET 0
+) b
+ORDER BY k.n, l.added_at DESC, l.book_id DESC;

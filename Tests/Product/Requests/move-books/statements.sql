@@ -2,21 +2,21 @@
 SELECT begin_request($1, $2, $3, $4);
 
 WITH input AS MATERIALIZED (
-  SELECT i.*, b.added_at, b.id IS NOT NULL AS has_book, EXISTS (
+  SELECT i.*, b.added_at, b.sort_title, b.sort_author, b.id IS NOT NULL AS has_book, EXISTS (
     SELECT
     FROM shelves s
     WHERE s.user_id = $1 AND s.id = i.target_id
   ) AS has_target
   FROM unnest($2::uuid[], $3::uuid[], $4::uuid[]) WITH ORDINALITY AS i (book_id, target_id, origin_id, n)
   LEFT JOIN LATERAL (
-    SELECT b.id, b.added_at
-    FROM books b
-    WHERE b.user_id = $1 AND b.id = i.book_id
+    SELECT b.book_id AS id, b.added_at, b.sort_title, b.sort_author
+    FROM listed_books b
+    WHERE b.user_id = $1 AND b.book_id = i.book_id
     OFFSET 0
   ) b ON true
 ), added AS (
-  INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
-  SELECT $1, target_id, book_id, added_at
+  INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
+  SELECT $1, target_id, book_id, added_at, sort_title, sort_author
   FROM input
   WHERE has_book AND has_target
   ON CONFLICT DO NOTHING

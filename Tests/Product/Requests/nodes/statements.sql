@@ -21,11 +21,11 @@ FROM (
   SELECT unnest($2::uuid[]) AS id
 ) requested
 CROSS JOIN LATERAL (
-  SELECT s.id, s.name, (
-    SELECT count(*)
-    FROM shelf_books c
-    WHERE c.user_id = s.user_id AND c.shelf_id = s.id
-  )
+  SELECT s.id, s.name, coalesce((
+    SELECT c.books
+    FROM shelf_counts c
+    WHERE c.user_id = $1 AND c.shelf_id = s.id
+  ), 0)
   FROM shelves s
   WHERE s.user_id = $1 AND s.id = requested.id
   OFFSET 0

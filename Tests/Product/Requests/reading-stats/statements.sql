@@ -81,12 +81,7 @@ UNION ALL (
     FROM users u
     WHERE u.id = $1
   ) t
-  LEFT JOIN (
-    SELECT user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
-    FROM books
-    WHERE user_id = $1
-    GROUP BY user_id
-  ) c ON c.user_id = t.user_id
+  LEFT JOIN library_counts c ON c.user_id = t.user_id
   LEFT JOIN (
     SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
     FROM reviews r
@@ -126,7 +121,7 @@ WHERE b.user_id = $1 AND b.id = $2;
 
 SELECT k.user_id, k.current_days, k.longest_days, k.reading_days, to_char(k.last_day, 'YYYY-MM-DD')
 FROM (
-  SELECT $1::uuid AS user_id, coalesce(max(s.days) FILTER (WHERE s.last_day >= u.today - 1), 0) AS current_days, coalesce(max(s.days), 0) AS longest_days, coalesce(sum(s.days), 0)::int8 AS reading_days, max(s.last_day) AS last_day
+  SELECT $1::uuid AS user_id, coalesce(max(s.days) FILTER (WHERE s.last_day BETWEEN u.today - 1 AND u.today + 1), 0) AS current_days, coalesce(max(s.days), 0) AS longest_days, coalesce(sum(s.days), 0)::int8 AS reading_days, max(s.last_day) AS last_day
   FROM (
     SELECT (now() AT TIME ZONE known_zone(u.time_zone))::date AS today
     FROM users u

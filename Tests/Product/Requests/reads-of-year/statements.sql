@@ -17,12 +17,7 @@ UNION ALL (
     FROM users u
     WHERE u.id = $1
   ) t
-  LEFT JOIN (
-    SELECT user_id, count(*) AS books, count(*) FILTER (WHERE status = 'WANT_TO_READ') AS want_to_read, count(*) FILTER (WHERE status = 'READING') AS reading, count(*) FILTER (WHERE status = 'READ') AS read, count(*) FILTER (WHERE status = 'PAUSED') AS paused, count(*) FILTER (WHERE status = 'DID_NOT_FINISH') AS did_not_finish
-    FROM books
-    WHERE user_id = $1
-    GROUP BY user_id
-  ) c ON c.user_id = t.user_id
+  LEFT JOIN library_counts c ON c.user_id = t.user_id
   LEFT JOIN (
     SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
     FROM reviews r

@@ -15,7 +15,7 @@ WITH input AS MATERIALIZED (
     SELECT w.founder_id
     FROM work_records w
     WHERE w.edition_id = i.edition_id
-  ), i.edition_id) END AS work, c.counted_at, row_number() OVER newest_first = 1 AS is_newest, i.is_untimed AND ( c.same_action_at = c.counted_at AND c.counted_at > now() - interval '1 day' OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first ) AS is_repetition
+  ), i.edition_id) END AS work, c.counted_at, row_number() OVER newest_first = 1 AS is_newest, i.is_untimed AND ( c.same_action_at = c.counted_at AND c.counted_at > now() - interval '1 day' OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first ) AS is_repetition, lag(i.swiped_at) OVER newest_first = i.swiped_at AS has_same_time
   FROM input i
   CROSS JOIN LATERAL (
     SELECT max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at, max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL AND s.action = i.action) AS same_action_at, coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
@@ -31,8 +31,7 @@ WITH input AS MATERIALIZED (
     WHERE first.work = r.work AND first.n < r.n AND first.action IN ('LIKE', 'BUY') AND first.is_newest AND first.is_repetition IS NOT TRUE AND least(first.swiped_at, now()) > coalesce(first.counted_at, '-infinity')
   ) AND book_of_work($1, r.edition_id) IS NULL THEN gen_random_uuid() END
   FROM ranked r
-  WHERE r.is_repetition IS NOT TRUE
-  ON CONFLICT DO NOTHING
+  WHERE r.is_repetition IS NOT TRUE AND r.has_same_time IS NOT TRUE
   RETURNING edition_id, saved_book_id
 ), saved AS MATERIALIZED (
   SELECT b.card_id, b.book_id
@@ -45,16 +44,8 @@ WITH input AS MATERIALIZED (
   WHERE s.cards IS NOT NULL
 )
 SELECT (
-  SELECT count(*)
+  SELECT array_agg(edition_id)
   FROM input
-), (
-  SELECT array_agg(g.id)
-  FROM unnest($2) g (id)
-  WHERE g.id IS NOT NULL AND NOT EXISTS (
-    SELECT
-    FROM input i
-    WHERE i.edition_id = g.id
-  )
 ), coalesce(s.book_id, book_of_work($1, liked.edition_id))
 FROM (
   SELECT
@@ -68,11 +59,10 @@ LEFT JOIN (
 LEFT JOIN saved s ON s.card_id = liked.edition_id
 ORDER BY liked.n;
 
-UPDATE users
-SET signals_version = signals_version + 1
-WHERE id = $1;
-
-SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
+INSERT INTO feed_readers AS f (user_id, signals_version, deck_due_at)
+VALUES ($1, 1, now() + $2 * interval '1 millisecond')
+ON CONFLICT (user_id) DO UPDATE
+SET signals_version = f.signals_version + 1, deck_due_at = least(f.deck_due_at, excluded.deck_due_at);
 
 WITH requested AS MATERIALIZED (
   SELECT b.user_id, b.id, row_number() OVER (ORDER BY b.id) AS number

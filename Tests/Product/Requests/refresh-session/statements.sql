@@ -4,11 +4,11 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 SELECT refresh_hash, generation, rotated_at > now() - interval '60 s', NOT EXISTS (
   SELECT
   FROM feed_decks d
-  WHERE d.user_id = $1 AND d.filter = '{}' AND d.number = 0 AND d.signals_version = (
-    SELECT signals_version
-    FROM users
-    WHERE id = $1
-  ) AND d.created_at > greatest( (
+  WHERE d.user_id = $1 AND d.filter = '{}' AND d.number = 0 AND d.signals_version = coalesce((
+    SELECT f.signals_version
+    FROM feed_readers f
+    WHERE f.user_id = $1
+  ), 0) AND d.created_at > greatest( (
     SELECT decks_valid_since
     FROM feed_state
   ), now() - interval '1 day' )

@@ -6,11 +6,10 @@ SELECT set_config('statement_timeout', '25000', true);
 SELECT outcome, other_id
 FROM restore_book($1, $2);
 
-UPDATE users
-SET signals_version = signals_version + 1
-WHERE id = $1;
-
-SELECT enqueue_job($1, $2, $3, $4, $5, $6, $7);
+INSERT INTO feed_readers AS f (user_id, signals_version, deck_due_at)
+VALUES ($1, 1, now() + $2 * interval '1 millisecond')
+ON CONFLICT (user_id) DO UPDATE
+SET signals_version = f.signals_version + 1, deck_due_at = least(f.deck_due_at, excluded.deck_due_at);
 
 SELECT found.*
 FROM (

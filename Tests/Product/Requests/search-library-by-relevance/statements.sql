@@ -9,63 +9,31 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT b.title, b.score, b.added_at, b.id, k.n
+SELECT b.title, l.score, l.added_at, l.book_id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
-  SELECT b.*
+  SELECT l.*
   FROM (
-    SELECT b.*, ( similarity(left(b.search_text, 200), (
-      SELECT left(search_fold($5), 100)
-    )) + word_similarity((
-      SELECT left(search_fold($5), 100)
-    ), left(b.search_text, 200)) )::float8 AS score
-    FROM books b
-    WHERE b.user_id = $1 AND b.id = ANY (ARRAY(
-      WITH searched AS MATERIALIZED (
-        SELECT o.id, o.title, concat_ws(' ', '', left(o.search_text, 2000), left(e.search_text, 2000), '') AS text
-        FROM books o
-        LEFT JOIN editions e ON e.id = o.edition_id
-        WHERE o.user_id = $1
-      ), exact AS MATERIALIZED (
-        SELECT s.id
-        FROM searched s
-        WHERE CASE (
-          SELECT left(search_fold($5), 400)
-        ) WHEN '' THEN strpos(s.title, $5) > 0 ELSE s.text LIKE ALL ((
-          SELECT array_agg('% ' || word || '%')
-          FROM unnest((
-            SELECT (search_query_words($5))[1:12]
-          )) word
-        )::text[]) END
-      )
-      SELECT id
-      FROM exact
-      UNION ALL
-      SELECT s.id
-      FROM searched s
-      WHERE NOT EXISTS (
-        SELECT
-        FROM exact
-      ) AND (
-        SELECT left(search_fold($5), 400)
-      ) <> '' AND s.text ~ ALL ((
-        SELECT search_patterns( (
-          SELECT (search_query_words($5))[1:12]
-        ), ARRAY(
-          SELECT DISTINCT k.word
-          FROM (
-            SELECT string_to_table(text, ' ') AS word
-            FROM searched
-            LIMIT 200000
-          ) k
-          WHERE length(k.word) BETWEEN 2 AND 42
-          LIMIT 20000
-        ))
-      )::text[])
-    ))
-    OFFSET 0
-  ) b
-  WHERE true
-  ORDER BY b.score DESC, b.added_at DESC, b.id DESC
+    SELECT l.book_id, l.score, l.added_at
+    FROM (
+      SELECT l.*, ( similarity(left(split_part(l.search_text, E'\n', 1), 200), (
+        SELECT left(search_fold($6), 100)
+      )) + word_similarity((
+        SELECT left(search_fold($6), 100)
+      ), left(split_part(l.search_text, E'\n', 1), 200)) )::float8 AS score
+      FROM search_books($6, 250, true, $5) l
+      WHERE true
+      OFFSET 0
+    ) l
+    WHERE true
+  ) l
+  ORDER BY l.score DESC, l.added_at DESC, l.book_id DESC
   LIMIT $3
-) b;
+) l
+CROSS JOIN LATERAL (
+  SELECT *
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = l.book_id
+  OFFSET 0
+) b
+ORDER BY k.n, l.score DESC, l.added_at DESC, l.book_id DESC;

@@ -9,104 +9,176 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT b.id, b.title, b.status, k.n
+SELECT b.id, b.title, b.status, l.sort_title, l.book_id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
-  SELECT b.*
-  FROM books b
-  WHERE b.user_id = $1 AND b.id = ANY (ARRAY(
-    WITH searched AS MATERIALIZED (
-      SELECT o.id, o.title, concat_ws(' ', '', left(o.search_text, 2000), left(e.search_text, 2000), '') AS text
-      FROM books o
-      LEFT JOIN editions e ON e.id = o.edition_id
-      WHERE o.user_id = $1
-    ), exact AS MATERIALIZED (
-      SELECT s.id
-      FROM searched s
-      WHERE CASE (
-        SELECT left(search_fold($5), 400)
-      ) WHEN '' THEN strpos(s.title, $5) > 0 ELSE s.text LIKE ALL ((
-        SELECT array_agg('% ' || word || '%')
-        FROM unnest((
-          SELECT (search_query_words($5))[1:12]
-        )) word
-      )::text[]) END
+  SELECT l.*
+  FROM (
+    WITH walked AS MATERIALIZED (
+      SELECT l.book_id, l.sort_title
+      FROM (
+        SELECT l.*
+        FROM ( (
+          SELECT l.*
+          FROM listed_books l
+          WHERE l.user_id = $1 AND l.list_rank = 1 AND 1 = ANY($5)
+          ORDER BY l.sort_title, l.book_id
+          LIMIT ($3 * 5)
+        ) UNION ALL (
+          SELECT l.*
+          FROM listed_books l
+          WHERE l.user_id = $1 AND l.list_rank = 2 AND 2 = ANY($5)
+          ORDER BY l.sort_title, l.book_id
+          LIMIT ($3 * 5)
+        ) UNION ALL (
+          SELECT l.*
+          FROM listed_books l
+          WHERE l.user_id = $1 AND l.list_rank = 3 AND 3 = ANY($5)
+          ORDER BY l.sort_title, l.book_id
+          LIMIT ($3 * 5)
+        ) UNION ALL (
+          SELECT l.*
+          FROM listed_books l
+          WHERE l.user_id = $1 AND l.list_rank = 4 AND 4 = ANY($5)
+          ORDER BY l.sort_title, l.book_id
+          LIMIT ($3 * 5)
+        ) UNION ALL (
+          SELECT l.*
+          FROM listed_books l
+          WHERE l.user_id = $1 AND l.list_rank = 5 AND 5 = ANY($5)
+          ORDER BY l.sort_title, l.book_id
+          LIMIT ($3 * 5)
+        ) ) l
+        ORDER BY l.sort_title, l.book_id
+        LIMIT ($3 * 5)
+      ) l
+      WHERE true AND (' ' || left(l.search_text, 2000) || ' ') LIKE ALL ((
+        SELECT library_search_patterns($6)
+      )::text[])
+      LIMIT $3
+    ), ids AS MATERIALIZED (
+      SELECT *
+      FROM search_books($6, 301, false, NULL) l
+      WHERE (
+        SELECT count(*)
+        FROM walked
+      ) < $3
+      LIMIT 301
+    ), found AS (
+      SELECT *
+      FROM ids
+    ) (
+      SELECT *
+      FROM walked
+      WHERE (
+        SELECT count(*)
+        FROM walked
+      ) >= $3
     )
-    SELECT id
-    FROM exact
-    UNION ALL
-    SELECT s.id
-    FROM searched s
-    WHERE NOT EXISTS (
-      SELECT
-      FROM exact
-    ) AND (
-      SELECT left(search_fold($5), 400)
-    ) <> '' AND s.text ~ ALL ((
-      SELECT search_patterns( (
-        SELECT (search_query_words($5))[1:12]
-      ), ARRAY(
-        SELECT DISTINCT k.word
+    UNION ALL (
+      SELECT l.book_id, l.sort_title
+      FROM found l
+      WHERE NOT (
+        SELECT count(*) > 300 AND bool_or((' ' || left(l.search_text, 2000) || ' ') LIKE ALL ((
+          SELECT library_search_patterns($6)
+        )::text[]))
+        FROM ids l
+      ) AND l.list_rank = ANY($5)
+    )
+    UNION ALL (
+      SELECT *
+      FROM (
+        SELECT l.book_id, l.sort_title
         FROM (
-          SELECT string_to_table(text, ' ') AS word
-          FROM searched
-          LIMIT 200000
-        ) k
-        WHERE length(k.word) BETWEEN 2 AND 42
-        LIMIT 20000
-      ))
-    )::text[])
-  ))
-  ORDER BY b.title COLLATE "und-x-icu", b.id
+          SELECT l.*
+          FROM ( (
+            SELECT l.*
+            FROM listed_books l
+            WHERE l.user_id = $1 AND l.list_rank = 1 AND 1 = ANY($5)
+            ORDER BY l.sort_title, l.book_id
+            LIMIT ($3 * 1000000)
+          ) UNION ALL (
+            SELECT l.*
+            FROM listed_books l
+            WHERE l.user_id = $1 AND l.list_rank = 2 AND 2 = ANY($5)
+            ORDER BY l.sort_title, l.book_id
+            LIMIT ($3 * 1000000)
+          ) UNION ALL (
+            SELECT l.*
+            FROM listed_books l
+            WHERE l.user_id = $1 AND l.list_rank = 3 AND 3 = ANY($5)
+            ORDER BY l.sort_title, l.book_id
+            LIMIT ($3 * 1000000)
+          ) UNION ALL (
+            SELECT l.*
+            FROM listed_books l
+            WHERE l.user_id = $1 AND l.list_rank = 4 AND 4 = ANY($5)
+            ORDER BY l.sort_title, l.book_id
+            LIMIT ($3 * 1000000)
+          ) UNION ALL (
+            SELECT l.*
+            FROM listed_books l
+            WHERE l.user_id = $1 AND l.list_rank = 5 AND 5 = ANY($5)
+            ORDER BY l.sort_title, l.book_id
+            LIMIT ($3 * 1000000)
+          ) ) l
+          ORDER BY l.sort_title, l.book_id
+          LIMIT ($3 * 1000000)
+        ) l
+        WHERE true AND (' ' || left(l.search_text, 2000) || ' ') LIKE ALL ((
+          SELECT library_search_patterns($6)
+        )::text[])
+        LIMIT $3
+      ) l
+      WHERE (
+        SELECT count(*) > 300 AND bool_or((' ' || left(l.search_text, 2000) || ' ') LIKE ALL ((
+          SELECT library_search_patterns($6)
+        )::text[]))
+        FROM ids l
+      )
+    )
+  ) l
+  ORDER BY l.sort_title, l.book_id
   LIMIT $3
-) b;
+) l
+CROSS JOIN LATERAL (
+  SELECT *
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = l.book_id
+  OFFSET 0
+) b
+ORDER BY k.n, l.sort_title, l.book_id;
 
 SELECT (
-  SELECT count(*)
-  FROM books b
-  WHERE b.user_id = $1 AND b.id = ANY (ARRAY(
-    WITH searched AS MATERIALIZED (
-      SELECT o.id, o.title, concat_ws(' ', '', left(o.search_text, 2000), left(e.search_text, 2000), '') AS text
-      FROM books o
-      LEFT JOIN editions e ON e.id = o.edition_id
-      WHERE o.user_id = $1
-    ), exact AS MATERIALIZED (
-      SELECT s.id
-      FROM searched s
-      WHERE CASE (
-        SELECT left(search_fold($5), 400)
-      ) WHEN '' THEN strpos(s.title, $5) > 0 ELSE s.text LIKE ALL ((
-        SELECT array_agg('% ' || word || '%')
-        FROM unnest((
-          SELECT (search_query_words($5))[1:12]
-        )) word
-      )::text[]) END
-    )
-    SELECT id
-    FROM exact
-    UNION ALL
-    SELECT s.id
-    FROM searched s
-    WHERE NOT EXISTS (
+  WITH ids AS MATERIALIZED (
+    SELECT *
+    FROM search_books($6, 301, false, NULL) l
+    WHERE true
+    LIMIT 301
+  ), found AS (
+    SELECT *
+    FROM ids
+  )
+  SELECT CASE WHEN NOT (
+    SELECT count(*) > 300 AND bool_or((' ' || left(l.search_text, 2000) || ' ') LIKE ALL ((
+      SELECT library_search_patterns($6)
+    )::text[]))
+    FROM ids l
+  ) THEN (
+    SELECT count(*)
+    FROM found l
+    WHERE l.list_rank = ANY($5)
+  ) ELSE (
+    SELECT count(*)
+    FROM (
       SELECT
-      FROM exact
-    ) AND (
-      SELECT left(search_fold($5), 400)
-    ) <> '' AND s.text ~ ALL ((
-      SELECT search_patterns( (
-        SELECT (search_query_words($5))[1:12]
-      ), ARRAY(
-        SELECT DISTINCT k.word
-        FROM (
-          SELECT string_to_table(text, ' ') AS word
-          FROM searched
-          LIMIT 200000
-        ) k
-        WHERE length(k.word) BETWEEN 2 AND 42
-        LIMIT 20000
-      ))
-    )::text[])
-  ))
+      FROM listed_books l
+      WHERE l.user_id = $1 AND l.list_rank = ANY($5) AND (' ' || left(l.search_text, 2000) || ' ') LIKE ALL ((
+        SELECT library_search_patterns($6)
+      )::text[])
+      LIMIT 1000
+    ) n
+  ) END
 )
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 ORDER BY k.n;

@@ -16,14 +16,14 @@ SELECT s.id, (
 ), (
   SELECT count(*)
   FROM works_of_series(s.id)
-), (
+), count_works_of_series($1, s.id), (
   SELECT count(*)
   FROM owned_works_of_series($1, s.id)
 ), (
   SELECT count(*)
   FROM owned_works_of_series($1, s.id) o
   WHERE o.is_read
-), next_of_series($1, s.id), s.added_at, k.n
+), next_of_series($1, s.id), next_book_of_series($1, s.id), s.added_at, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT s.*
@@ -50,3 +50,10 @@ CROSS JOIN LATERAL (
   ORDER BY s.added_at DESC, s.id DESC
   LIMIT $3
 ) s;
+
+-- round trip 2
+SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
+
+SELECT b.id, b.title
+FROM books b
+WHERE b.user_id = $1 AND b.id = $2;

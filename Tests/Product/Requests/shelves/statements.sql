@@ -11,11 +11,11 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE u.id = $1 AND u.id = $2
 )
 UNION ALL (
-  SELECT (s.id)::uuid, (s.name)::text, (s.position)::int8, ((
-    SELECT count(*)
-    FROM shelf_books c
-    WHERE c.user_id = s.user_id AND c.shelf_id = s.id
-  ))::int8, 1
+  SELECT (s.id)::uuid, (s.name)::text, (s.position)::int8, (coalesce((
+    SELECT c.books
+    FROM shelf_counts c
+    WHERE c.user_id = $1 AND c.shelf_id = s.id
+  ), 0))::int8, 1
   FROM shelves s
   WHERE s.user_id = $1 AND s.user_id = $2
   ORDER BY s.position, s.id
@@ -24,23 +24,33 @@ UNION ALL (
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT b.id, b.title, b.status, k.n
+SELECT b.id, b.title, b.status, l.sort_title, l.book_id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
-  SELECT b.*
-  FROM shelf_books sb
-  JOIN books b ON b.user_id = sb.user_id AND b.id = sb.book_id
-  WHERE sb.user_id = $1 AND sb.shelf_id = k.id
-  ORDER BY b.title COLLATE "und-x-icu", b.id
+  SELECT l.*
+  FROM (
+    SELECT l.book_id, l.sort_title
+    FROM shelf_books l
+    WHERE l.user_id = $1 AND l.shelf_id = k.id
+    ORDER BY l.sort_title, l.book_id
+    LIMIT $3
+  ) l
+  ORDER BY l.sort_title, l.book_id
   LIMIT $3
-) b;
+) l
+CROSS JOIN LATERAL (
+  SELECT *
+  FROM books b
+  WHERE b.user_id = $1 AND b.id = l.book_id
+  OFFSET 0
+) b
+ORDER BY k.n, l.sort_title, l.book_id;
 
-SELECT (
-  SELECT count(*)
-  FROM shelf_books sb
-  JOIN books b ON b.user_id = sb.user_id AND b.id = sb.book_id
-  WHERE sb.user_id = $1 AND sb.shelf_id = k.id
-)
+SELECT coalesce((
+  SELECT c.books
+  FROM shelf_counts c
+  WHERE c.user_id = $1 AND c.shelf_id = k.id
+), 0)
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 ORDER BY k.n;
 

@@ -38,11 +38,11 @@ SELECT open_session( $1, $2, $3, to_timestamp($4), 90, 60, $5, $6 );
 SELECT u.created_at = s.created_at, NOT EXISTS (
   SELECT
   FROM feed_decks d
-  WHERE d.user_id = u.id AND d.filter = '{}' AND d.number = 0 AND d.signals_version = (
-    SELECT signals_version
-    FROM users
-    WHERE id = u.id
-  ) AND d.created_at > greatest( (
+  WHERE d.user_id = u.id AND d.filter = '{}' AND d.number = 0 AND d.signals_version = coalesce((
+    SELECT f.signals_version
+    FROM feed_readers f
+    WHERE f.user_id = u.id
+  ), 0) AND d.created_at > greatest( (
     SELECT decks_valid_since
     FROM feed_state
   ), now() - interval '1 day' )

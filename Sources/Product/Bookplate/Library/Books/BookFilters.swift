@@ -275,7 +275,7 @@ struct BookFilters: Sendable {
             (
               SELECT l.book_id, \(names)
               FROM found l
-              WHERE (SELECT count(*) FROM ids) <= \(Self.sortedMax)
+              WHERE NOT \(isWalked)
                 AND l.list_rank = ANY($5)\(range)\(restOfFound)\(window.isAfterCursor)
             )
             UNION ALL
@@ -284,9 +284,16 @@ struct BookFilters: Sendable {
               FROM (
                 \(matches(window, first: "\(window.limit) * 1000000", range, condition))
               ) l
-              WHERE (SELECT count(*) FROM ids) > \(Self.sortedMax)
+              WHERE \(isWalked)
             )
             """
+    }
+
+    /// The condition that too many books match to sort them, so that the list is walked. A search for signs, or with slight misspellings,
+    /// sorts those that it has found.
+    private var isWalked: String {
+        let exact = search.map { " AND bool_or(\($0.condition(searchParameter)))" } ?? ""
+        return "(SELECT count(*) > \(Self.sortedMax)\(exact) FROM ids l)"
     }
 
     /// Returns a query of the first entries of a page among the first `entriesMax` entries of the list. These are merged before the
@@ -350,7 +357,7 @@ struct BookFilters: Sendable {
                 order.columns[0].sql == "l.half_stars"
                 || filters.contains { $0.indexedColumn == "l.half_stars" }
             ids =
-                "SELECT * FROM search_books(\(searchParameter), \(Self.sortedMax + 1), \(hasRatings)) l"
+                "SELECT * FROM search_books(\(searchParameter), \(Self.sortedMax + 1), \(hasRatings), NULL) l"
         } else {
             ids = "SELECT * FROM (\(filters.first?.ids ?? "")) c"
         }
@@ -397,12 +404,17 @@ struct BookFilters: Sendable {
             SELECT l.book_id, l.score, l.added_at
             FROM (
               SELECT l.*, \(search.score(searchParameter)) AS score
-              FROM search_books(\(searchParameter), \(Self.rankedMax), true) l
-              WHERE l.list_rank = ANY($5)\(filters.map { " AND \($0.condition)" }.joined())
+              FROM \(ranked)
+              WHERE true\(filters.map { " AND \($0.condition)" }.joined())
               OFFSET 0
             ) l
             WHERE true\(window.isAfterCursor)
             """
+    }
+
+    /// The books to sort by relevance. Filters other than the status may leave few of them.
+    private var ranked: String {
+        "search_books(\(searchParameter), \(filters.isEmpty ? Self.rankedMax : 4 * Self.rankedMax), true, $5) l"
     }
 
     private func unrankedEntries(_ window: RowConnection.Window) -> String {
@@ -439,8 +451,8 @@ struct BookFilters: Sendable {
             return """
                 (
                   SELECT count(*)
-                  FROM search_books(\(searchParameter), \(Self.rankedMax), true) l
-                  WHERE l.list_rank = ANY($5)\(conditions)
+                  FROM \(ranked)
+                  WHERE true\(conditions)
                 )
                 """
         }
@@ -449,7 +461,7 @@ struct BookFilters: Sendable {
             (
               WITH \(found(if: "true"))
               SELECT CASE
-                WHEN (SELECT count(*) FROM ids) <= \(Self.sortedMax)
+                WHEN NOT \(isWalked)
                   THEN (
                     SELECT count(*)
                     FROM found l

@@ -26,7 +26,7 @@ enum ReadingStreaks {
     }
 
     /// A streak that ended yesterday is current, because the reader may still read today. Days in the future, of a device
-    /// whose clock is ahead, count, too.
+    /// whose clock is ahead, count, too, but a streak that ends later than tomorrow is not current.
     static func ofLibrary(_ userID: Column) -> RowRelation {
         RowRelation(
             .one, type, key: userID, matching: "k.user_id",
@@ -34,7 +34,7 @@ enum ReadingStreaks {
                 (
                     SELECT
                         $1::uuid AS user_id,
-                        coalesce(max(s.days) FILTER (WHERE s.last_day >= u.today - 1), 0) AS current_days,
+                        coalesce(max(s.days) FILTER (WHERE s.last_day BETWEEN u.today - 1 AND u.today + 1), 0) AS current_days,
                         coalesce(max(s.days), 0) AS longest_days,
                         coalesce(sum(s.days), 0)::int8 AS reading_days,
                         max(s.last_day) AS last_day
