@@ -103,8 +103,11 @@ import Testing
                 "a lease is compared with the time at which the row is locked"
         ],
         .offset: [
-            "BookConnections.swift ofShelf": lookups,
+            "BookConnections.swift hasIndex": lookups,
             "BookConnections.swift row": lookups,
+            "BookFilters.swift byDate": oneEvaluation,
+            "BookFilters.swift limited": lookups,
+            "BookFilters.swift series": lookups,
             "BookUpdates.swift factsOfCard": lookups,
             "BookUpdates.swift update": lookups,
             "DeckBuilder.swift deleteUnused": oneEvaluation,

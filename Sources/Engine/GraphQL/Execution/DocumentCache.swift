@@ -207,6 +207,8 @@ public final class CachedDocument {
                 conditions: conditions, fieldsMax: limits.plannedFieldsMax,
                 deferredFragmentsMax: isIncremental ? limits.deferredFragmentsMax : nil,
                 errorCodes: errorCodes)
+            // Another request may have planned the same operation in the meantime.
+            if let known = plans[key] { return (known, variables, cost) }
             if plans.count >= limits.plansPerDocumentMax { plans.removeAll() }
             plans[key] = plan
             return (plan, variables, cost)

@@ -121,7 +121,12 @@ struct HookSentence {
             var index = start
             while index < paragraph.endIndex, sentences.count < sentencesMax {
                 guard let end = endOfSentence(paragraph, at: index) else {
+                    // A run of marks ends a sentence as a whole or not at all.
+                    let isMark = fullStops.contains(paragraph[index])
                     index += 1
+                    while isMark, index < paragraph.endIndex, fullStops.contains(paragraph[index]) {
+                        index += 1
+                    }
                     continue
                 }
                 append(paragraph[start..<end])
@@ -137,13 +142,15 @@ struct HookSentence {
         return sentences
     }
 
+    private static let fullStops: Set<Unicode.Scalar> = [".", "!", "?", "…"]
+
     /// Returns the index after the sentence whose first full stop is at `index`; nil if no sentence ends there.
     private static func endOfSentence(_ text: ArraySlice<Unicode.Scalar>, at index: Int) -> Int? {
         let mark = text[index]
         if "。！？।".unicodeScalars.contains(mark) { return index + 1 }
         guard ".!?…؟".unicodeScalars.contains(mark) else { return nil }
         var end = index + 1
-        while end < text.endIndex, ".!?…".unicodeScalars.contains(text[end]) { end += 1 }
+        while end < text.endIndex, fullStops.contains(text[end]) { end += 1 }
         let afterMarks = end
         while end < text.endIndex, "\"”’'»)]".unicodeScalars.contains(text[end]) { end += 1 }
         guard end < text.endIndex else { return end }

@@ -61,7 +61,7 @@ final class LibraryContext: RowContext {
 
     func fieldError(_ error: any Error) -> FieldError {
         switch error {
-        case RowError.invalidCursor:
+        case RowError.invalidCursor, RowError.cursorOfOtherOrder:
             FieldError("The cursor does not belong to this list.")
         case RowError.invalidPageSize(_, let max):
             FieldError("The page size must be between 1 and \(max).")

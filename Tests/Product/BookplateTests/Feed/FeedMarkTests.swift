@@ -8,7 +8,7 @@ import Testing
 
 /// The marks of readers whose decks are due, which workers turn into jobs.
 @Suite struct FeedMarkTests {
-    private static let jobs = "SELECT count(*) FROM jobs WHERE kind = 'feed.deck'"
+    private static let jobs = "SELECT count(*) FROM jobs WHERE kind = 'feed.deck' AND key = 'deck'"
     private static let marks = "SELECT count(*) FROM feed_readers WHERE deck_due_at IS NOT NULL"
 
     /// An app with readers whose decks are due, in the order of the readers.
@@ -58,7 +58,7 @@ import Testing
             """)
         try await app.database.execute("SELECT enqueue_due_decks(2)")
         let first = try await app.database.text(
-            "SELECT string_agg(user_id::text, ' ' ORDER BY user_id) FROM jobs WHERE kind = 'feed.deck'"
+            "SELECT string_agg(user_id::text, ' ' ORDER BY user_id) FROM jobs WHERE kind = 'feed.deck' AND key = 'deck'"
         )
         let expected = readers[1...2].compactMap(\.id.string).sorted().joined(separator: " ")
         #expect(first == expected)

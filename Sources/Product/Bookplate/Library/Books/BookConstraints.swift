@@ -9,6 +9,10 @@ extension Book {
         "books_title_check": .badUserInput(
             field: "title",
             "A title must have 1 to 500 characters, and no spaces at the start or end."),
+        "books_subtitle_check": .badUserInput(
+            field: "subtitle",
+            "A subtitle must have 1 to \(BookFacts.subtitleCharactersMax) characters, and no spaces at the start or end."
+        ),
         "books_authors_check": .badUserInput(
             field: "authors", "A book may have at most \(BookAuthors.storedMax) authors."),
         "books_isbn13_check": .badUserInput(field: "isbn", ISBN.Problem.length.message),
