@@ -11,15 +11,16 @@ func fuzzExecution(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     var operation = Operation(choices)
     operation.query()
     let text = operation.text
-    guard
-        let document = try? DocumentCache(
-            schema: schema, resolvers: source, limits: .trusted
-        ).document(Array(text.utf8)),
-        let (plan, variables, _) = try? await document.plan(operationName: nil, variables: .null),
-        let (parts, values, _) = try? await document.plan(
-            operationName: nil, variables: .null, isIncremental: true)
-    else { return 0 }
     wait {
+        guard
+            let document = try? DocumentCache(
+                schema: schema, resolvers: source, limits: .trusted
+            ).document(Array(text.utf8)),
+            let (plan, variables, _) = try? await document.plan(
+                operationName: nil, variables: .null),
+            let (parts, values, _) = try? await document.plan(
+                operationName: nil, variables: .null, isIncremental: true)
+        else { return }
         let single = await execute(
             plan, variables: variables, root: source.root(plan.root), context: Context(),
             onError: behavior, responseBytesMax: bytesMax)
