@@ -139,7 +139,7 @@ final class Neighbourhood: Sendable {
 
     /// What the server has logged about long computations on event loops.
     private var longTurns: [String] {
-        RunningProgram.longTurns(in: server.program.errors, isMachineQuiet: true)
+        RunningProgram.longTurns(in: server.program.errors)
     }
 
     /// Waits until the server has no running statement, for at most a minute.

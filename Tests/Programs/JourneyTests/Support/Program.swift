@@ -125,7 +125,7 @@ final class RunningProgram: Sendable {
     private static let examinesLogsAtExit = {
         atexit {
             let turns = RunningProgram.logs.withLock { $0 }.values.flatMap {
-                RunningProgram.longTurns(in: text($0))
+                RunningProgram.failingTurns(in: text($0))
             }
             guard !turns.isEmpty else { return }
             print(
@@ -147,35 +147,36 @@ final class RunningProgram: Sendable {
         if found == pid, let crash = Self.crash(of: name, status: status, errors: errors) {
             Issue.record("\(crash)")
         }
-        for turn in Self.longTurns(in: errors) { Issue.record("\(turn)") }
+        for turn in Self.failingTurns(in: errors) { Issue.record("\(turn)") }
         Self.logs.withLock { _ = $0.removeValue(forKey: pid) }
     }
 
-    /// Returns the lines of a log about computations on event loops that took longer than the server's limit, if they fail a test.
+    /// Returns the lines of a log about computations on event loops that took longer than the server's limit.
+    static func longTurns(in log: String) -> [String] {
+        log.split(separator: "\n").filter { $0.contains(longTurnMessage) }.map(String.init)
+    }
+
+    /// Returns those that fail a test.
     ///
     /// On a core that other programs use, too, the same work has been seen to take three times its CPU time. Therefore, single
     /// computations fail a test only beyond that. A computation that takes too long on any machine is repeated often by the tests
-    /// that attack the server. `scripts/check neighbours` runs on a quiet machine, and allows none.
-    static func longTurns(
-        in log: String, isMachineQuiet: Bool = getenv("BOOKPLATE_TEST_NEIGHBOUR_SECONDS") != nil
-    ) -> [String] {
-        let turns = log.split(separator: "\n").filter { $0.contains(longTurnMessage) }
-        guard !isMachineQuiet, turns.count <= repeatedTurnsMax else {
-            return turns.map(String.init)
-        }
+    /// that attack the server, so ten of any length fail a test, too.
+    static func failingTurns(in log: String) -> [String] {
+        let turns = longTurns(in: log)
+        guard turns.count <= repeatedTurnsMax else { return turns }
         return turns.filter { line in
             guard let limit = number(" limit=", in: line),
                 let time = number(" microseconds=", in: line)
             else { return true }
             return time > sharedCoreFactor * limit
-        }.map(String.init)
+        }
     }
 
     private static let longTurnMessage = "an event loop was busy for too long"
     private static let sharedCoreFactor = 3
     private static let repeatedTurnsMax = 9
 
-    private static func number(_ field: String, in line: Substring) -> Int? {
+    private static func number(_ field: String, in line: String) -> Int? {
         line.firstRange(of: field).flatMap { Int(line[$0.upperBound...].prefix(while: \.isNumber)) }
     }
 
