@@ -6,8 +6,6 @@ struct JobTable: Sendable {
     /// The name of the worker that `jobs list` shows.
     let worker: String
     let lease: Duration
-    /// The statements that add the due jobs of some kinds (`JobHandler.enqueueDue`).
-    var enqueueDue: [String: Statement] = [:]
 
     /// The maximum duration of a call. A later result would be useless, because the lease might have expired.
     private static let timeout = Duration.seconds(3)
@@ -53,7 +51,7 @@ struct JobTable: Sendable {
         _ = try await run(Self.schedule, parameters)
     }
 
-    /// Claims due jobs, after adding those that are due by marks. A kind without capacity leaves its marks for later.
+    /// Claims due jobs.
     ///
     /// - Parameter capacity: The maximum number of jobs of each kind.
     func claim(_ capacity: [String: JobCapacity]) async throws(PostgresError) -> [ClaimedJob] {
@@ -65,16 +63,14 @@ struct JobTable: Sendable {
         parameters.append(int32s: capacity.map { Int32(clamping: $0.value.ofReader ?? .max) })
         parameters.append(text: worker)
         parameters.append(int32: Int32(clamping: lease.milliseconds))
-        for kind in capacity.map(\.key) {
-            guard let statement = enqueueDue[kind] else { continue }
-            var due = Pipeline(timeout: Self.timeout)
-            due.append(statement)
-            // If it fails, for example because a job is locked, the marks remain for the next claim, and other jobs are claimed.
-            _ = try? await database.run(due)
-        }
-        var pipeline = Pipeline(timeout: Self.timeout)
-        let jobs = pipeline.append(Self.claim, parameters)
-        return PipelineResults(try await database.run(pipeline))[jobs]
+        return try await run(Self.claim.statement, parameters).decode()
+    }
+
+    /// Adds the due jobs of a kind.
+    ///
+    /// - Parameter statement: `JobHandler.enqueueDue`.
+    func enqueueDue(by statement: Statement) async throws(PostgresError) {
+        _ = try await run(statement, Parameters())
     }
 
     /// Extends the leases.

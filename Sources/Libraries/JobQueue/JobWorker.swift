@@ -49,9 +49,7 @@ package final class JobWorker: Sendable {
         self.logger = logger
         self.userChangeChannel = userChangeChannel
         self.database = database
-        jobs = JobTable(
-            database: queue ?? database, worker: name, lease: limits.lease,
-            enqueueDue: self.handlers.compactMapValues { type(of: $0).enqueueDue })
+        jobs = JobTable(database: queue ?? database, worker: name, lease: limits.lease)
         (events, post) = AsyncStream.makeStream()
     }
 
@@ -98,7 +96,19 @@ package final class JobWorker: Sendable {
 
     // MARK: - Actions
 
+    /// Claims due jobs, after adding those that are due by marks. A kind without capacity leaves its marks for later.
     private func claim(_ capacity: [String: JobCapacity]) async -> JobWorkerState.Event {
+        for kind in capacity.keys {
+            guard let handler = handlers[kind], let statement = type(of: handler).enqueueDue
+            else { continue }
+            do throws(PostgresError) {
+                try await jobs.enqueueDue(by: statement)
+            } catch {
+                // The marks remain for the next claim, and the jobs of other kinds do not wait for it.
+                logger.warning(
+                    "cannot add due jobs", metadata: ["kind": "\(kind)", "error": "\(error)"])
+            }
+        }
         do throws(PostgresError) {
             return .claimed(try await jobs.claim(capacity))
         } catch {

@@ -137,7 +137,7 @@ final class Neighbourhood: Sendable {
         return result
     }
 
-    /// What the server has logged about long computations on event loops.
+    /// The lines that the server has logged about long computations on event loops.
     private var longTurns: [String] {
         RunningProgram.longTurns(in: server.program.errors)
     }

@@ -93,7 +93,7 @@ import Testing
     private static func pages(
         of query: String, _ variables: Value, by reader: TestReader
     ) async throws -> Int {
-        // What the server caches or prepares.
+        // The first executions also fill caches, and prepare statements.
         for _ in 0..<2 { _ = try await reader.execute(query, variables) }
         let before = try await pagesRead(reader.app)
         let runs = 4
