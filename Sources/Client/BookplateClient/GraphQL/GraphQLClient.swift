@@ -1,0 +1,78 @@
+import Foundation
+
+/// Sends GraphQL operations to one server.
+struct GraphQLClient: Sendable {
+    let server: URL
+    /// The name and version of the app, by which operators see which apps use the server.
+    let app: String
+    let transport: any Transport
+
+    func request(
+        _ document: String, _ variables: JSON, token: String?, accept: String = "application/json"
+    ) throws -> HTTPRequest {
+        struct Body: Encodable {
+            let query: String
+            let variables: JSON
+        }
+        var headers = [
+            "Content-Type": "application/json", "Accept": accept, "GraphQL-Client-Name": app,
+        ]
+        headers["Authorization"] = token.map { "Bearer \($0)" }
+        return HTTPRequest(
+            method: "POST", url: server.appendingPathComponent("graphql"), headers: headers,
+            body: try JSONEncoder().encode(Body(query: document, variables: variables)))
+    }
+
+    /// Returns the data of the response.
+    ///
+    /// - Parameter timeout: the number of seconds after which a request without a response fails. Nil for that of the transport.
+    /// - Throws: `ServerError` for the first error of the response, `BookplateError.unreachable`, or
+    ///   `BookplateError.invalidResponse`.
+    func execute<Result: Decodable>(
+        _ document: String, _ variables: JSON, token: String?, timeout: Double? = nil,
+        as: Result.Type = Result.self
+    ) async throws -> Result {
+        var request = try request(document, variables, token: token)
+        request.timeout = timeout
+        let response = try await send(request)
+        return try Self.data(of: response)
+    }
+
+    /// Sends a request, and reports failures of the network as `BookplateError.unreachable`.
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        do {
+            return try await transport.send(request)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw BookplateError.unreachable(error.localizedDescription)
+        }
+    }
+
+    static func data<Result: Decodable>(of response: HTTPResponse) throws -> Result {
+        let decoded: GraphQLResponse<Result>
+        do {
+            decoded = try JSONDecoder().decode(GraphQLResponse<Result>.self, from: response.body)
+        } catch is DecodingError {
+            // The data may lack what was expected because of an error, which says more.
+            if let error = Self.errors(of: response)?.first { throw error }
+            throw BookplateError.invalidResponse(status: response.status)
+        }
+        if let error = decoded.errors?.first { throw error }
+        guard let data = decoded.data else {
+            throw BookplateError.invalidResponse(status: response.status)
+        }
+        return data
+    }
+
+    /// Returns the errors of a response; nil if it is not a GraphQL response.
+    static func errors(of response: HTTPResponse) -> [ServerError]? {
+        struct Errors: Decodable { let errors: [ServerError]? }
+        return (try? JSONDecoder().decode(Errors.self, from: response.body)).map { $0.errors ?? [] }
+    }
+}
+
+struct GraphQLResponse<Data: Decodable>: Decodable {
+    let data: Data?
+    let errors: [ServerError]?
+}
