@@ -1,4 +1,5 @@
 import Basics
+import TestBasics
 import Testing
 
 @testable import GraphQLPostgres
@@ -69,25 +70,12 @@ import Testing
 
     /// Random keys do not have the lengths of the columns.
     @Test func randomBytesAreInvalid() {
-        var random = SplitMix(state: 12)
+        var random = SeededGenerator(12)
         for _ in 0..<5000 {
             let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
             #expect(Self.error(Self.name + bytes) == .invalidCursor(argument: "after"))
         }
-    }
-}
-
-/// A seeded random number generator: https://prng.di.unimi.it/splitmix64.c
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
     }
 }

@@ -44,17 +44,6 @@ import Testing
             ])
     }
 
-    @Test func parentsThatDoNotMeetTheConditionHaveNoRows() async throws {
-        // The review of an unread book exists, but is not loaded: as part of a union, and by its own statement.
-        let lookup = try await Library.execute(
-            #"{ book(id: "\#(Library.persuasion)") { isRead review { text } } }"#)
-        #expect(lookup.body == #"{"data":{"book":{"isRead":false,"review":null}}}"#)
-        let list = try await Library.execute(
-            #"{ author(id: "\#(Library.austen)") { books { title isRead review { text } } } }"#)
-        #expect(list.body.contains(#"{"title":"Persuasion","isRead":false,"review":null}"#))
-        #expect(!list.body.contains("A draft"))
-    }
-
     @Test func relationsInBothDirections() async throws {
         let response = try await Library.execute(
             """

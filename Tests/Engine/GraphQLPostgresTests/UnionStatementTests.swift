@@ -25,15 +25,15 @@ import Testing
         _ = union.add(
             reviewType, selection.fields[3].selected.selections[0],
             from: "reviews r WHERE r.book_id = $2")
-        // The columns are title/text, page count, tags, the book's id/the review's id, whether it is read, and the part.
-        #expect(union.partColumn == 5)
+        // The columns are title/text, page count, tags, the book's id/the review's id, and the part.
+        #expect(union.partColumn == 4)
         #expect(
             union.sql == """
                 (SELECT (b.title)::text, (b.page_count)::int8, (b.tags)::text[], (b.id)::uuid, \
-                (b.is_read)::boolean, 0 FROM books b WHERE b.id = $2) \
+                0 FROM books b WHERE b.id = $2) \
                 UNION ALL \
                 (SELECT (r.text)::text, (NULL)::int8, (NULL)::text[], (r.id)::uuid, \
-                (NULL)::boolean, 1 FROM reviews r WHERE r.book_id = $2)
+                1 FROM reviews r WHERE r.book_id = $2)
                 """)
     }
 
@@ -59,10 +59,10 @@ import Testing
         _ = UnionRelations(of: bookType, selection, in: &union)
         #expect(
             union.sql == """
-                (SELECT (b.title)::text, (b.author_id)::uuid, (b.id)::uuid, (b.is_read)::boolean, 0 \
+                (SELECT (b.title)::text, (b.author_id)::uuid, (b.id)::uuid, 0 \
                 FROM books b WHERE b.id = $2) \
                 UNION ALL \
-                (SELECT (r.text)::text, (NULL)::uuid, (NULL)::uuid, (NULL)::boolean, 1 \
+                (SELECT (r.text)::text, (NULL)::uuid, (NULL)::uuid, 1 \
                 FROM reviews r WHERE r.user_id = $1 AND r.book_id = $2)
                 """)
     }

@@ -4,6 +4,7 @@ import Logging
 import NIOPosix
 import Postgres
 import Synchronization
+import TestBasics
 import TestSupport
 import Testing
 
@@ -11,79 +12,23 @@ import Testing
 @testable import JobQueue
 @testable import Requests
 
-/// Records the runs of this suite's handlers and calls a closure in each run.
-private final class Recorder: Sendable {
-    struct Run: Equatable, Sendable {
-        let word: String
-        let attempt: Int
-        let userID: UUID?
-    }
-
-    private let runs = Mutex<[Run]>([])
-    private let onRun: @Sendable (Run, JobContext) async throws(JobError) -> Void
-
-    init(
-        _ onRun: @escaping @Sendable (Run, JobContext) async throws(JobError) -> Void = { _, _ in }
-    ) {
-        self.onRun = onRun
-    }
-
-    var all: [Run] { runs.withLock { $0 } }
-    var words: [String] { all.map(\.word) }
-
-    func record(_ run: Run, in job: JobContext) async throws(JobError) {
-        runs.withLock { $0.append(run) }
-        try await onRun(run, job)
-    }
-}
-
-private struct Word: Codable, Sendable {
-    let word: String
-}
-
-private struct Echo: JobHandler {
-    static let kind = "test.echo"
-    static let settings = JobSettings(
-        concurrency: 3, attemptsMax: 3, retryDelay: .milliseconds(1))
-
-    let recorder: Recorder
-
-    func run(_ payload: Word, in job: JobContext) async throws(JobError) {
-        let run = Recorder.Run(word: payload.word, attempt: job.attempt, userID: job.userID)
-        try await recorder.record(run, in: job)
-    }
-}
-
-private struct Ticker: JobHandler {
-    static let kind = "test.ticker"
-    static let settings = JobSettings(
-        concurrency: 1, attemptsMax: 1, every: .milliseconds(20))
-
-    let recorder: Recorder
-
-    func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
-        let run = Recorder.Run(word: "tick", attempt: job.attempt, userID: job.userID)
-        try await recorder.record(run, in: job)
-    }
-}
-
 @Suite struct JobQueueTests {
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    private func pool(_ database: TestDatabase) async throws -> ConnectionPool {
+    func pool(_ database: TestDatabase) async throws -> ConnectionPool {
         var configuration = PostgresConfiguration(url: try database.url(as: TestCluster.app))
         configuration.connectionCount = 2
         return try await ConnectionPool.start(
             configuration, on: EventLoopTaskExecutor(Self.loops.next()))
     }
 
-    private func start(
+    func start(
         _ database: TestDatabase, _ handlers: [any JobHandler], connectionCount: Int = 2
     ) async throws -> TestWorker {
         try await TestWorker.start(database, handlers, connectionCount: connectionCount)
     }
 
-    private func enqueue(
+    func enqueue(
         _ pool: ConnectionPool, _ words: [String], for user: UUID? = nil, key: String? = nil,
         after delay: Duration = .zero, priority: JobPriority = .foreground
     ) async throws {
@@ -211,131 +156,6 @@ private struct Ticker: JobHandler {
         await worker.stop()
     }
 
-    /// Ready background jobs are claimed only up to their own capacity, and after those that users wait for.
-    @Test func claimsAtMostTheBackgroundCapacityOfBackgroundJobs() async throws {
-        let database = try await TestCluster.shared.makeDatabase()
-        let pool = try await pool(database)
-        try await enqueue(pool, ["b1", "b2", "b3", "b4", "b5"])
-        try await database.execute("UPDATE jobs SET priority = 10")
-        let queue = JobTable(database: pool, worker: "one", lease: .seconds(60))
-        func claim(_ total: Int, _ background: Int) async throws -> [JobPriority] {
-            let capacity = JobCapacity(total: total, background: background)
-            return try await queue.claim(["test.echo": capacity]).map(\.priority)
-        }
-        #expect(try await claim(3, 2) == [.background, .background])
-        #expect(try await claim(1, 0) == [])
-        try await enqueue(pool, ["f1", "f2", "f3"])
-        #expect(try await claim(1, 0) == [.foreground])
-        let claimed = try await claim(4, 1)
-        #expect(claimed.count { $0 == .foreground } == 2 && claimed.count == 3)
-        #expect(try await database.count("SELECT count(*) FROM jobs WHERE state = 'READY'") == 2)
-        await pool.close()
-    }
-
-    /// Adds jobs of readers, which are older than all others.
-    private func add(
-        _ count: Int, to app: TestApp, of reader: UUID, priority: JobPriority = .foreground
-    ) async throws {
-        try await app.database.execute(
-            """
-            INSERT INTO jobs (user_id, kind, payload, priority, run_at, attempts_max)
-            SELECT '\(reader)', 'test.echo', '{"word": "one"}', \(priority.rawValue), now() - interval '1 hour', 3
-            FROM generate_series(1, \(count))
-            """)
-    }
-
-    /// Returns two readers who have no jobs.
-    private func readers(of app: TestApp) async throws -> (UUID, UUID) {
-        let ids = [try await app.makeReader().id, try await app.makeReader(.beta).id]
-        try await app.database.execute("DELETE FROM jobs")
-        return (
-            try #require(UUID(ids[0].string ?? "")), try #require(UUID(ids[1].string ?? ""))
-        )
-    }
-
-    /// One reader has added many jobs before another one adds some, more than a claim looks at.
-    @Test(arguments: [JobPriority.foreground, .background])
-    func readersTakeTurns(priority: JobPriority) async throws {
-        let app = try await TestApp.start(catalog: [])
-        let (many, few) = try await readers(of: app)
-        try await add(100, to: app, of: many, priority: priority)
-        let queue = JobTable(database: app.pool, worker: "one", lease: .seconds(60))
-        func claim(_ count: Int) async throws -> [UUID?] {
-            try await queue.claim(["test.echo": JobCapacity(total: count, background: count)])
-                .map(\.userID)
-        }
-        #expect(try await claim(2) == [many, many])
-        try await enqueue(app.pool, ["one", "two", "three"], for: few, priority: priority)
-        #expect(try await claim(1) == [few])
-        #expect(try await claim(1) == [few])
-        // Both have two running jobs. The older job comes first.
-        #expect(try await claim(1) == [many])
-        #expect(try await claim(1) == [few])
-        // Nobody else waits.
-        #expect(try await claim(3) == [many, many, many])
-    }
-
-    /// Jobs for which a user waits come before background jobs, also before those of readers without a running job.
-    @Test func readersTakeTurnsAmongJobsOfOnePriority() async throws {
-        let app = try await TestApp.start(catalog: [])
-        let (many, few) = try await readers(of: app)
-        try await add(2, to: app, of: many)
-        try await add(2, to: app, of: few, priority: .background)
-        let queue = JobTable(database: app.pool, worker: "one", lease: .seconds(60))
-        let readers = try await queue.claim(["test.echo": 3]).map(\.userID)
-        #expect(readers.count { $0 == many } == 2 && readers.count { $0 == few } == 1)
-    }
-
-    /// Another worker claims no more jobs of the reader.
-    @Test func runningJobsOfAReaderAreLimited() async throws {
-        let app = try await TestApp.start(catalog: [])
-        let (many, few) = try await readers(of: app)
-        try await add(5, to: app, of: many)
-        let capacity = ["test.echo": JobCapacity(total: 2, background: 2, ofReader: 1)]
-        let queues = ["one", "two"].map {
-            JobTable(database: app.pool, worker: $0, lease: .seconds(60))
-        }
-        let first = try await queues[0].claim(capacity)
-        #expect(first.map(\.userID) == [many])
-        #expect(try await queues[1].claim(capacity) == [])
-        try await enqueue(app.pool, ["other"], for: few)
-        #expect(try await queues[1].claim(capacity).map(\.userID) == [few])
-        try await queues[0].settle(first[0].lease, .finished)
-        #expect(try await queues[1].claim(capacity).map(\.userID) == [many])
-        // Jobs of the installation are not limited.
-        try await enqueue(app.pool, ["a", "b"])
-        #expect(try await queues[0].claim(capacity).map(\.userID) == [nil, nil])
-    }
-
-    /// Returns the number of database pages that a claim reads.
-    private func cost(_ app: TestApp) async throws -> Int {
-        try await app.database.withConnection { connection in
-            let plan = try connection.query(
-                """
-                EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF)
-                SELECT * FROM claim_jobs('{test.echo}', '{2}', '{2}', '{1}', 'one', 60000)
-                """)
-            let lines = (0..<plan.count).compactMap { plan.text($0, 0) }
-            let buffers = lines.first { $0.contains("Buffers: shared") } ?? ""
-            return buffers.matches(of: /(hit|read)=([0-9]+)/).compactMap { Int($0.2) }
-                .reduce(0, +)
-        }
-    }
-
-    /// The reader may have only one running job, so that the others are passed over each time.
-    @Test func costOfAClaimDoesNotDependOnTheWaitingJobs() async throws {
-        let app = try await TestApp.start(catalog: [])
-        let (many, few) = try await readers(of: app)
-        try await add(20, to: app, of: many)
-        try await add(20, to: app, of: few)
-        _ = try await cost(app)
-        let before = try await cost(app)
-        try await add(20_000, to: app, of: many)
-        try await app.database.execute("VACUUM ANALYZE jobs")
-        _ = try await cost(app)
-        #expect(try await cost(app) <= before + 50)
-    }
-
     /// A killed worker neither renews the lease nor releases the job.
     @Test func jobOfAKilledWorkerRunsAgainAfterItsLease() async throws {
         let database = try await TestCluster.shared.makeDatabase()
@@ -410,7 +230,7 @@ private struct Ticker: JobHandler {
         #expect(try await database(app).count("SELECT count(*) FROM jobs") == 0)
     }
 
-    private func database(_ app: TestApp) -> TestDatabase { app.database }
+    func database(_ app: TestApp) -> TestDatabase { app.database }
 
     /// A job whose lease has expired cannot be claimed while the worker that holds it has an open transaction.
     @Test func claimSkipsJobWithOpenTransaction() async throws {

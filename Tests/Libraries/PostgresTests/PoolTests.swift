@@ -1,5 +1,6 @@
 import NIOCore
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import Postgres
@@ -203,6 +204,51 @@ import Testing
         }
     }
 
+    /// Otherwise the other pool's writes would overtake it as long as its connections are busy.
+    @Test func turnIsKeptUntilAConnectionIsFree() async throws {
+        let turns = WriteTurns()
+        let write = pipeline("SELECT 1", of: Self.reader, isReadOnly: false)
+        let waitsFor1 = pipeline(
+            "SELECT pg_advisory_xact_lock(1)", of: Self.reader, isReadOnly: false)
+        let waitsFor2 = pipeline(
+            "SELECT pg_advisory_xact_lock(2)", of: Self.other, isReadOnly: false)
+        try await withPool(database, { $0.writeTurns = turns }) { idle async throws in
+            try await withPool(
+                database,
+                {
+                    $0.writeTurns = turns
+                    $0.connectionCount = 1
+                    $0.pipelinesInFlightMax = 1
+                }
+            ) { busy async throws in
+                let admin = try database.admin()
+                try admin.execute("SELECT pg_advisory_lock(1), pg_advisory_lock(2)")
+                async let holder = idle.run(waitsFor1)
+                try await waitUntil("the reader's write waits for the first lock") {
+                    await idle.metrics().inFlightCount == 1
+                }
+                let waiting = Task { try await busy.run(write) }
+                try await waitUntil("a write on the other pool waits for its turn") {
+                    await busy.metrics().queuedCount == 1
+                }
+                async let other = busy.run(waitsFor2)
+                try await waitUntil("another reader's write waits for the second lock") {
+                    await busy.metrics().inFlightCount == 1
+                }
+                try admin.execute("SELECT pg_advisory_unlock(1)")
+                _ = try await holder
+                // The turn is the busy pool's now, which cannot use it yet.
+                let next = Task { try await idle.run(write) }
+                try await waitUntil("the next write waits for its turn") {
+                    await idle.metrics().queuedCount == 1
+                }
+                #expect(await busy.metrics().queuedCount == 1)
+                try admin.execute("SELECT pg_advisory_unlock(2)")
+                _ = try await (other, waiting.value, next.value)
+            }
+        }
+    }
+
     /// A pool whose caller has stopped waiting, or that is closed, does not keep the turn of a user.
     @Test(arguments: [true, false])
     func turnOfAPoolThatNoLongerWantsItPassesOn(isClosed: Bool) async throws {
@@ -302,7 +348,7 @@ import Testing
             _ = try await pool.rows("SELECT 1")
             for _ in 0..<2 {
                 var pipeline = Pipeline(statistics: statistics)
-                pipeline.append("SELECT pg_sleep(0.02)")
+                pipeline.append("SELECT pg_sleep(0.05)")
                 _ = try await pool.run(pipeline)
             }
             #expect(nanoseconds.load(ordering: .relaxed) >= 20_000_000)

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import Postgres
@@ -48,9 +49,11 @@ import Testing
             async let write = Result.catching {
                 try await pool.rows("INSERT INTO t SELECT 1 FROM pg_sleep(60)")
             }
-            try await database.waitUntilRuns("pg_sleep")
+            try await waitUntil("one in flight") { await pool.metrics().inFlightCount == 1 }
+            // Without delay, because the pool sends nothing after a pipeline that has been running for 100 ms.
             async let next = Result.catching { try await pool.rows("INSERT INTO t VALUES (2)") }
             try await waitUntil("two in flight") { await pool.metrics().inFlightCount == 2 }
+            try await database.waitUntilRuns("pg_sleep")
             try await database.terminateSessions()
             for attempt in try await [write, next] {
                 guard case .failure(.connectionLost) = attempt else {

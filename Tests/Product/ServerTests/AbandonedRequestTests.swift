@@ -1,7 +1,8 @@
+import EchoServer
 import NIOCore
 import SocketClient
 import Telemetry
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO
@@ -12,7 +13,7 @@ import Testing
     func abandonedRequestsAreCountedWithStatus499(accept: String) async throws {
         let metrics = Metrics()
         let log = LogSpy(level: .debug)
-        try await TestServer.run(log: log, metrics: metrics) { server in
+        try await ProductServer.run(log: log, metrics: metrics) { server in
             let id = "abandoned-\(accept.utf8.count)"
             let client = try await onThread {
                 let client = try RawClient(port: server.port)
@@ -40,7 +41,7 @@ import Testing
         let (releases, release) = AsyncStream.makeStream(of: Void.self)
         let metrics = Metrics()
         let log = LogSpy(level: .warning)
-        try await TestServer.run(
+        try await ProductServer.run(
             limits: limits, log: log, metrics: metrics,
             routes: { _ in
                 [

@@ -1,5 +1,4 @@
 import GraphQL
-import TestSupport
 import Testing
 
 @testable import GraphQLNIO
@@ -78,7 +77,7 @@ import Testing
     }
 
     @Test func respondsOverHTTPWithinItsLimits() async throws {
-        try await TestServer.run { server in
+        try await ProductServer.run { server in
             func post(_ body: String, _ type: String = "application/json") async throws -> Int {
                 try await server.send(
                     "POST /explorer/check HTTP/1.1\r\nhost: test\r\ncontent-type: \(type)\r\n"

@@ -1,5 +1,7 @@
+import EchoServer
 import GraphQL
 import GraphQLServing
+import TestBasics
 import TestSupport
 import Testing
 import Version
@@ -18,7 +20,7 @@ import Version
     private static func run<Result: Sendable>(
         bodyBytesMax: Int = 4096, _ test: (TestServer) async throws -> Result
     ) async throws -> Result {
-        try await TestServer.run(
+        try await ProductServer.run(
             routes: { _ in
                 MCPEndpoint(
                     service: TestTools(), bodyBytesMax: bodyBytesMax,
@@ -296,7 +298,7 @@ import Version
     /// Changes valid messages at random. Each gets a response of JSON-RPC or no content, and the server goes on.
     @Test(arguments: 1...8)
     func damagedMessagesGetResponses(seed: UInt64) async throws {
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(seed)
         let messages = [
             Self.request("initialize", #"{"protocolVersion":"2025-06-18","capabilities":{}}"#),
             Self.request("tools/list", #"{"cursor":"2"}"#),

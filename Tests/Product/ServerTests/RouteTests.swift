@@ -2,6 +2,7 @@ import GraphQLExplorer
 import NIOCore
 import SocketClient
 import Telemetry
+import TestBasics
 import Testing
 import Version
 
@@ -18,7 +19,7 @@ import Version
     func errorsOfUnknownPathsAndMethodsAreJSON(method: String, path: String, status: Int)
         async throws
     {
-        try await TestServer.run { server in
+        try await ProductServer.run { server in
             let response = try await server.send("\(method) \(path) HTTP/1.1\r\nhost: test\r\n\r\n")
             #expect(response.status == status)
             #expect(response.headers["content-type"] == "application/json; charset=utf-8")
@@ -28,7 +29,7 @@ import Version
     }
 
     @Test func optionsOfTheWholeServerAreAnswered() async throws {
-        let response = try await TestServer.run(
+        let response = try await ProductServer.run(
             routes: { _ in [Route(.PUT, "/x") { _ in HTTPResponse(.ok) }] },
             { server in
                 try await server.send(
@@ -42,7 +43,7 @@ import Version
 
     /// Protects against header injection by values that contain data from clients.
     @Test func lineBreaksInHeaderValuesBecomeSpaces() async throws {
-        let response = try await TestServer.run(
+        let response = try await ProductServer.run(
             routes: { _ in
                 [
                     Route(.GET, "/x") { _ in
@@ -58,7 +59,7 @@ import Version
 
     @Test func refusedRequestsAndSocketsAreCountedByRoute() async throws {
         let metrics = Metrics()
-        try await TestServer.run(
+        try await ProductServer.run(
             metrics: metrics,
             routes: { _ in
                 [
@@ -79,7 +80,7 @@ import Version
     }
 
     @Test func readinessIsReported() async throws {
-        try await TestServer.run(readiness: { .notReady("the \"database\"") }) { server in
+        try await ProductServer.run(readiness: { .notReady("the \"database\"") }) { server in
             let response = try await server.get("/health/ready")
             #expect(response.status == 503)
             #expect(
@@ -88,15 +89,48 @@ import Version
             )
             #expect(try await server.get("/health/live").status == 200)
         }
-        try await TestServer.run { server in
+        try await ProductServer.run { server in
             let response = try await server.get("/health/ready")
             #expect(response.status == 200)
             #expect(response.body == #"{"status":"ready","version":"\#(bookplateVersion)"}"#)
         }
     }
 
+    /// Load balancers need some time to notice that a server is not ready anymore.
+    @Test func duringTheStopDelayTheServerIsNotReadyButServesRequests() async throws {
+        var limits = HTTPLimits.quick
+        // Far longer than the test. `ProductServer` cancels the server at the end.
+        limits.stopDelay = .seconds(3600)
+        try await ProductServer.run(limits: limits) { server in
+            let idle = try await onThread {
+                let client = try RawClient(port: server.port)
+                try client.send("GET /health/ready HTTP/1.1\r\nhost: test\r\n\r\n")
+                let response = try client.response()
+                #expect(response.status == 200)
+                #expect(response.headers["connection"] == nil)
+                return client
+            }
+            await server.group.triggerGracefulShutdown()
+            try await waitUntil("the server is not ready") {
+                try await server.get("/health/ready").status == 503
+            }
+            #expect(try await server.get("/health/ready").body.contains("the server is stopping"))
+            let response = try await server.post(#"{"query":"{a}"}"#)
+            #expect(response.status == 200)
+            #expect(response.headers["connection"] == "close")
+            // A connection that was open before gets one more response.
+            try await onThread {
+                try idle.send(.post(#"{"query":"{a}"}"#))
+                let response = try idle.response()
+                #expect(response.body == "query={a}")
+                #expect(response.headers["connection"] == "close")
+                #expect(idle.isClosed())
+            }
+        }
+    }
+
     @Test func theSchemaIsServedIfItIsConfigured() async throws {
-        try await TestServer.run(schemaText: "type Query { a: Int }") { server in
+        try await ProductServer.run(schemaText: "type Query { a: Int }") { server in
             let response = try await server.get("/schema.graphql")
             #expect(response.status == 200)
             #expect(response.body == "type Query { a: Int }")
@@ -111,7 +145,7 @@ import Version
     /// graphql-js 16 does not know `@oneOf`.
     @Test func theSchemaIsServedWithoutOneOfOnRequest() async throws {
         let text = "type Query { a(b: B): Int }\n\ninput B @oneOf {\n  c: Int\n}"
-        try await TestServer.run(schemaText: text) { server in
+        try await ProductServer.run(schemaText: text) { server in
             let plain = try await server.get("/schema.graphql?oneOf=false")
             #expect(plain.status == 200)
             #expect(plain.body == text.replacing(" @oneOf", with: ""))
@@ -123,7 +157,7 @@ import Version
     }
 
     @Test func browsersGetTheExplorer() async throws {
-        try await TestServer.run { server in
+        try await ProductServer.run { server in
             let page = try await server.get("/graphql", headers: "accept: text/html,*/*;q=0.8\r\n")
             #expect(page.status == 200)
             #expect(page.headers["content-type"] == "text/html; charset=utf-8")
@@ -154,7 +188,7 @@ import Version
     }
 
     @Test func theExplorerCanBeDisabled() async throws {
-        try await TestServer.run(hasExplorer: false) { server in
+        try await ProductServer.run(hasExplorer: false) { server in
             let response = try await server.get(
                 "/graphql?query=%7Ba%7D", headers: "accept: text/html,*/*;q=0.8\r\n")
             #expect(response.body == "query={a}")
@@ -163,7 +197,7 @@ import Version
     }
 
     @Test func routesRunOnTheirEventLoop() async throws {
-        try await TestServer.run(routes: { loop in
+        try await ProductServer.run(routes: { loop in
             [
                 Route(.PUT, "/thing", bodyBytesMax: 10) { request in
                     loop.preconditionInEventLoop()

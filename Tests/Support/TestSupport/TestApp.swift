@@ -188,6 +188,7 @@ package final class TestApp: Sendable {
         address: ClientAddress? = nil, app: ClientApp = ClientApp(), uploads: [[UInt8]] = [],
         storedUploads: [StoredBytes] = [],
         extensions: Value? = nil, onError: Value? = nil, bodyByteCount: Int = 0,
+        acceptLanguage: String? = nil,
         hasTimedOut: @escaping @Sendable () -> Bool = { false }
     ) async throws -> TestResponse {
         var request = GraphQLRequest(
@@ -199,6 +200,7 @@ package final class TestApp: Sendable {
         request.uploads = uploads.map { .memory($0) } + storedUploads
         request.bodyByteCount = bodyByteCount
         request.onError = onError
+        request.acceptLanguage = acceptLanguage
         request.hasTimedOut = hasTimedOut
         let task = Task(executorPreference: pool.executor) { [runner, request] in
             await runner.respond(to: request)
@@ -255,18 +257,19 @@ package final class TestApp: Sendable {
 
     package func signIn(
         subject: String, tenant: Tenant = .alpha, email: String? = nil, displayName: String? = nil,
-        authorizationCode: String? = nil
+        authorizationCode: String? = nil, acceptLanguage: String? = nil
     ) async throws -> TestResponse {
         try await signIn(
             token: identityToken(subject: subject, tenant: tenant, email: email),
-            displayName: displayName, authorizationCode: authorizationCode)
+            displayName: displayName, authorizationCode: authorizationCode,
+            acceptLanguage: acceptLanguage)
     }
 
     /// - Parameter guest: The user who sends the request; nil for an anonymous request.
     package func signIn(
         token: String, as guest: TestReader? = nil, nonce: String? = nil,
         displayName: String? = nil, authorizationCode: String? = nil,
-        address: ClientAddress? = nil
+        address: ClientAddress? = nil, acceptLanguage: String? = nil
     ) async throws -> TestResponse {
         func text(_ value: String?) -> Value { value.map { .string($0) } ?? .null }
         return try await execute(
@@ -277,7 +280,7 @@ package final class TestApp: Sendable {
                     "displayName": text(displayName),
                     "authorizationCode": text(authorizationCode),
                 ]
-            ], token: guest?.token, address: address)
+            ], token: guest?.token, address: address, acceptLanguage: acceptLanguage)
     }
 
     package static let signInAsGuest = """
@@ -295,22 +298,27 @@ package final class TestApp: Sendable {
         try await database.execute("UPDATE tenants SET guests = true, guest_books_max = \(books)")
     }
 
-    package func makeGuest(_ tenant: Tenant = .alpha) async throws -> TestReader {
+    package func makeGuest(
+        _ tenant: Tenant = .alpha, acceptLanguage: String? = nil
+    ) async throws -> TestReader {
         try TestReader(
             self, "",
-            try await execute(Self.signInAsGuest, ["app": .string(tenant.audience)]),
+            try await execute(
+                Self.signInAsGuest, ["app": .string(tenant.audience)],
+                acceptLanguage: acceptLanguage),
             field: "signInAsGuest")
     }
 
     /// Creates a user by signing in with a new subject.
     package func makeReader(
-        _ tenant: Tenant = .alpha, authorizationCode: String? = nil
+        _ tenant: Tenant = .alpha, authorizationCode: String? = nil, acceptLanguage: String? = nil
     ) async throws -> TestReader {
         let subject = "reader.\(UUID.version7())"
         return try TestReader(
             self, subject,
             try await signIn(
-                subject: subject, tenant: tenant, authorizationCode: authorizationCode))
+                subject: subject, tenant: tenant, authorizationCode: authorizationCode,
+                acceptLanguage: acceptLanguage))
     }
 }
 

@@ -1,3 +1,5 @@
+import TestBasics
+
 /// Generates PNG images.
 package enum TestImage {
     /// Returns an image of a checkered pattern whose color depends on the seed.

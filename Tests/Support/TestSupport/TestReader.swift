@@ -115,7 +115,7 @@ package struct TestReader: Sendable {
         return ids
     }
 
-    /// Reviews a book, whose status must be READ, and returns the review's id.
+    /// Reviews a book, and returns the review's id.
     @discardableResult
     package func review(_ book: Value, rating: Int = 4, text: String? = nil) async throws -> Value {
         try await requireValue(

@@ -28,6 +28,8 @@ package struct TestResponse: Sendable {
 
     /// The error code of the first error.
     package var code: String? { errors.first?["extensions"]?["code"]?.string }
+    /// Why the input of the first error is refused.
+    package var reason: String? { errors.first?["extensions"]?["reason"]?.string }
     /// The message of the first error.
     package var message: String? { errors.first?["message"]?.string }
     /// The input field that the first error names.

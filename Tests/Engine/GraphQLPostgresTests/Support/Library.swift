@@ -77,7 +77,6 @@ struct Library: Sendable {
         WHERE id = '\(frankenstein)';
         INSERT INTO reviews (id, user_id, book_id, text) VALUES
             ('\(id(0xC1))', '\(ada)', '\(emma)', 'Witty'),
-            ('\(id(0xC2))', '\(ada)', '\(persuasion)', 'A draft'),
             ('\(id(0xC6))', '\(ada)', '\(frankenstein)', 'Alive'),
             ('\(id(0xC8))', '\(ben)', '\(frankenstein)', 'The review of another user'),
             ('\(id(0xC9))', '\(ben)', '\(orlando)', 'Timeless');
@@ -145,7 +144,7 @@ struct Library: Sendable {
     ) async throws -> (plan: OperationPlan, variables: VariableValues) {
         let cache = DocumentCache(
             schema: try schema.get(), resolvers: LibraryResolvers(), limits: .trusted)
-        let document = try cache.document(Array(text.utf8))
+        let document = try await cache.document(Array(text.utf8))
         let (plan, variables, _) = try await document.plan(operationName: nil, variables: variables)
         return (plan, variables)
     }

@@ -254,7 +254,7 @@ private let sdl = """
         let cache = DocumentCache(
             schema: schema, resolvers: JSONDataSource(schema: schema, loading: .immediate),
             limits: RequestLimits(), errorCodes: .apollo)
-        let document = try cache.document(Array("query ($i: Int) { echo(int: $i) }".utf8))
+        let document = try await cache.document(Array("query ($i: Int) { echo(int: $i) }".utf8))
         for (variables, expected) in [
             (#"{"i": 1}"#, #"{\"int\":1}"#), ("{}", #"{\"int\":3}"#),
             (#"{"i": 2}"#, #"{\"int\":2}"#),

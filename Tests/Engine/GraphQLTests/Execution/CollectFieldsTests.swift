@@ -158,7 +158,7 @@ import Testing
             schema: schema, resolvers: JSONDataSource(schema: schema, loading: .immediate),
             limits: RequestLimits(), errorCodes: .apollo)
         let source = "query ($x: Boolean!, $y: Boolean!) { a @include(if: $x) b @skip(if: $y) }"
-        let document = try cache.document(Array(source.utf8))
+        let document = try await cache.document(Array(source.utf8))
         for (x, y, expected) in [
             (true, true, #"{"data":{"a":"A"}}"#), (false, false, #"{"data":{"b":"B"}}"#),
             (true, false, #"{"data":{"a":"A","b":"B"}}"#), (false, true, #"{"data":{}}"#),

@@ -101,7 +101,7 @@ import Testing
         let cache = DocumentCache(
             schema: schema, resolvers: Resolvers(meeting: meeting), limits: RequestLimits(),
             errorCodes: .apollo)
-        let document = try cache.document(Array(query.utf8))
+        let document = try await cache.document(Array(query.utf8))
         let (plan, variables, _) = try await document.plan(operationName: nil, variables: .null)
         let result = await execute(plan, variables: variables, context: Context())
         return String(decoding: result.body, as: UTF8.self)
@@ -144,7 +144,7 @@ import Testing
     ) async throws -> String {
         let cache = DocumentCache(
             schema: schema.schema, resolvers: schema, limits: RequestLimits(), errorCodes: .apollo)
-        let document = try cache.document(Array(text.utf8))
+        let document = try await cache.document(Array(text.utf8))
         let (plan, variables, _) = try await document.plan(operationName: nil, variables: .null)
         let result = await execute(plan, variables: variables, context: NoContext())
         return String(decoding: result.body, as: UTF8.self)

@@ -27,7 +27,7 @@ import Testing
         let cache = DocumentCache(
             schema: try buildSchema(Source(Self.schema)), resolvers: Resolvers(),
             limits: RequestLimits(), errorCodes: .apollo)
-        let document = try cache.document(Array(text.utf8))
+        let document = try await cache.document(Array(text.utf8))
         let error = await #expect(throws: RequestErrors.self) {
             try await document.plan(operationName: nil, variables: .null)
         }

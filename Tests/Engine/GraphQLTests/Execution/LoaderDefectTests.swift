@@ -71,7 +71,7 @@ import Testing
             schema: schema, resolvers: Resolvers(load: load), limits: RequestLimits(),
             errorCodes: .apollo)
         let selection = field.hasPrefix("object") ? " { text }" : ""
-        let document = try cache.document(Array("{ \(field)\(selection) good }".utf8))
+        let document = try await cache.document(Array("{ \(field)\(selection) good }".utf8))
         let (plan, variables, _) = try await document.plan(operationName: nil, variables: .null)
         let context = Context()
         let result = await execute(plan, variables: variables, context: context)
@@ -175,7 +175,7 @@ import Testing
             ("sequels { a: title b: title c: title }", "sequels"),
             ("summary", "summary"),
         ] {
-            let document = try cache.document(Array("{ book { title \(selection) } }".utf8))
+            let document = try await cache.document(Array("{ book { title \(selection) } }".utf8))
             let (plan, variables, _) = try await document.plan(operationName: nil, variables: .null)
             let defects = Mutex<[String]>([])
             let result = await execute(

@@ -14,14 +14,14 @@ import Testing
 
     private func document(
         _ source: String, _ change: (inout RequestLimits) -> Void = { _ in }
-    ) throws -> CachedDocument {
+    ) async throws -> CachedDocument {
         let schema = try buildSchema(Source(Self.sdl))
         var limits = RequestLimits.trusted
         change(&limits)
         let cache = DocumentCache(
             schema: schema, resolvers: JSONDataSource(schema: schema, loading: .immediate),
             limits: limits, errorCodes: .apollo)
-        return try cache.document(Array(source.utf8))
+        return try await cache.document(Array(source.utf8))
     }
 
     private func plan(
@@ -32,9 +32,9 @@ import Testing
 
     @Test func fieldsOfAbstractTypesAreCountedForEachPossibleType() async throws {
         let source = "{ a node { x } }"
-        _ = try await plan(try document(source) { $0.plannedFieldsMax = 5 })
+        _ = try await plan(try await document(source) { $0.plannedFieldsMax = 5 })
         let error = await #expect(throws: RequestErrors.self) {
-            try await plan(try document(source) { $0.plannedFieldsMax = 4 })
+            try await plan(try await document(source) { $0.plannedFieldsMax = 4 })
         }
         #expect(
             error.map { String(decoding: $0.body, as: UTF8.self) }
@@ -48,19 +48,19 @@ import Testing
     @Test func planOfNestedAbstractTypesIsLinear() async throws {
         let source = "{ node { " + nested("next { ", "x", " }", 29) + " } }"
         // The field `node`, and one field of each type for each of the 30 levels below it.
-        _ = try await plan(try document(source) { $0.plannedFieldsMax = 1 + 30 * 3 })
+        _ = try await plan(try await document(source) { $0.plannedFieldsMax = 1 + 30 * 3 })
         await #expect(throws: RequestErrors.self) {
-            try await plan(try document(source) { $0.plannedFieldsMax = 30 * 3 })
+            try await plan(try await document(source) { $0.plannedFieldsMax = 30 * 3 })
         }
     }
 
     @Test func skippedFieldsAreNotPlanned() async throws {
         let source = "{ a node @skip(if: true) { x } }"
-        _ = try await plan(try document(source) { $0.plannedFieldsMax = 1 })
+        _ = try await plan(try await document(source) { $0.plannedFieldsMax = 1 })
     }
 
     @Test func requestsWithTheSameConditionsShareAPlan() async throws {
-        let document = try document("query ($s: Boolean!) { a @skip(if: $s) b c }")
+        let document = try await document("query ($s: Boolean!) { a @skip(if: $s) b c }")
         let first = try await plan(document, variables: #"{"s": true}"#)
         #expect(try await plan(document, variables: #"{"s": true}"#) === first)
         #expect(try await plan(document, variables: #"{"s": false}"#) !== first)
@@ -69,7 +69,7 @@ import Testing
 
     /// A client that tries all combinations of conditions does not use more memory.
     @Test func numberOfCachedPlansIsLimited() async throws {
-        let document = try document(
+        let document = try await document(
             "query ($s: Boolean!, $t: Boolean!) { a @skip(if: $s) b @skip(if: $t) }"
         ) { $0.plansPerDocumentMax = 2 }
         func plan(_ s: Bool, _ t: Bool) async throws -> OperationPlan {

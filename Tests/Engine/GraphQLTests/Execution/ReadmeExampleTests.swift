@@ -106,7 +106,7 @@ func respond(to text: String) async -> [UInt8] {
         let schema = try buildSchema(
             Source("type Query { books(first: Int! = 10): [Book!]! } type Book { title: String! }"))
         let cache = DocumentCache(schema: schema, resolvers: Resolvers(), limits: RequestLimits())
-        let document = try cache.document(Array(text.utf8))
+        let document = try await cache.document(Array(text.utf8))
         let (plan, variables, _) = try await document.plan(operationName: nil, variables: .null)
         return await execute(plan, variables: variables, context: Context()).body
     } catch {

@@ -13,7 +13,7 @@ func fuzzExecution(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let text = operation.text
     wait {
         guard
-            let document = try? DocumentCache(
+            let document = try? await DocumentCache(
                 schema: schema, resolvers: source, limits: .trusted
             ).document(Array(text.utf8)),
             let (plan, variables, _) = try? await document.plan(

@@ -1,1 +1,1 @@
-../../../Product/ServerTests/Support/ReadRequests.swift
+../../../Engine/GraphQLNIOTests/Support/ReadRequests.swift

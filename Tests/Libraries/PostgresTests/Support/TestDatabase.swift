@@ -2,6 +2,7 @@ import EventLoops
 import Glibc
 import NIOCore
 import NIOPosix
+import TestBasics
 import Testing
 
 @testable import Postgres
@@ -113,18 +114,6 @@ extension TestDatabase {
             }
         }
     }
-}
-
-/// Checks the condition every 10 ms until it is true. Records an issue after a minute.
-func waitUntil(
-    _ description: String, _ condition: () async throws -> Bool
-) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while ContinuousClock.now < deadline {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    Issue.record("timed out while waiting for: \(description)")
 }
 
 extension Result where Failure == PostgresError {

@@ -1,5 +1,6 @@
+import EchoServer
 import SocketClient
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO

@@ -1,7 +1,8 @@
+import EchoServer
 import NIOCore
 import SocketClient
 import Telemetry
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO

@@ -1,7 +1,8 @@
+import EchoServer
 import Glibc
 import NIOCore
 import SocketClient
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO
@@ -26,7 +27,7 @@ import Testing
                 let client = try RawClient(port: server.port)
                 try client.send(
                     .held("connection-1") + .post(#"{"query":"{second}"}"#)
-                        + "GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                        + "GET /text HTTP/1.1\r\nhost: test\r\n\r\n")
                 return client
             }
             try await EchoService.started("connection-1")
@@ -35,7 +36,7 @@ import Testing
                 try (1...3).map { _ in try client.response().body }
             }
             #expect(
-                bodies == [EchoService.heldResponse, "query={second}", #"{"status":"live"}"#])
+                bodies == [EchoService.heldResponse, "query={second}", "text"])
         }
     }
 
@@ -79,7 +80,7 @@ import Testing
             try await onThread {
                 let client = try RawClient(port: server.port)
                 try client.send(
-                    "GET /health/live HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n")
+                    "GET /text HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n")
                 #expect(try client.response().headers["connection"] == "close")
                 #expect(client.isClosed())
             }
@@ -90,7 +91,7 @@ import Testing
         try await TestServer.run { server in
             try await onThread {
                 let client = try RawClient(port: server.port)
-                try client.send("GET /health/live HTTP/1.0\r\n\r\n")
+                try client.send("GET /text HTTP/1.0\r\n\r\n")
                 #expect(try client.response().status == 200)
                 #expect(client.isClosed())
             }
@@ -102,7 +103,7 @@ import Testing
             try await onThread {
                 let client = try RawClient(port: server.port)
                 try client.send(
-                    "GET /health/live HTTP/1.1\r\nhost: test\r\nconnection: upgrade\r\n"
+                    "GET /text HTTP/1.1\r\nhost: test\r\nconnection: upgrade\r\n"
                         + "upgrade: h2c\r\n\r\n")
                 let response = try client.response()
                 #expect(response.status == 200)
@@ -131,12 +132,12 @@ import Testing
         try await TestServer.run { server in
             try await onThread {
                 let client = try RawClient(port: server.port)
-                try client.send("HEAD /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                try client.send("HEAD /text HTTP/1.1\r\nhost: test\r\n\r\n")
                 let head = try client.response(toHEAD: true)
                 #expect(head.status == 200)
-                #expect(head.headers["content-length"] == "17")
-                try client.send("GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
-                #expect(try client.response().body == #"{"status":"live"}"#)
+                #expect(head.headers["content-length"] == "4")
+                try client.send("GET /text HTTP/1.1\r\nhost: test\r\n\r\n")
+                #expect(try client.response().body == "text")
             }
         }
     }
@@ -147,7 +148,7 @@ import Testing
     ])
     func validRequestIDsAreReturned(id: String, isKept: Bool) async throws {
         try await TestServer.run { server in
-            let response = try await server.get("/health/live", headers: "x-request-id: \(id)\r\n")
+            let response = try await server.get("/text", headers: "x-request-id: \(id)\r\n")
             let returned = try #require(response.headers["x-request-id"])
             #expect((returned == id) == isKept)
             #expect(!returned.isEmpty)
@@ -182,7 +183,7 @@ import Testing
                 try client.send(
                     "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n"
                         + "transfer-encoding: chunked\r\n\r\n0\r\n\r\n"
-                        + "GET /health/live HTTP/1.1\r\nhost: a\r\n\r\n")
+                        + "GET /text HTTP/1.1\r\nhost: a\r\n\r\n")
                 #expect(try client.response().status == 400)
                 #expect(client.isClosed())
             }
@@ -195,7 +196,7 @@ import Testing
             try await onThread {
                 let client = try RawClient(port: server.port)
                 try client.send(
-                    "GET /health/live HTTP/1.1\r\nhost: a\r\nconnection: \(connection)\r\n\r\n")
+                    "GET /text HTTP/1.1\r\nhost: a\r\nconnection: \(connection)\r\n\r\n")
                 #expect(try client.response().headers["connection"] == "close")
                 #expect(client.isClosed())
             }

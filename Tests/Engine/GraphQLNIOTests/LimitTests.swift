@@ -1,9 +1,10 @@
+import EchoServer
 import Glibc
 import NIOCore
 import SocketClient
 import Synchronization
 import Telemetry
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO
@@ -95,7 +96,7 @@ import Testing
     ])
     func tooLargeHeadersAreRefused(headers: String) async throws {
         try await TestServer.run { server in
-            let response = try await server.get("/health/live", headers: headers)
+            let response = try await server.get("/text", headers: headers)
             #expect(response.status == 431)
             #expect(response.body.contains("HEADERS_TOO_LARGE"))
         }
@@ -128,8 +129,8 @@ import Testing
         "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n",
         "POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-length: -1\r\n\r\n",
         "GET /graphql HTTP/1.1\r\nhost : a\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}",
-        "GET /health/live HTTP/1.1\r\n\r\n",
-        "GET /health/live HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n",
+        "GET /text HTTP/1.1\r\n\r\n",
+        "GET /text HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n",
         "GET /graphql HTTP/1.1\r\nhost: a\r\nauthorization: Bearer a\r\nauthorization: Bearer b\r\n\r\n",
     ])
     func malformedRequestsAreRefused(request: String) async throws {
@@ -157,7 +158,7 @@ import Testing
         try await TestServer.run(limits: limits) { server in
             try await onThread {
                 let client = try RawClient(port: server.port)
-                try client.send("GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                try client.send("GET /text HTTP/1.1\r\nhost: test\r\n\r\n")
                 #expect(try client.response().status == 200)
                 #expect(client.isClosed())
             }
@@ -265,11 +266,11 @@ import Testing
             try await onThread {
                 let clients = try (1...2).map { _ in try RawClient(port: server.port) }
                 for client in clients {
-                    try client.send("GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                    try client.send("GET /text HTTP/1.1\r\nhost: test\r\n\r\n")
                     #expect(try client.response().status == 200)
                 }
                 let third = try RawClient(port: server.port)
-                try third.send("GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                try third.send("GET /text HTTP/1.1\r\nhost: test\r\n\r\n")
                 let response = try third.response()
                 #expect(response.status == 503)
                 #expect(

@@ -1,3 +1,4 @@
+import EchoServer
 import NIOCore
 import SocketClient
 import Testing

@@ -1,3 +1,4 @@
+import EchoServer
 import Gzip
 import SocketClient
 import Testing

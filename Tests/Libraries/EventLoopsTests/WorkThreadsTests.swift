@@ -1,7 +1,7 @@
 import EventLoops
 import Glibc
 import Synchronization
-import TestSupport
+import TestBasics
 import Testing
 
 /// The threads for computations that are too long for event loops.

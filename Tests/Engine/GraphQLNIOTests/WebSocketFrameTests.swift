@@ -1,5 +1,7 @@
+import EchoServer
 import NIOCore
 import SocketClient
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO
@@ -441,7 +443,7 @@ extension SocketClient {
     /// Valid and damaged frames are read in the same way in whatever pieces they arrive.
     @Test(arguments: 1...4)
     func parsingDoesNotDependOnPieces(seed: UInt64) {
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(seed)
         for _ in 0..<500 {
             var bytes: [UInt8] = []
             for _ in 0..<Int.random(in: 1...6, using: &random) {

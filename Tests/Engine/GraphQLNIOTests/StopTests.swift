@@ -1,8 +1,9 @@
+import EchoServer
 import Logging
 import NIOCore
 import NIOPosix
 import SocketClient
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO
@@ -73,7 +74,7 @@ import Testing
         try await TestServer.run { server in
             let client = try await onThread {
                 let client = try RawClient(port: server.port)
-                try client.send("GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                try client.send("GET /text HTTP/1.1\r\nhost: test\r\n\r\n")
                 _ = try client.response()
                 return client
             }
@@ -124,39 +125,6 @@ import Testing
             }
         }
         try await waitUntil("the check is cancelled") { EchoService.isCancelled("held") }
-    }
-
-    /// Load balancers need some time to notice that a server is not ready anymore.
-    @Test func duringTheStopDelayTheServerIsNotReadyButServesRequests() async throws {
-        var limits = HTTPLimits.quick
-        // Far longer than the test. `TestServer` cancels the server at the end.
-        limits.stopDelay = .seconds(3600)
-        try await TestServer.run(limits: limits) { server in
-            let idle = try await onThread {
-                let client = try RawClient(port: server.port)
-                try client.send("GET /health/ready HTTP/1.1\r\nhost: test\r\n\r\n")
-                let response = try client.response()
-                #expect(response.status == 200)
-                #expect(response.headers["connection"] == nil)
-                return client
-            }
-            await server.group.triggerGracefulShutdown()
-            try await waitUntil("the server is not ready") {
-                try await server.get("/health/ready").status == 503
-            }
-            #expect(try await server.get("/health/ready").body.contains("the server is stopping"))
-            let response = try await server.post(#"{"query":"{a}"}"#)
-            #expect(response.status == 200)
-            #expect(response.headers["connection"] == "close")
-            // A connection that was open before gets one more response.
-            try await onThread {
-                try idle.send(.post(#"{"query":"{a}"}"#))
-                let response = try idle.response()
-                #expect(response.body == "query={a}")
-                #expect(response.headers["connection"] == "close")
-                #expect(idle.isClosed())
-            }
-        }
     }
 
     @Test func aListenErrorContainsTheAddress() async throws {

@@ -1,3 +1,4 @@
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO
@@ -21,7 +22,7 @@ import Testing
     }
 
     @Test func encodedValuesRoundTrip() throws {
-        var random = Seeded(state: 11)
+        var random = SeededGenerator(11)
         for _ in 1...5_000 {
             let value = String(
                 String.UnicodeScalarView(
@@ -36,7 +37,7 @@ import Testing
     }
 
     @Test func randomQueriesDoNotCrash() {
-        var random = Seeded(state: 13)
+        var random = SeededGenerator(13)
         let bytes = Array("%=&+aF0\u{7F}é".utf8)
         for _ in 1...20_000 {
             let text = String(

@@ -1,3 +1,4 @@
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO
@@ -65,7 +66,7 @@ import Testing
     }
 
     @Test func randomHeadersDoNotCrash() {
-        var random = Seeded(state: 7)
+        var random = SeededGenerator(7)
         let pieces = [
             "application/json", "text/html", "text/event-stream", "multipart/mixed", "*/*", ";",
             "q=", "0.5", ",", " ", "\"", "\\", "=",

@@ -1,6 +1,7 @@
+import EchoServer
 import GraphQL
 import SocketClient
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO

@@ -1,3 +1,4 @@
+import EchoServer
 import SocketClient
 import Testing
 

@@ -90,4 +90,13 @@ import Testing
         }
         #expect(headers.forwardedFor == "1.1.1.1, 198.51.100.7")
     }
+
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.1"), ("2001:db8:0::1", "2001:db8::1"),
+        ("::ffff:10.0.0.1", "10.0.0.1"),
+    ])
+    func textIsTheShortestForm(entry: String, text: String) throws {
+        let parsed = try address(entry)
+        #expect(parsed.text == text)
+    }
 }

@@ -1,3 +1,4 @@
+import EchoServer
 import EventLoops
 import Logging
 import NIOCore
@@ -6,7 +7,6 @@ import Telemetry
 import Testing
 
 @testable import GraphQLNIO
-@testable import Server
 
 /// Connections on an embedded channel, so that each test controls exactly what the channel does.
 @Suite struct EmbeddedConnectionTests {
@@ -206,10 +206,11 @@ import Testing
 
     private var socketRoutes: [Route] {
         let loop = EmbeddedEventLoop()
-        return standardRoutes(
-            loop: loop, service: EchoService(on: loop), bodyBytesMax: 100,
-            batchRequestsMax: 0, explorer: nil, schemaText: nil, socketOrigins: AllowedOrigins([]),
-            readiness: { .ready })
+        return GraphQLEndpoint(
+            service: EchoService(on: loop), loop: loop, bodyBytesMax: 100, batchRequestsMax: 0,
+            multipartBytesMax: 100, socketOrigins: AllowedOrigins([]), responseBytesMax: .max,
+            unread: UnreadBytes()
+        ).routes
     }
 
     private let handshake = ByteBuffer(

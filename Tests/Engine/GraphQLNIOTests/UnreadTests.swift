@@ -1,3 +1,4 @@
+import EchoServer
 import EventLoops
 import GraphQLServing
 import Logging
@@ -5,7 +6,7 @@ import NIOCore
 import NIOEmbedded
 import SocketClient
 import Telemetry
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO
@@ -177,7 +178,7 @@ import Testing
                 #expect(response.body.contains(code))
             }
             // Health checks still work.
-            #expect(try await server.get("/health/live").status == 200)
+            #expect(try await server.get("/text").status == 200)
             unread.add(-1000, for: client)
             for request in [requests[0], requests[1], requests[3]] {
                 #expect(try await server.send(request).status == 200)
@@ -382,7 +383,7 @@ import Testing
             }
             withExtendedLifetime(slow) {}
             let status = try await onThread {
-                try idle.send("GET /health/live HTTP/1.1\r\nhost: test\r\n\r\n")
+                try idle.send("GET /text HTTP/1.1\r\nhost: test\r\n\r\n")
                 return try idle.response().status
             }
             #expect(status == 200)

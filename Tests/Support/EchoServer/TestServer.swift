@@ -1,56 +1,58 @@
-import GraphQL
-import GraphQLExplorer
 import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
 import SocketClient
 import Telemetry
-import TestSupport
+import TestBasics
 
 @testable import GraphQLNIO
-@testable import Server
-
-private let schema = Result {
-    try buildSchema(parse(Source("type Query { hello(name: String): String }")))
-}
 
 /// A server on its own port for the duration of a test.
-struct TestServer {
-    let port: Int
-    let group: ServiceGroup
-    let gauges: LiveGauges
+package struct TestServer {
+    package let port: Int
+    package let group: ServiceGroup
+    package let gauges: LiveGauges
 
-    /// Runs a test with a server, then stops the server gracefully and waits for its end.
-    static func run<Result: Sendable>(
+    /// Runs a test with a server that has GraphQL by `EchoService` at `/graphql`, and text at `/text`.
+    ///
+    /// - Parameter routes: Other routes of an event loop.
+    package static func run<Result: Sendable>(
         limits: HTTPLimits = .quick, bodyBytesMax: Int = 4096, batchRequestsMax: Int = 0,
-        hasExplorer: Bool = true, unread: UnreadBytes = UnreadBytes(), responseBytesMax: Int = .max,
-        schemaText: String? = nil, log: LogSpy? = nil, accessLogLevel: Logger.Level = .debug,
+        unread: UnreadBytes = UnreadBytes(), responseBytesMax: Int = .max,
         metrics: Metrics = Metrics(),
-        readiness: @escaping @Sendable () async -> ReadinessStatus = { .ready },
         routes: @escaping @Sendable (any EventLoop) -> [Route] = { _ in [] },
         _ test: (TestServer) async throws -> Result
     ) async throws -> Result {
+        try await run(
+            limits: limits, unread: unread, metrics: metrics,
+            allRoutes: { loop, _ in
+                GraphQLEndpoint(
+                    service: EchoService(on: loop), loop: loop, bodyBytesMax: bodyBytesMax,
+                    batchRequestsMax: batchRequestsMax, multipartBytesMax: bodyBytesMax,
+                    socketOrigins: AllowedOrigins(["https://app.example.com"]),
+                    responseBytesMax: responseBytesMax, unread: unread
+                ).routes + [Route(.GET, "/text") { _ in .text(.ok, "text") }] + routes(loop)
+            }, test)
+    }
+
+    /// Runs a test with a server, then stops the server gracefully and waits for its end.
+    ///
+    /// - Parameter allRoutes: The routes of an event loop.
+    package static func run<Result: Sendable>(
+        limits: HTTPLimits = .quick, unread: UnreadBytes = UnreadBytes(),
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        accessLogLevel: Logger.Level = .debug, metrics: Metrics = Metrics(),
+        allRoutes: @escaping @Sendable (any EventLoop, ShutdownState) throws -> [Route],
+        _ test: (TestServer) async throws -> Result
+    ) async throws -> Result {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-        var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        if let log { logger = Logger(label: "test") { _ in log.handler } }
         let gauges = LiveGauges()
         let shutdown = ShutdownState()
         let channels = HTTPChannels(
             limits: limits, logger: logger, accessLogLevel: accessLogLevel, metrics: metrics,
             gauges: gauges, unread: unread
-        ) { executor in
-            standardRoutes(
-                loop: executor.eventLoop, service: EchoService(on: executor.eventLoop),
-                bodyBytesMax: bodyBytesMax,
-                batchRequestsMax: batchRequestsMax,
-                explorer: hasExplorer ? try Explorer(schema: schema.get()) : nil,
-                schemaText: schemaText,
-                socketOrigins: AllowedOrigins(["https://app.example.com"]),
-                responseBytesMax: responseBytesMax, unread: unread, shutdown: shutdown,
-                readiness: readiness)
-                + routes(executor.eventLoop)
-        }
+        ) { executor in try allRoutes(executor.eventLoop, shutdown) }
         let server = HTTPServer(
             group: MultiThreadedEventLoopGroup.singleton, host: "127.0.0.1", port: 0,
             channels: channels, shutdown: shutdown,
@@ -79,7 +81,7 @@ struct TestServer {
     }
 
     /// Sends one request over a new connection and returns the response.
-    func send(_ request: String, toHEAD: Bool = false) async throws -> RawResponse {
+    package func send(_ request: String, toHEAD: Bool = false) async throws -> RawResponse {
         try await onThread { [port] in
             let client = try RawClient(port: port)
             try client.send(request)
@@ -88,18 +90,18 @@ struct TestServer {
     }
 
     /// Sends a GraphQL request by POST.
-    func post(
+    package func post(
         _ body: String, headers: String = "content-type: application/json\r\n"
     ) async throws -> RawResponse {
         try await send(.post(body, headers: headers))
     }
 
-    func get(_ target: String, headers: String = "") async throws -> RawResponse {
+    package func get(_ target: String, headers: String = "") async throws -> RawResponse {
         try await send("GET \(target) HTTP/1.1\r\nhost: test\r\n\(headers)\r\n")
     }
 
     /// Starts a graceful shutdown, and waits until the server accepts no connections and all event loops know of it.
-    func beginShutdown() async throws {
+    package func beginShutdown() async throws {
         await group.triggerGracefulShutdown()
         try await waitUntil("no connections are accepted") {
             (try? await onThread { [port] in try RawClient(port: port) }) == nil
@@ -110,7 +112,7 @@ struct TestServer {
     }
 
     /// Waits until all sockets, operations, and streams have ended and are released from memory.
-    func waitUntilIdle() async throws {
+    package func waitUntilIdle() async throws {
         try await waitUntil("no sockets, operations, and streams remain") {
             gauges.sockets == 0 && gauges.operations == 0 && gauges.streams == 0
                 && EchoService.openStreams.load(ordering: .relaxed) == 0
@@ -120,7 +122,7 @@ struct TestServer {
 
 extension HTTPLimits {
     /// Limits with a short sweep interval, so that timeouts pass soon after their deadline.
-    static var quick: HTTPLimits {
+    package static var quick: HTTPLimits {
         var limits = HTTPLimits()
         limits.sweepInterval = .milliseconds(20)
         return limits

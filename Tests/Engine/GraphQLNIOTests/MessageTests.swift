@@ -1,4 +1,5 @@
 import NIOCore
+import TestBasics
 import Testing
 
 @testable import GraphQLNIO
@@ -171,7 +172,7 @@ import Testing
     /// Damaged requests are parsed or refused in the same way in whatever pieces they arrive.
     @Test(arguments: 1...8)
     func parsingDoesNotDependOnPieces(seed: UInt64) {
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(seed)
         let requests = [
             "GET /a HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
             "POST /b HTTP/1.1\r\ncontent-length: 5\r\n\r\nhello",

@@ -3,20 +3,20 @@ import GraphQLServing
 import NIOCore
 import SocketClient
 import Synchronization
-import TestSupport
+import TestBasics
 
 @testable import GraphQLNIO
 
 /// A service whose responses contain the request. Some documents have other effects; see `execute`.
-final class EchoService: GraphQLService {
+package final class EchoService: GraphQLService {
     private let loop: any EventLoop
 
-    init(on loop: any EventLoop) { self.loop = loop }
+    package init(on loop: any EventLoop) { self.loop = loop }
 
     /// The number of requests for `{together}`, which only one test sends. All of them are answered when there are
     /// `togetherCount`.
-    static let together = Atomic(0)
-    static let togetherCount = 6
+    package static let together = Atomic(0)
+    package static let togetherCount = 6
 
     // MARK: Held requests
 
@@ -30,14 +30,16 @@ final class EchoService: GraphQLService {
     private static let held = Mutex(HeldRequests())
 
     /// Waits until the held request with this id runs.
-    static func started(_ id: String) async throws {
+    package static func started(_ id: String) async throws {
         try await waitUntil("request \(id) runs") { held.withLock { $0.started.contains(id) } }
     }
 
     /// Lets the held request with this id finish.
-    static func release(_ id: String) { held.withLock { _ = $0.released.insert(id) } }
+    package static func release(_ id: String) { held.withLock { _ = $0.released.insert(id) } }
 
-    static func isCancelled(_ id: String) -> Bool { held.withLock { $0.cancelled.contains(id) } }
+    package static func isCancelled(_ id: String) -> Bool {
+        held.withLock { $0.cancelled.contains(id) }
+    }
 
     /// Returns false if the task was cancelled before the request was released.
     private static func waitForRelease(_ id: String) async -> Bool {
@@ -97,19 +99,21 @@ final class EchoService: GraphQLService {
     }
 
     /// The response to `{held}` after its release.
-    static let heldResponse = #"{"data":{"held":true}}"#
+    package static let heldResponse = #"{"data":{"held":true}}"#
 
-    func accepts(bearerToken: String, requestID: String) -> Bool { bearerToken == "good" }
+    package func accepts(bearerToken: String, requestID: String) -> Bool { bearerToken == "good" }
 
     // MARK: Subscriptions
 
     /// The number of response streams and watched sessions in memory, of all tests.
-    static let openStreams = Atomic(0)
+    package static let openStreams = Atomic(0)
 
     /// The number of events of `subscription{deluge}`, which only one test requests.
-    static let delugeEventCount = Atomic(0)
+    package static let delugeEventCount = Atomic(0)
 
-    nonisolated(nonsending) func execute(_ request: GraphQLRequest) async -> GraphQLOperation {
+    package nonisolated(nonsending) func execute(_ request: GraphQLRequest) async
+        -> GraphQLOperation
+    {
         loop.preconditionInEventLoop()
         if let format = request.incrementalFormat, request.query?.hasPrefix("{deferred") == true {
             return incremental(request, format)
@@ -189,7 +193,7 @@ final class EchoService: GraphQLService {
     ///
     /// The sessions `bad`, `down`, and (on WebSockets) `eager` are refused. The session `ending` ends after 100 ms. The token
     /// `held` is accepted when its test releases it.
-    func authenticateConnection(
+    package func authenticateConnection(
         _ bearerToken: String, for kind: ConnectionKind,
         onSessionEnd: @escaping @Sendable () -> Void
     ) async throws(ConnectionAuthenticationError) -> AuthenticatedConnection {
@@ -231,7 +235,7 @@ final class EchoService: GraphQLService {
 
 extension String {
     /// A POST of `{held}` with this request id.
-    static func held(_ id: String, headers: String = "") -> String {
+    package static func held(_ id: String, headers: String = "") -> String {
         .post(
             #"{"query":"{held}"}"#,
             headers: "content-type: application/json\r\nx-request-id: \(id)\r\n\(headers)")
