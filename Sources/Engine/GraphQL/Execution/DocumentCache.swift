@@ -4,10 +4,13 @@
 /// Rejected documents are cached with their errors, so repeating an invalid request is as cheap as
 /// repeating a valid one.
 ///
-/// **Eviction.** When the cache is full, it removes the less recently used half of its entries at
-/// once. With a limit of 1,000 documents, one insertion in about 500 sorts 1,000 timestamps, and a
-/// hit costs only a dictionary lookup and the update of one timestamp. `clock` counts lookups and
-/// serves as the timestamp.
+/// **Eviction** follows the second-chance algorithm: `hand` moves around `ring`, which holds all
+/// entries, and removes the first one that was not looked up since the hand passed it. A hit costs
+/// one flag more than the lookup in the dictionary, and an insertion removes only as many documents
+/// as it needs to, because freeing many plans at once would delay other requests of the thread.
+///
+/// **Memory.** A short text can have a large plan, so the documents count with the memory of their
+/// trees and plans, not with their texts. A new plan also removes other documents.
 ///
 /// The cache is not thread-safe: each executor thread has its own.
 public final class DocumentCache {
@@ -16,9 +19,11 @@ public final class DocumentCache {
     private let limits: RequestLimits
     private let errorCodes: ErrorCodes
     private var entries: [SourceKey: Entry] = [:]
-    private var sourceBytes = 0
-    private var clock: UInt64 = 0
-    /// The number of lookups that did not find their document in the cache.
+    private var ring: [Entry] = []
+    private var hand = 0
+    /// The approximate memory of all entries.
+    package private(set) var bytes = 0
+    /// The number of documents that were parsed.
     package private(set) var missCount = 0
 
     /// The text of a document. Hashes the bytes as one buffer, which is faster than the
@@ -32,12 +37,25 @@ public final class DocumentCache {
     }
 
     private final class Entry {
+        let key: SourceKey
         let document: Result<CachedDocument, RequestErrors>
-        var lastUsed: UInt64
+        var wasUsed = true
 
-        init(_ document: Result<CachedDocument, RequestErrors>, lastUsed: UInt64) {
+        init(_ key: SourceKey, _ document: Result<CachedDocument, RequestErrors>) {
+            self.key = key
             self.document = document
-            self.lastUsed = lastUsed
+        }
+
+        /// The approximate memory.
+        var bytes: Int {
+            switch document {
+            case .success(let document): key.bytes.count + document.bytes
+            case .failure(let errors):
+                key.bytes.count
+                    + errors.errors.reduce(0) {
+                        $0 + 256 + $1.message.utf8.count
+                    }
+            }
         }
     }
 
@@ -61,35 +79,82 @@ public final class DocumentCache {
     /// Returns the document with this text. A cached text is neither parsed nor validated again.
     ///
     /// - Throws: the errors of a document that exceeds a limit or is not valid.
-    public func document(_ text: [UInt8]) throws(RequestErrors) -> CachedDocument {
-        clock += 1
-        if let entry = entries[SourceKey(bytes: text)] {
-            entry.lastUsed = clock
-            return try entry.document.get()
-        }
-        missCount += 1
-        let document = Result { () throws(RequestErrors) in
-            try CachedDocument(
-                text, schema: schema, resolvers: resolvers, limits: limits, errorCodes: errorCodes)
-        }
-        evictIfFull(adding: text.count)
-        entries[SourceKey(bytes: text)] = Entry(document, lastUsed: clock)
-        sourceBytes += text.count
-        return try document.get()
+    public func document(_ text: [UInt8]) async throws(RequestErrors) -> CachedDocument {
+        if let known = try cached(text) { return known }
+        return try await add(text, timer: TurnTimer())
     }
 
-    /// Removes the less recently used half of the entries if another document of `bytes` bytes
-    /// would exceed a limit.
-    private func evictIfFull(adding bytes: Int) {
-        guard
-            entries.count >= limits.cachedDocumentsMax
-                || sourceBytes + bytes > limits.cachedSourceBytesMax
-        else { return }
-        let ages = entries.values.map(\.lastUsed).sorted()
-        // The cache is empty if the document alone exceeds the limit.
-        guard let median = ages.dropFirst(ages.count / 2).first else { return }
-        entries = entries.filter { $0.value.lastUsed > median }
-        sourceBytes = entries.keys.reduce(0) { $0 + $1.bytes.count }
+    /// Returns the document with this text if the cache has it.
+    ///
+    /// - Throws: the errors of a cached document that was rejected.
+    package func cached(_ text: [UInt8]) throws(RequestErrors) -> CachedDocument? {
+        guard let entry = entries[SourceKey(bytes: text)] else { return nil }
+        entry.wasUsed = true
+        return try entry.document.get()
+    }
+
+    /// Parses and validates a document that the cache does not have, and adds it. After the parsing of a long text, other
+    /// tasks of the executor have their turn.
+    ///
+    /// - Parameter timer: excludes the time of other tasks.
+    /// - Throws: the errors of a document that exceeds a limit or is not valid.
+    package func add(
+        _ text: [UInt8], timer: TurnTimer
+    ) async throws(RequestErrors) -> CachedDocument {
+        missCount += 1
+        let start = timer.elapsed
+        let parsed = Result { () throws(GraphQLError) in
+            try parse(Source(text), limits: limits.parsing)
+        }.mapError { RequestErrors([$0.coded(by: errorCodes)]) }
+        let parsing = timer.elapsed - start
+        if text.count > Self.longTextBytes {
+            await timer.giveWay()
+            // Another request may have added the same text in the meantime.
+            if let known = try cached(text) { return known }
+        }
+        let document = parsed.flatMap { document in
+            Result { () throws(RequestErrors) in
+                try CachedDocument(
+                    document, parsing: parsing, schema: schema, resolvers: resolvers,
+                    limits: limits, errorCodes: errorCodes)
+            }
+        }
+        let entry = Entry(SourceKey(bytes: text), document)
+        bytes += entry.bytes
+        evict(toAdd: 1)
+        entries[entry.key] = entry
+        ring.append(entry)
+        let added = try document.get()
+        added.cache = self
+        return added
+    }
+
+    /// Parsing a text of this length takes about 0.1 ms.
+    private static let longTextBytes = 4096
+
+    /// Counts the memory of a new plan, and removes other documents if there is too much.
+    fileprivate func planned(_ bytes: Int) {
+        self.bytes += bytes
+        evict(toAdd: 0)
+    }
+
+    /// Removes entries until the limits allow `count` more, or until the cache is empty.
+    private func evict(toAdd count: Int) {
+        while !ring.isEmpty,
+            ring.count + count > limits.cachedDocumentsMax || bytes > limits.cachedBytesMax
+        {
+            if hand >= ring.count { hand = 0 }
+            let entry = ring[hand]
+            if entry.wasUsed {
+                entry.wasUsed = false
+                hand += 1
+            } else {
+                ring.remove(at: hand)
+                entries[entry.key] = nil
+                bytes -= entry.bytes
+                if case .success(let document) = entry.document { document.cache = nil }
+            }
+        }
     }
 }
 
@@ -105,7 +170,7 @@ public final class DocumentCache {
 ///
 /// A client can choose the keys of the last two. They are emptied when they reach
 /// `RequestLimits.plansPerDocumentMax` entries, so a client that tries all combinations gets
-/// responses but does not use more memory.
+/// responses but does not use more memory. Plans also count for the memory of the cache.
 public final class CachedDocument {
     /// The parsed document.
     public let document: Document
@@ -126,6 +191,10 @@ public final class CachedDocument {
     private var plans: [PlanKey: OperationPlan] = [:]
     private let pageSizeVariables: [String]
     private var costs: [CostKey: Int] = [:]
+    /// The cache that counts the memory of this document; nil after it was removed.
+    fileprivate weak var cache: DocumentCache?
+    /// The approximate memory of the document and its plans.
+    fileprivate private(set) var bytes: Int
 
     private struct PlanKey: Hashable {
         let operationName: String?
@@ -141,23 +210,16 @@ public final class CachedDocument {
     }
 
     init(
-        _ text: [UInt8], schema: Schema, resolvers: any ResolverSource, limits: RequestLimits,
-        errorCodes: ErrorCodes
+        _ document: Document, parsing: Duration, schema: Schema, resolvers: any ResolverSource,
+        limits: RequestLimits, errorCodes: ErrorCodes
     ) throws(RequestErrors) {
         let start = ContinuousClock.now
-        let document: Document
-        do throws(GraphQLError) {
-            document = try parse(Source(text), limits: limits.parsing)
-        } catch {
-            throw RequestErrors([error.coded(by: errorCodes)])
-        }
-        let parsed = ContinuousClock.now
         let errors = validate(
             document, against: schema, limits: limits.operation, options: limits.validation)
         guard errors.isEmpty else { throw RequestErrors(errors).coded(by: errorCodes) }
         self.document = document
-        parsing = parsed - start
-        validation = .now - parsed
+        self.parsing = parsing
+        validation = .now - start
         self.schema = schema
         self.resolvers = resolvers
         self.limits = limits
@@ -167,6 +229,7 @@ public final class CachedDocument {
             schema.hasIncrementalDelivery
             && document.usesDirective { $0 == "defer" || $0 == "stream" }
         pageSizeVariables = document.pageSizeVariables(limits.operation)
+        bytes = document.bytes
     }
 
     /// Selects the operation, coerces the variables, checks the cost, and returns a plan for the
@@ -209,8 +272,7 @@ public final class CachedDocument {
                 errorCodes: errorCodes)
             // Another request may have planned the same operation in the meantime.
             if let known = plans[key] { return (known, variables, cost) }
-            if plans.count >= limits.plansPerDocumentMax { plans.removeAll() }
-            plans[key] = plan
+            store(plan, for: key)
             return (plan, variables, cost)
         } catch {
             throw RequestErrors([error.coded(by: errorCodes)])
@@ -251,8 +313,29 @@ public final class CachedDocument {
         }
     }
 
-    /// Removes all plans, so that the next request has to create one. Used to benchmark planning.
-    package func removeAllPlans() { plans.removeAll() }
+    /// Removes all plans, so that the next request has to create one.
+    package func removeAllPlans() {
+        let planBytes = plans.values.reduce(0) { $0 + $1.bytes }
+        plans.removeAll()
+        count(-planBytes)
+    }
+
+    /// Stores a plan for later requests, unless it is so large that many other documents would have to make room for it.
+    private func store(_ plan: OperationPlan, for key: PlanKey) {
+        guard plan.bytes <= limits.cachedBytesMax / 8 else { return }
+        if plans.count >= limits.plansPerDocumentMax
+            || bytes + plan.bytes > limits.cachedBytesMax / 4
+        {
+            removeAllPlans()
+        }
+        plans[key] = plan
+        count(plan.bytes)
+    }
+
+    private func count(_ planBytes: Int) {
+        bytes += planBytes
+        cache?.planned(planBytes)
+    }
 
     /// Returns the number of objects that the operation can return. Page sizes that are variables
     /// are not known before the request.

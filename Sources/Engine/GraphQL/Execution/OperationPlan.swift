@@ -29,6 +29,8 @@ public final class OperationPlan: Sendable {
     /// Whether parts of the response are delivered later: an active `@defer` or `@stream`. Always false for a plan that
     /// was made for a single response.
     public let isIncremental: Bool
+    /// The approximate memory of the plan.
+    let bytes: Int
 
     /// - Parameters:
     ///   - selections: the root selection and its descendants, each before its own descendants.
@@ -60,7 +62,11 @@ public final class OperationPlan: Sendable {
         self.schema = schema
         self.source = source
         self.errorCodes = errorCodes
+        bytes = selections.reduce(Self.bytesOfPlan) { $0 + $1.bytes }
     }
+
+    /// The memory of a plan without its selections.
+    private static let bytesOfPlan = 1_000
 
     /// The selection on the root type.
     public var root: PlannedSelection { selections[0] }
@@ -103,6 +109,11 @@ public final class PlannedSelection: Sendable {
     let newDeferUsages: [DeferUsage]
     /// Whether each object of the selection has something that is delivered later.
     let hasDeferral: Bool
+
+    /// The approximate memory of the selection. Loaders keep texts of statements for loaded fields.
+    fileprivate var bytes: Int {
+        fields.reduce(500) { $0 + ($1.load == nil ? 500 : 1_800) }
+    }
 
     /// - Parameter deferred: the positions of the fields that are delivered later than the object, each with the usages of
     ///   `@defer` that deliver it.

@@ -21,8 +21,9 @@ public struct RequestLimits: Sendable {
     public var plansPerDocumentMax = 32
     /// The maximum number of documents in the cache.
     public var cachedDocumentsMax = 1_000
-    /// The maximum total size of the source texts of all cached documents, in bytes.
-    public var cachedSourceBytesMax = 8 << 20
+    /// The maximum memory of all cached documents with their plans, in bytes. It is estimated: the
+    /// cache may take half or twice of it.
+    public var cachedBytesMax = 32 << 20
 
     /// Creates the default limits.
     public init() {}

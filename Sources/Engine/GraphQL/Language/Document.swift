@@ -11,6 +11,11 @@ public struct Document: Sendable {
     /// The text of the document.
     public var source: Source { tree.source }
 
+    /// The approximate memory of the document with its text. The tree has room for as many nodes as a text of this length can have.
+    var bytes: Int {
+        1_000 + 4 * source.bytes.count + Int(tree.nodes.count) * MemoryLayout<Node>.stride
+    }
+
     package var definitions: NodeList<Definition> {
         NodeList(tree: tree, start: 0, end: Int32(truncatingIfNeeded: tree.nodes.count))
     }

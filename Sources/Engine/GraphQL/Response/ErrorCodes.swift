@@ -17,32 +17,53 @@ extension GraphQLError {
     }
 }
 
-/// The codes that clients get for the errors of the engine: the member `code` of their `extensions`. The specification
-/// defines none, so the program chooses them. Errors of resolvers keep the codes that resolvers give them.
+/// The codes that clients get for the errors of the engine: the member `code` of their `extensions`, and further members. The
+/// specification defines none, so the program chooses them. Errors of resolvers keep the codes that resolvers give them.
 ///
 /// ```swift
 /// let codes = ErrorCodes { kind in "\(kind)" }  // such as `invalidSyntax`
 /// ```
 public struct ErrorCodes: Sendable {
     private let code: @Sendable (GraphQLError.Kind) -> String?
+    private let more: @Sendable (GraphQLError.Kind) -> [Value.Member]
 
     /// Creates the codes. Errors have no code if `code` returns nil for their kind.
-    public init(_ code: @escaping @Sendable (GraphQLError.Kind) -> String?) { self.code = code }
+    public init(_ code: @escaping @Sendable (GraphQLError.Kind) -> String?) {
+        self.code = code
+        more = { _ in [] }
+    }
+
+    private init(
+        _ code: @escaping @Sendable (GraphQLError.Kind) -> String?,
+        _ more: @escaping @Sendable (GraphQLError.Kind) -> [Value.Member]
+    ) {
+        self.code = code
+        self.more = more
+    }
+
+    /// Returns the same codes. Errors that get one also get the members that `more` returns for their kind.
+    public func with(
+        _ more: @escaping @Sendable (GraphQLError.Kind) -> [Value.Member]
+    ) -> ErrorCodes { ErrorCodes(code, more) }
 
     /// Errors have no codes.
     public static let none = ErrorCodes { _ in nil }
 
     /// Returns the code of a kind of errors.
     public subscript(kind: GraphQLError.Kind) -> String? { code(kind) }
+
+    fileprivate func members(_ kind: GraphQLError.Kind) -> [Value.Member]? {
+        code(kind).map { [.init("code", .string($0))] + more(kind) }
+    }
 }
 
 extension GraphQLError {
     /// Returns the error with the code of its kind in front of its other extensions. An error without a kind, or with a
     /// code, stays as it is.
     public func coded(by codes: ErrorCodes) -> GraphQLError {
-        guard let kind, code == nil, let code = codes[kind] else { return self }
+        guard let kind, code == nil, let members = codes.members(kind) else { return self }
         var error = self
-        error.extensions.insert(.init("code", .string(code)), at: 0)
+        error.extensions.insert(contentsOf: members, at: 0)
         return error
     }
 }

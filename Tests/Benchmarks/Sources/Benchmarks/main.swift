@@ -106,7 +106,7 @@ func planningTimes(
     func cache() -> DocumentCache {
         DocumentCache(schema: schema, resolvers: ItemResolvers(), limits: .trusted)
     }
-    let valid = try cache().document(source.bytes)
+    let valid = try await cache().document(source.bytes)
     let plan = try await nanoseconds(bytes: bytes * 2) {
         valid.removeAllPlans()
         _ = try await valid.plan(operationName: operation, variables: variables)
