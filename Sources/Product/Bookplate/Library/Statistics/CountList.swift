@@ -28,7 +28,7 @@ struct CountList: RowLoader {
             let first = arguments["first"]?.int ?? ReadingSummary.listMax
             guard (1...ReadingSummary.listMax).contains(first) else {
                 throw .badUserInput(
-                    field: "first", "`first` must be from 1 to \(ReadingSummary.listMax).")
+                    field: "first", .init(.outOfRange, min: 1, max: ReadingSummary.listMax))
             }
             var slots: [Slot] = []
             var objects: [PlainObject] = []

@@ -3,29 +3,26 @@ import GraphQLPostgres
 import Postgres
 import Requests
 
-/// Statistics of a library. They are computed for each request from the rows that the lists show.
+/// Statistics of a library, from numbers that triggers maintain.
 enum LibraryStats {
     private static let userID = Column("t.user_id", .uuid)
     private static let summary = ReadingSummary.all
-
-    /// The reviews that the reader's lists show.
-    private static let visibleReviews = "reviews r WHERE r.user_id = $1 AND r.is_visible"
 
     static let type: RowType = RowType(
         name: "LibraryStats", table: "", scope: "", id: userID,
         fields: [
             "bookCount": .column(
                 books(
-                    "c.want_to_read + c.reading + c.read + c.paused + c.did_not_finish",
+                    "c.books[1] + c.books[2] + c.books[3] + c.books[4] + c.books[5]",
                     ranks: "1, 2, 3, 4, 5")),
-            "wantToRead": .column(books("c.want_to_read", ranks: "3")),
-            "reading": .column(books("c.reading", ranks: "5")),
-            "read": .column(books("c.read", ranks: "2")),
-            "paused": .column(books("c.paused", ranks: "4")),
-            "didNotFinish": .column(books("c.did_not_finish", ranks: "1")),
-            "reviewCount": .column(count("v.reviews")),
-            "averageRating": .column(ReadingSummary.averageRating),
-            "ratings": .relation(ReadingSummary.ratings),
+            "wantToRead": .column(books("c.books[3]", ranks: "3")),
+            "reading": .column(books("c.books[5]", ranks: "5")),
+            "read": .column(books("c.books[2]", ranks: "2")),
+            "paused": .column(books("c.books[4]", ranks: "4")),
+            "didNotFinish": .column(books("c.books[1]", ranks: "1")),
+            "reviewCount": .column(summary.reviewCount),
+            "averageRating": .column(summary.averageRating),
+            "ratings": .relation(summary.ratings),
             "totals": .embedded(summary.totals("s")),
             "readByYear": .relation(readByYear),
             "readByMonth": .relation(readByMonth),
@@ -36,8 +33,6 @@ enum LibraryStats {
             "shortestBook": .relation(summary.shortestBook),
             "streaks": .relation(ReadingStreaks.ofLibrary(userID)),
         ])
-
-    private static func count(_ sql: String) -> Column { Column("coalesce(\(sql), 0)", .integer) }
 
     /// The number of books with some statuses. The counters of a library are unknown after a large change, until the next one.
     private static func books(_ counter: String, ranks: String) -> Column {
@@ -50,13 +45,12 @@ enum LibraryStats {
             """, .integer)
     }
 
-    /// PostgreSQL leaves out the joins of which no column is selected, because each groups by the column of the join.
+    /// PostgreSQL leaves out the joins of which no column is selected, because each finds at most one row.
     static let ofUser = RowRelation(
         .one, type, key: User.id, matching: "t.user_id",
         from: """
             (SELECT u.id AS user_id FROM users u WHERE u.id = $1) t
             LEFT JOIN library_counts c ON c.user_id = t.user_id
-            \(ReadingSummary.ratings(of: visibleReviews))
             \(summary.sums(as: "s"))
             WHERE t.user_id = $2
             """)
@@ -72,13 +66,9 @@ enum LibraryStats {
         .many, yearCount, key: userID, matching: "y.user_id",
         from: """
             (
-                SELECT $1::uuid AS user_id, n.year::int AS year, n.books
-                FROM (
-                    SELECT left(finished_on, 4) AS year, count(*) AS books
-                    FROM reads
-                    WHERE user_id = $1 AND outcome = 'FINISHED' AND finished_on IS NOT NULL
-                    GROUP BY 1
-                ) n
+                SELECT k.user_id, k.year, k.number AS books
+                FROM reading_counts k
+                WHERE k.user_id = $1 AND k.kind = 'READS' AND k.year > 0 AND k.key = '' AND k.number > 0
             ) y
             WHERE y.user_id = $2
             ORDER BY y.year DESC
@@ -88,7 +78,7 @@ enum LibraryStats {
         name: "MonthCount", table: "", scope: "", id: Column("m.month", .integer),
         fields: [
             "month": .column(Column("m.month", .integer)),
-            "readCount": .column(Column("(\(ReadingSummary.readsOfMonth))", .integer)),
+            "readCount": .column(Column(ReadingSummary.readsOfMonth, .integer)),
         ])
 
     private static let readByMonth = RowRelation(
@@ -110,7 +100,7 @@ enum LibraryStats {
     /// - Throws: `.badUserInput` unless it is a year that a date may have.
     static func calendarYear(_ arguments: ArgumentValues) throws(BookplateError) -> Int32 {
         guard let year = arguments["year"]?.int, ReadingGoal.years.contains(year) else {
-            throw .badUserInput(field: "year", "The year must be from 1000 to 9998.")
+            throw .badUserInput(field: "year", .init(.outOfRange, min: 1_000, max: 9_998))
         }
         return Int32(year)
     }

@@ -6,7 +6,6 @@ import Requests
 /// How many books, pages, or hours a reader wants to read in a year.
 enum ReadingGoal {
     private static let id = Column("g.id", .uuid)
-    static let noSuchGoal = "There is no such goal."
     /// The maximum number of goals of a reader.
     static let ofReaderMax = 100
     static let targetMax = 1_000_000
@@ -74,10 +73,10 @@ enum ReadingGoal {
         let input = InputObject(arguments["input"])
         let id = input.text("id") == nil ? nil : try input.newID()
         guard let year = input["year"]?.int, years.contains(year) else {
-            throw .badUserInput(field: "year", "The year must be from 1000 to 9998.")
+            throw .badUserInput(field: "year", .init(.outOfRange, min: 1_000, max: 9_998))
         }
         guard let target = input["target"]?.int, (1...targetMax).contains(target) else {
-            throw .badUserInput(field: "target", "The target must be from 1 to 1,000,000.")
+            throw .badUserInput(field: "target", .init(.outOfRange, min: 1, max: targetMax))
         }
         let unit = input.text("unit") ?? units[0]
         let key = UUID(
@@ -94,12 +93,12 @@ enum ReadingGoal {
         }
         guard let outcome = results[outcomes].first else { throw .internalError }
         if let error = outcome.error { throw error }
-        return try goals.only(results.last, orElse: noSuchGoal)
+        return try goals.only(results.last, orElse: .noSuchGoal)
     }
 
     /// Succeeds even if there is no such goal, so that clients can retry the mutation.
     static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchGoal)
+        let id = try arguments.id("id", else: .noSuchGoal)
         try await request.write { pipeline, viewer in
             pipeline.append(deleteGoal, .of(viewer.userID, id))
         }
@@ -119,15 +118,15 @@ enum ReadingGoal {
                 case "YEAR":
                     .badUserInput(
                         field: "year",
-                        "The year may be at most \(yearsAheadMax) years in the future.")
+                        .init(.inFuture))
                 case "FULL":
                     .badUserInput(
                         field: "input",
-                        "A reader may have at most \(ofReaderMax) goals. Delete one first.")
+                        .init(.limitReached, max: ofReaderMax))
                 case "TAKEN": ChosenID.takenError
                 case "DELETED":
                     .conflict(
-                        "A goal with this ID was deleted. Choose a new UUID.", field: "id")
+                        .init(.deleted), field: "id")
                 default: .internalError
                 }
         }

@@ -17,12 +17,12 @@ enum YearInReview {
             "topGenres": .relation(summary.genres),
             "topAuthors": .relation(summary.authors),
             "byFormat": .relation(summary.formats),
-            "averageRating": .column(ReadingSummary.averageRating),
-            "ratings": .relation(ReadingSummary.ratings),
+            "averageRating": .column(summary.averageRating),
+            "ratings": .relation(summary.ratings),
             "longestBook": .relation(summary.longestBook),
             "shortestBook": .relation(summary.shortestBook),
-            "firstRead": .relation(summary.firstRead),
-            "lastRead": .relation(summary.lastRead),
+            "firstRead": .relation(ReadingSummary.firstRead),
+            "lastRead": .relation(ReadingSummary.lastRead),
             "longestStreakDays": .column(ReadingStreaks.longestOfYear),
             "readingDays": .column(ReadingStreaks.daysOfYear),
         ])
@@ -33,7 +33,6 @@ enum YearInReview {
             (SELECT u.id AS user_id FROM users u WHERE u.id = $1 AND $3::int IS NOT NULL) t
             \(summary.sums(as: "s"))
             \(ReadingSummary.previousYear.sums(as: "p"))
-            \(ReadingSummary.ratings(of: summary.reviews))
             WHERE t.user_id = $2
             """,
         bind: { try $1.append(int32: LibraryStats.calendarYear($0)) })

@@ -23,10 +23,8 @@ struct StatisticsRecount {
     /// The days with progress since 1970-01-01, in the time zone of the reader, in order.
     let days: [Int]
     let today: Int
-    /// The stars of all reviews by book, also of those that are hidden.
+    /// The stars of the reviews by book.
     let stars: [String: Double]
-    /// The books whose review is visible.
-    let visible: Set<String>
 
     private func ended(_ prefix: String) -> [Read] {
         reads.filter { $0.finishedOn.hasPrefix(prefix) }
@@ -38,7 +36,7 @@ struct StatisticsRecount {
     func library(year: Int) -> Value {
         let finished = reads.filter(\.isFinished)
         let years = Set(finished.compactMap { Int($0.finishedOn.prefix(4)) }).sorted(by: >)
-        let ratings = stars.filter { visible.contains($0.key) }.map(\.value)
+        let ratings = Array(stars.values)
         return .object([
             .init("totals", totals(reads)),
             .init(
@@ -163,7 +161,7 @@ struct StatisticsRecount {
     private func longest(_ finished: [Read], isLongest: Bool) -> Value {
         let sorted = finished.filter { $0.pages != nil }.sorted { left, right in
             let (first, second) = (left.pages ?? 0, right.pages ?? 0)
-            return first == second ? left.book < right.book : (first > second) == isLongest
+            return (first == second ? left.book > right.book : first > second) == isLongest
         }
         return Self.node(sorted.first?.book)
     }
