@@ -27,6 +27,23 @@ BEGIN
 END
 $$;
 
+-- Returns the number of the volume of a series that a record is, under whatever title: "Northern Lights" and "The Golden Compass" are
+-- volume 1. Null if the position is not a whole number, and for titles that may be several volumes, a part of one, or a companion.
+CREATE OR REPLACE FUNCTION whole_volume(title text, series_position text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN CASE
+        WHEN series_position ~ '^[1-9][0-9]{0,2}$'
+            AND title !~ '/'
+            AND search_fold(title) !~ ('\m(?:parts?|tomos?|box|boxed|set|bundle|collections?|collected|treasury|omnibus|complete|trilogy|trilogie'
+                '|trilogia|integrale|sammelband|gesamtausgabe|[0-9] in [0-9]|novels|stories|graphic|comics?|colou?ring|guide|companion'
+                '|workbook|screenplay|journal|abridged|adaptation)\M')
+        THEN series_position
+    END;
+END
+$$;
+
 -- Returns the id of the work that an edition has founded, or the edition that has founded the work with an id: the same UUID with
 -- another version (the version XOR 12, so that the UUIDs of version 4, which editions have, get version 8).
 CREATE OR REPLACE FUNCTION work_id(founder uuid) RETURNS uuid
@@ -90,12 +107,13 @@ $$;
 -- Two editions are connected by:
 -- 1. a decision of the operator (`work_decisions`),
 -- 2. the same work at a source (`edition_work_keys`), or
--- 3. the same work key and volume.
+-- 3. the same work key and volume, or
+-- 4. the same volume of a series by the same author (`whole_volume`). Not in a series that has one title as two volumes: it has several
+--    numberings, such as the order of publication and that of the story.
 -- All editions that are connected, directly or through others, are one work. Only the latest split of an edition, and later
 -- merges, connect it with others.
 --
--- The first record is one that the feed shows early (in the main language, with a description and a genre), and of these the one
--- with the most ratings. Ratings change only when the catalog is written, so the hourly refresh does not exchange a work's record.
+-- The first record is one in the main language, with a description and a genre, and of these the one with the most ratings. Ratings change only when the catalog is written, so the hourly refresh does not exchange a work's record.
 -- Two transactions that add the first two records of a work at the same time do not see each other's record; the two are matched
 -- when one of them is written again.
 CREATE OR REPLACE FUNCTION match_works(given uuid[], given_keys bigint[] DEFAULT '{}') RETURNS void
@@ -139,6 +157,16 @@ BEGIN
                         SELECT id FROM editions e WHERE work_key(e.title, e.authors) = k.key OFFSET 0
                     ) e
                     UNION
+                    SELECT e.id
+                    FROM (
+                        SELECT DISTINCT series_key(e.series_id, e.authors) AS key
+                        FROM editions e
+                        WHERE e.id = ANY(next) AND e.series_id IS NOT NULL
+                    ) k
+                    CROSS JOIN LATERAL (
+                        SELECT id FROM editions e WHERE series_key(e.series_id, e.authors) = k.key AND e.series_id IS NOT NULL OFFSET 0
+                    ) e
+                    UNION
                     SELECT o.edition_id
                     FROM edition_work_keys k
                     JOIN edition_work_keys o USING (source, key)
@@ -165,6 +193,8 @@ BEGIN
             e.number,
             work_key(e.title, e.authors) AS key,
             work_volume(e.title, e.series_position) AS volume,
+            series_key(e.series_id, e.authors) AS series_key,
+            whole_volume(e.title, e.series_position) AS whole_volume,
             (
                 SELECT max(d.id)
                 FROM work_decision_editions m
@@ -189,6 +219,18 @@ BEGIN
             WHERE key IS NOT NULL AND last_split IS NULL
             WINDOW of_key AS (PARTITION BY key)
         ) titled
+        UNION ALL
+        SELECT number, hashtextextended('volume ' || series_key || ' ' || whole_volume, 0)
+        FROM (
+            SELECT *, bool_or(has_two) OVER (PARTITION BY series_key) AS is_ambiguous
+            FROM (
+                SELECT *, min(whole_volume) OVER of_title IS DISTINCT FROM max(whole_volume) OVER of_title AS has_two
+                FROM records
+                WHERE series_key IS NOT NULL AND whole_volume IS NOT NULL AND last_split IS NULL
+                WINDOW of_title AS (PARTITION BY series_key, key)
+            ) numbered
+        ) volumes
+        WHERE NOT is_ambiguous
         UNION ALL
         SELECT r.number, hashtextextended('source ' || k.source || ' ' || k.key, 0)
         FROM edition_work_keys k
@@ -227,15 +269,13 @@ BEGIN
         SELECT
             e.id,
             f.id AS founder_id,
+            -- Empty for a new edition, until `list_genres_of_editions` writes it.
+            coalesce((SELECT g.language FROM edition_genres g WHERE g.edition_id = e.id AND g.ordinal = 1), '') AS language,
             row_number() OVER (
                 PARTITION BY f.id
                 ORDER BY
-                    feed_tier(
-                        e.language,
-                        (SELECT main_language FROM feed_state),
-                        e.hook IS NOT NULL OR e.description IS NOT NULL,
-                        e.genres <> '{}'
-                    ),
+                    coalesce(feed_language(e.language) <> (SELECT main_language FROM feed_state), false),
+                    (e.hook IS NOT NULL OR e.description IS NOT NULL) AND e.genres <> '{}' DESC,
                     e.ratings_count DESC,
                     e.number
             ) AS rank
@@ -247,8 +287,8 @@ BEGIN
         WHERE w.edition_id = ANY(affected)
             AND NOT EXISTS (SELECT FROM ranked r WHERE r.id = w.edition_id)
     )
-    INSERT INTO work_records AS w (edition_id, founder_id, rank)
-    SELECT id, founder_id, rank
+    INSERT INTO work_records AS w (edition_id, founder_id, rank, language)
+    SELECT id, founder_id, rank, language
     FROM ranked
     ORDER BY id
     ON CONFLICT (edition_id) DO UPDATE
@@ -280,6 +320,24 @@ BEGIN
     IF changed IS NOT NULL THEN
         PERFORM match_works(changed);
     END IF;
+END
+$$;
+
+-- Returns the record of a work that a reader of the languages sees: the first record in the first of the languages that has one, or
+-- the first record of all. Only the first 50 records of a work are checked.
+--
+-- Relies on this plan: one range of the index work_records_work, which contains the languages.
+CREATE OR REPLACE FUNCTION record_to_show(founder uuid, languages text[]) RETURNS uuid
+LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+    RETURN (
+        SELECT r.edition_id
+        FROM work_records r
+        WHERE r.founder_id = founder AND r.rank <= 50
+        ORDER BY array_position(languages, r.language), r.rank
+        LIMIT 1
+    );
 END
 $$;
 
@@ -575,7 +633,7 @@ BEGIN
         PERFORM list_genres_of_editions(ARRAY(SELECT id FROM new_rows));
     END IF;
     INSERT INTO edition_changes (edition_id, editions, language, genres, ratings)
-    SELECT id, 1, coalesce(split_part(language, '-', 1), ''), genres, ratings_count
+    SELECT id, 1, coalesce(feed_language(language), ''), genres, ratings_count
     FROM new_rows;
     PERFORM match_works(ARRAY(SELECT id FROM new_rows));
     PERFORM enqueue_links(
@@ -626,7 +684,7 @@ BEGIN
         n.id,
         -- A change of other columns has one row, which does not count.
         CASE WHEN is_counted THEN r.editions ELSE 0 END,
-        coalesce(split_part(r.language, '-', 1), ''),
+        coalesce(feed_language(r.language), ''),
         r.genres,
         r.ratings_count
     FROM new_rows n
@@ -710,7 +768,7 @@ BEGIN
     USING old_rows o
     WHERE r.survivor_id = o.id;
     INSERT INTO edition_changes (edition_id, editions, language, genres, ratings)
-    SELECT id, -1, coalesce(split_part(language, '-', 1), ''), genres, ratings_count
+    SELECT id, -1, coalesce(feed_language(language), ''), genres, ratings_count
     FROM old_rows;
     PERFORM remove_similar(ARRAY(SELECT id FROM old_rows));
     PERFORM match_works(ARRAY(SELECT id FROM old_rows), keys);

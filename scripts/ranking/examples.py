@@ -64,9 +64,8 @@ def line(book):
 def main():
     tool, folder = sys.argv[1:]
     books, readers = read(pathlib.Path(folder))
-    train = [[(book, rating) for _, book, rating in history] for history in readers.values()]
-    world, own = popularities(books, train)
-    products = {"fresh": Product(tool, books, world, []), "trained": Product(tool, books, own, train)}
+    world, own = popularities(books, readers)
+    products = {"fresh": Product(tool, books, world, []), "trained": Product(tool, books, own, readers)}
     for name, (likes, dislikes, preferred, suitable) in READERS.items():
         signals = [(find(books, title), LIKE) for title in likes] + [(find(books, title), DISLIKE) for title in dislikes]
         for installation, product in products.items():

@@ -1,36 +1,22 @@
-"""Scores the ranking of the feed offline and compares it with popularity, item-item cosine, and EASE.
+"""Scores the ranking of the feed offline with the product's own code, next to popularity and EASE.
 
-    scripts/ranking/measure FOLDER [later [PERCENT] | last|before|random [SEED]]
+    scripts/ranking/measure FOLDER [test|before|random]
 
 FOLDER contains `books.jsonl.gz` (one book per line: goodbooks_id, genres, authors, ratings_count) and
 `interactions/ratings-train.csv.gz` (user_id, seq, book_id, rating). The data are not part of this repository; observe
 their licenses. Genres become the canonical ones, as in the catalog.
 
-The script scores the product's own code, the module Ranking, through `ranking-tool`. A ranking shows ten books to a
-reader. A book counts as found if the reader has a held-out rating of 4 or 5 for it. Books with known ratings are not
-shown.
+`test` splits by time. The fifth of the readers who started last is unseen: nothing is learned from them. The last fifth
+of the ratings of each other reader is held out. `before` is the validation part, on which constants are chosen: it
+removes everything that `test` holds out and splits the rest in the same way. `random` holds out a random fifth of each
+reader's ratings, and a random fifth of the readers. This is easier to predict, and no service can know it.
 
-Warm readers: a fifth of each reader's ratings is held out.
+A ranking shows ten books to a reader. A book counts as found if the reader has a held-out rating of 4 or 5 for it. Books
+with known ratings are not shown. For an unseen reader with at least 20 ratings, the first k ratings are known.
 
-- `last`: the last fifth.
-- `before`: the last fifth of the ratings is removed, and the last fifth of the remaining ones is held out.
-- `random`: a random fifth, which is easier to predict.
-- `later`: a split by time, as in a running service. Only the first PERCENT (default: 80) of all ratings are used, and
-  the last fifth of each reader's ratings among them is held out.
-
-Cold readers: all ratings are held out. The cold readers are the ones with at least 20 ratings among 200 readers drawn
-with SEED or, with `later`, among the readers without a rating in the period. The first table uses a cold reader's first
-k ratings as known and looks for the rest. The second table looks for the ratings after the first ten, so that the
-held-out ratings are the same for each k. The last lines of both tables are means over readers of the differences in
-recall, with their standard errors: between Bookplate and popularity among these readers, and, for a new installation
-without other readers, between Bookplate and the popularity in the catalog.
-
-`genres` is the share of different first genres among the ten books, and `fewest` is that share for the reader with the
-lowest one. `variety` is 1 minus the mean Jaccard overlap of the genres of two of the ten books. `EASE` treats every
-rating as 1; `EASE, weighted` uses the weights that the product learns from. `one per author and series` is popularity
-with the product's rule for new readers. `the best ten that keep the rule, by hindsight` are the best such ten books if
-the future ratings of the cold readers were known. This is the upper bound for showing the same ten books to every new
-reader.
+Differences are means over readers of the differences in recall@10, with their standard errors. `genres` is the share of
+different first genres among the ten books. "Similar books alone" sums the links from a reader's books, without popularity,
+content, and rules. "Without" rows leave out one price or rule of `CardOrder`.
 """
 
 import csv
@@ -48,11 +34,8 @@ import scipy.sparse as sparse
 WEIGHTS = {5: 1.25, 4: 1.0, 3: 0.6, 2: 0.2, 1: 0.1}  # reader_signals.weight
 VOICES = {5: 1.25, 4: 1.0, 3: 0.6, 2: 0.0, 1: -0.3}  # reader_signals.voice
 PRIOR = 5000  # refresh_popularity
-COLD_AFTER = (0, 1, 3, 5, 10)
-COMPARED = (
-    ("**Bookplate**", "popularity, own readers'"),
-    ("Bookplate, new installation", "popularity, world"),
-)
+KNOWN_RATINGS = (0, 1, 3, 5, 10)
+RULES = {"prices for genres": "genres", "limits for series and authors": "limits", "the rule on neighbours": "neighbours"}
 
 
 def canonical_genres():
@@ -77,6 +60,7 @@ def genres_of(book, canonical):
 
 
 def read(folder):
+    """Returns the books, and each reader's ratings as (book, rating), oldest first. Readers are in the order of their first rating."""
     books, canonical = {}, canonical_genres()
     with gzip.open(folder / "books.jsonl.gz", "rt") as lines:
         for line in lines:
@@ -84,121 +68,77 @@ def read(folder):
             if book.get("goodbooks_id"):
                 book["genres"] = genres_of(book, canonical)
                 books[book["goodbooks_id"]] = book
+    index = {book: number for number, book in enumerate(sorted(books))}
     readers = {}
     with gzip.open(folder / "interactions/ratings-train.csv.gz", "rt") as lines:
-        for row in csv.DictReader(lines):
-            readers.setdefault(int(row["user_id"]), []).append((int(row["seq"]), int(row["book_id"]), int(row["rating"])))
-    index = {book: number for number, book in enumerate(sorted(books))}
-    for reader in readers:
-        readers[reader] = [(seq, index[book], rating) for seq, book, rating in sorted(readers[reader]) if book in index]
-    return [books[book] for book in sorted(books)], readers
+        for row in sorted(csv.DictReader(lines), key=lambda row: int(row["seq"])):
+            if int(row["book_id"]) in index:
+                readers.setdefault(row["user_id"], []).append((index[int(row["book_id"])], int(row["rating"])))
+    return [books[book] for book in sorted(books)], list(readers.values())
 
 
-def split(readers, held, seed):
-    end = float("inf")
-    if held == "later":
-        times = sorted(seq for history in readers.values() for seq, _, _ in history)
-        end = times[len(times) * seed // 100]
-    begun = {reader for reader, history in readers.items() if history and history[0][0] < end}
-    readers = {reader: [(book, rating) for seq, book, rating in history if seq < end or reader not in begun] for reader, history in readers.items()}
-    if held == "before":
-        readers = {reader: history[: int(len(history) * 0.8)] if len(history) >= 10 else history for reader, history in readers.items()}
-    order, chance = sorted(readers), np.random.RandomState(seed)
-    left = [r for r in order if r not in begun] if held == "later" else chance.choice(order, 200, replace=False)
-    cold = [r for r in left if len(readers[r]) >= 20]
-    train, warm = [], []
-    for reader in order:
-        if reader in cold or reader not in begun:
-            continue
-        history = readers[reader]
-        kept = int(len(history) * 0.8) if len(history) >= 5 else len(history)
-        if held == "random":
-            told = set(chance.choice(len(history), kept, replace=False))
-            history = [history[n] for n in sorted(told)] + [history[n] for n in range(len(history)) if n not in told]
-        train.append(history[:kept])
-        wanted = {book for book, rating in history[kept:] if rating >= 4}
-        if wanted:
-            warm.append((history[:kept], wanted))
-    return train, warm, [readers[reader] for reader in cold]
+def split(readers):
+    """Returns the known ratings of the readers who started first, their held-out ratings, and all ratings of the others."""
+    started = readers[: len(readers) * 4 // 5]
+    kept = [len(history) * 4 // 5 if len(history) >= 5 else len(history) for history in started]
+    known = [history[:count] for history, count in zip(started, kept)]
+    held = [history[count:] for history, count in zip(started, kept)]
+    return known, held, readers[len(started) :]
+
+
+def liked(history):
+    return {book for book, rating in history if rating >= 4}
 
 
 class Measure:
     def __init__(self, books):
-        self.origins = [{((book.get("authors") or [""])[0]).lower(), "in " + (book.get("series") or "").lower()} - {"", "in "}
-                        for book in books]  # fmt: skip
-        self.genres = [set(book.get("genres") or []) for book in books]
-        self.first = [(book.get("genres") or [""])[0] for book in books]
+        self.first = [(book["genres"] or [""])[0] for book in books]
 
     def __call__(self, tops, wanted):
-        recall, gain, hit, genres, variety = [], [], [], [], []
-        for top, found in zip(tops, wanted):
-            top = list(top)[:10]
-            marks = [book in found for book in top]
-            recall.append(sum(marks) / len(found))
-            hit.append(any(marks))
-            ideal = sum(1 / np.log2(place + 2) for place in range(min(10, len(found))))
-            gain.append(sum(mark / np.log2(place + 2) for place, mark in enumerate(marks)) / ideal)
-            genres.append(len({self.first[book] for book in top}) / 10)
-            pairs = [self.overlap(a, b) for place, a in enumerate(top) for b in top[:place]]
-            variety.append(1 - np.mean(pairs))
-        distinct = len({book for top in tops for book in list(top)[:10]})
-        return [np.mean(recall), np.mean(gain), np.mean(hit), np.mean(genres), min(genres), np.mean(variety), distinct], np.array(recall)
-
-    def best_by_hindsight(self, wanted):
-        """Returns the ten books that follow the rule and find the most, and an upper bound from the best book of each
-        author.
-        """
-        worth = np.zeros(len(self.first))
-        for found in wanted:
-            worth[list(found)] += 1 / len(found) / len(wanted)
-        authors = {}
-        for book, origins in enumerate(self.origins):
-            author = min((name for name in origins if not name.startswith("in ")), default=book)
-            authors[author] = max(authors.get(author, 0), worth[book])
-        return self.once(worth, []), sum(sorted(authors.values())[-10:])
-
-    def once(self, worth, history):
-        told, top, seen = {book for book, _ in history}, [], set()
-        for book in np.argsort(-worth, kind="stable"):
-            if book not in told and not self.origins[book] & seen:
-                top.append(book)
-                seen |= self.origins[book]
-            if len(top) == 10:
-                return top
-
-    def overlap(self, a, b):
-        both = self.genres[a] | self.genres[b]
-        return len(self.genres[a] & self.genres[b]) / len(both) if both else 0
+        """Returns the recall for each reader, the share of readers with a hit, and the mean share of different genres."""
+        found = [len(set(top) & books) for top, books in zip(tops, wanted)]
+        recall = np.array([count / len(books) for count, books in zip(found, wanted)])
+        genres = [len({self.first[book] for book in top}) / 10 for top in tops]
+        return recall, np.mean(np.array(found) > 0), np.mean(genres)
 
 
 class Product:
     """The product's own code, run as a child process."""
 
-    def __init__(self, command, books, popularity, train):
+    def __init__(self, command, books, popularity, known, volumes=True):
         self.genres, origins = {}, {}
         self.tool = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for book, share in zip(books, popularity):
-            genres = [str(self.genres.setdefault(genre, len(self.genres) + 1)) for genre in book.get("genres") or []]
+            genres = [str(self.genres.setdefault(genre, len(self.genres) + 1)) for genre in book["genres"]]
             origin = [str(origins.setdefault(name.lower(), len(origins) + 1)) if name else "0" for name in
                       ((book.get("authors") or [None])[0], book.get("series"))]  # fmt: skip
-            self.send(" ".join(["item", f"{share:.9f}"] + origin + [volume(book), ",".join(genres) or "-"]))
+            self.send(" ".join(["item", f"{share:.9f}"] + origin + [volume(book) if volumes else "-", ",".join(genres) or "-"]))
         # Newest first, which is the order in which the product reads them.
-        for reader, history in enumerate(train):
+        for reader, history in enumerate(known):
             for book, rating in reversed(history):
                 self.send(f"signal {reader} {book} {WEIGHTS[rating]}")
 
     def send(self, line):
         self.tool.stdin.write(line + "\n")
 
-    def rank(self, histories, count=10, preferred=()):
+    def rank(self, histories, count=10, preferred=(), omitted=()):
         """Ranks books for readers with these signals, each a book and its weight, the newest last."""
         self.send(" ".join(["prefer"] + [str(self.genres[genre]) for genre in preferred]))
+        self.send(" ".join(["omit", *omitted]))
         tops = []
         for history in histories:
             self.send(" ".join([f"query {count}"] + [f"{book}:{weight}" for book, weight in history]))
             self.tool.stdin.flush()
             tops.append([int(book) for book in self.tool.stdout.readline().split()])
         return tops
+
+    def links(self, count):
+        """Returns the learned links as a matrix: the weight of the link from a row's book to a column's."""
+        self.send("links")
+        self.tool.stdin.flush()
+        rows = [line.split() for line in iter(self.tool.stdout.readline, "\n")]
+        start, end, weights = zip(*rows)
+        return sparse.csr_matrix((np.array(weights, float), (np.array(start, int), np.array(end, int))), shape=(count, count))
 
 
 def volume(book):
@@ -209,11 +149,11 @@ def volume(book):
         return "-"
 
 
-def popularities(books, train):
+def popularities(books, known):
     """Returns the popularity in the catalog alone, and with the readers' signals."""
     world = np.array([book.get("ratings_count") or 0 for book in books], dtype=np.float64)
     own = np.zeros(len(books))
-    for history in train:
+    for history in known:
         for book, rating in history:
             own[book] += max(0, VOICES[rating])
     both = world + own * world.sum() / PRIOR
@@ -224,107 +164,118 @@ def signals(histories):
     return [[(book, VOICES[rating]) for book, rating in history] for history in histories]
 
 
-def matrix(histories, count, weights=None):
-    rows = [number for number, history in enumerate(histories) for _ in history]
-    columns = [book for history in histories for book, _ in history]
-    values = [weights[rating] if weights else 1.0 for history in histories for _, rating in history]
-    return sparse.csr_matrix((values, (rows, columns)), shape=(len(histories), count), dtype=np.float32)
+def matrix(signals, count):
+    """Returns a matrix with a row for each reader."""
+    rows = [number for number, history in enumerate(signals) for _ in history]
+    columns = [book for history in signals for book, _ in history]
+    weights = [weight for history in signals for _, weight in history]
+    return sparse.csr_matrix((weights, (rows, columns)), shape=(len(signals), count))
 
 
-def best(scores, histories, count=10):
+def recent(histories):
+    """Returns the signals multiplied by `FeedRanking.recencyBoost`."""
+    boosted = []
+    for history in histories:
+        newer, row = 0, []
+        for book, rating in reversed(history):
+            row.append((book, VOICES[rating] * (1 + 4 * 2 ** (-newer / 3))))
+            newer += VOICES[rating] > 0
+        boosted.append(row)
+    return boosted
+
+
+def best(scores, histories):
     tops = []
     for row, history in zip(scores, histories):
         row = np.array(row, dtype=np.float64)
         row[[book for book, _ in history]] = -np.inf
-        tops.append(np.argsort(-row, kind="stable")[:count])
+        tops.append(np.argsort(-row, kind="stable")[:10])
     return tops
 
 
-def cosine(train, count):
-    ratings = matrix(train, count)
-    gram = (ratings.T @ ratings).tocoo()
-    norms = np.asarray(ratings.power(2).sum(0)).ravel()
-    shares = gram.data / (np.sqrt(norms[gram.row] * norms[gram.col]) + 10)
-    shares[gram.row == gram.col] = 0
-    return sparse.csr_matrix((shares, (gram.row, gram.col)), shape=gram.shape)
-
-
-def ease(train, count, weights=None, ridge=200):
-    ratings = matrix(train, count, weights)
-    known = np.where(np.asarray(ratings.sum(0)).ravel() > 0)[0]
-    gram = (ratings.T @ ratings)[known][:, known].toarray().astype(np.float64)
-    inverse = np.linalg.inv(gram + ridge * np.eye(len(known)))
+def ease(known, histories, count, ridge=200):
+    """Returns the scores of EASE, which treats every rating as 1."""
+    ones = matrix([[(book, 1.0) for book, _ in history] for history in known], count)
+    rated = np.flatnonzero(ones.sum(0))
+    gram = (ones.T @ ones)[rated][:, rated].toarray()
+    inverse = np.linalg.inv(gram + ridge * np.eye(len(rated)))
     links = inverse / -np.diag(inverse)
     np.fill_diagonal(links, 0)
-    return known, links
+    scores = np.zeros((len(histories), count))
+    scores[:, rated] = matrix([[(book, 1.0) for book, _ in history] for history in histories], count)[:, rated] @ links
+    return scores
+
+
+def difference(recall, other):
+    return f"{np.mean(recall - other):+.4f} ± {np.std(recall - other) / len(recall) ** 0.5:.4f}"
 
 
 def main():
-    tool, folder, held, seed = (sys.argv[1:] + [""] * 4)[:4]  # scripts/ranking/measure passes the path of ranking-tool
-    held = held or "later"
-    seed = seed or ("80" if held == "later" else "1")
-    known = held in ("later", "last", "before", "random") and seed.isdigit() and (held != "later" or 10 <= int(seed) <= 95)
-    if not known or not 3 <= len(sys.argv) <= 5:
+    tool, folder, part = (sys.argv[1:] + ["test"])[:3]  # scripts/ranking/measure passes the path of ranking-tool
+    if not 3 <= len(sys.argv) <= 4 or part not in ("test", "before", "random"):
         sys.exit(__doc__)
     books, readers = read(pathlib.Path(folder))
-    train, warm, cold = split(readers, held, int(seed))
+    if part == "before":
+        readers = split(readers)[0]
+    if part == "random":
+        print("A random split: it is easier than a split by time, and its numbers cannot be compared with those.\n")
+        chance = np.random.RandomState(1)
+        readers = [[history[index] for index in chance.permutation(len(history))] for history in readers]
+        chance.shuffle(readers)
+    known, held, unseen = split(readers)
+    unseen = [history for history in unseen if len(history) >= 20]
     measure, count = Measure(books), len(books)
-    world, popularity = popularities(books, train)
-    product, fresh = Product(tool, books, popularity, train), Product(tool, books, world, [])
-    shared = cosine(train, count)
-    rated, plain = ease(train, count)
-    _, weighted = ease(train, count, WEIGHTS, 300)
+    world, own = popularities(books, known)
+    product, fresh = Product(tool, books, own, known), Product(tool, books, world, [])
+    unordered = Product(tool, books, own, known, volumes=False)
 
-    def linear(histories, weights, links):
-        scores = np.zeros((len(histories), count))
-        scores[:, rated] = matrix(histories, count, weights)[:, rated] @ links
-        return scores
+    pairs = [(history, liked(later)) for history, later in zip(known, held) if liked(later)]
+    histories, wanted = [history for history, _ in pairs], [found for _, found in pairs]
+    told, every = signals(histories), tuple(RULES.values())
+    tables = {
+        "popularity": best([own] * len(histories), histories),
+        "EASE": best(ease(known, histories, count), histories),
+        "similar books alone": best((matrix(recent(histories), count) @ product.links(count)).toarray(), histories),
+        "**Bookplate**": product.rank(told),
+        **{f"without {name}": product.rank(told, omitted=[rule]) for name, rule in RULES.items()},
+        "without the order of volumes": unordered.rank(told),
+        "without any price or rule": unordered.rank(told, omitted=every),
+    }
+    results = {name: measure(tops, wanted) for name, tops in tables.items()}
+    print(f"{len(known)} known readers, {sum(map(len, known))} ratings, {count} books; {len(histories)} readers with held-out likes\n")
+    print("| | recall@10 | less EASE | less Bookplate | hit@10 | genres |\n|---|---:|---:|---:|---:|---:|")
+    for name, (recall, hit, genres) in results.items():
+        cells = [difference(recall, results[other][0]) if other != name else "" for other in ("EASE", "**Bookplate**")]
+        print(f"| {name} | {recall.mean():.4f} | {cells[0]} | {cells[1]} | {hit:.3f} | {genres:.3f} |")
 
-    def rows(histories, wanted):
-        everybody = len(histories)
-        yield "popularity, world", best([world] * everybody, histories)
-        yield "popularity, own readers'", best([popularity] * everybody, histories)
-        yield "popularity, one per author and series", [measure.once(popularity, history) for history in histories]
-        yield "item-item cosine", best((matrix(histories, count) @ shared).toarray(), histories)
-        yield "EASE", best(linear(histories, None, plain), histories)
-        yield "EASE, weighted", best(linear(histories, WEIGHTS, weighted), histories)
-        yield "popularity under the rules, world", fresh.rank([[(book, 0) for book, _ in history] for history in histories])
-        yield "Bookplate, new installation", fresh.rank(signals(histories))
-        yield "**Bookplate**", product.rank(signals(histories))
-
-    print(f"{len(train)} readers, {sum(map(len, train))} ratings, {count} books; {len(warm)} warm readers\n")
-    print("| | recall@10 | ndcg@10 | hit@10 | genres@10 | fewest | variety@10 | books |\n|---|---:|---:|---:|---:|---:|---:|---:|")
-    histories, wanted = [history for history, _ in warm], [found for _, found in warm]
-    for name, tops in rows(histories, wanted):
-        figures, _ = measure(tops, wanted)
-        print("| " + " | ".join([name] + [f"{figure:.3f}" for figure in figures[:6]] + [str(figures[6])]) + " |")
-    for first, what in (None, "the rest"), (10, "what comes after ten"):
-        print(f"\n{len(cold)} cold readers, recall@10 (hit@10, genres@10) of {what} after k ratings\n")
-        table, less = {}, {}
-        for told in COLD_AFTER:
-            histories, wanted = [], []
-            for history in cold:
-                found = {book for book, rating in history[told if first is None else first :] if rating >= 4}
-                if found:
-                    histories.append(history[:told])
-                    wanted.append(found)
-            recalls = {}
-            for name, tops in rows(histories, wanted):
-                figures, recalls[name] = measure(tops, wanted)
-                table.setdefault(name, []).append(f"{figures[0]:.3f} ({figures[2]:.2f}, {figures[3]:.2f})")
-            for better, worse in COMPARED:
-                difference = recalls[better] - recalls[worse]
-                cell = f"{difference.mean():+.4f} ± {difference.std() / len(difference) ** 0.5:.4f}"
-                less.setdefault(f"{better} less {worse}", []).append(cell)
-            if told == 0:
-                top, bound = measure.best_by_hindsight(wanted)
-                figures, _ = measure([top] * len(wanted), wanted)
-                best_new = f"{figures[0]:.3f} ({figures[2]:.2f}, {figures[3]:.2f}); at most {bound:.3f}"
-        table["the best ten that keep the rule, by hindsight"] = [best_new] + ["-"] * (len(COLD_AFTER) - 1)
-        table |= less
-        print("| | " + " | ".join(map(str, COLD_AFTER)) + " |\n|---" + "|---" * len(COLD_AFTER) + "|")
-        for name, cells in table.items():
-            print("| " + " | ".join([name] + cells) + " |")
+    print(f"\n{len(unseen)} unseen readers: recall@10 (hit@10, genres) after k ratings, of the later ones\n")
+    rows = {}
+    for k in KNOWN_RATINGS:
+        pairs = [(history[:k], liked(history[k:])) for history in unseen if liked(history[k:])]
+        histories, wanted = [history for history, _ in pairs], [found for _, found in pairs]
+        told = signals(histories)
+        tables = {
+            "popularity": best([own] * len(histories), histories),
+            # The same books are left out, but nothing is learned from them.
+            "Bookplate without signals": product.rank([[(book, 0) for book, _ in history] for history in told]),
+            "**Bookplate**": product.rank(told),
+            "without any price or rule": unordered.rank(told, omitted=every),
+            "popularity, new installation": best([world] * len(histories), histories),
+            "**Bookplate, new installation**": fresh.rank(told),
+        }
+        results = {name: measure(tops, wanted) for name, tops in tables.items()}
+        for name, (recall, hit, genres) in results.items():
+            rows.setdefault(name, []).append(f"{recall.mean():.4f} ({hit:.2f}, {genres:.2f})")
+        for name, other in (
+            ("**Bookplate**", "popularity"),
+            ("**Bookplate**", "Bookplate without signals"),
+            ("**Bookplate, new installation**", "popularity, new installation"),
+        ):
+            cell = difference(results[name][0], results[other][0])
+            rows.setdefault(f"{name} less {other}", []).append(cell)
+    print("| | " + " | ".join(map(str, KNOWN_RATINGS)) + " |\n|---" + "|---:" * len(KNOWN_RATINGS) + "|")
+    for name, cells in rows.items():
+        print("| " + " | ".join([name, *cells]) + " |")
 
 
 if __name__ == "__main__":

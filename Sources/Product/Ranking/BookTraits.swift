@@ -19,6 +19,18 @@ package struct BookTraits: Sendable, Equatable {
     /// The most important genre; 0 if the genres are unknown.
     var firstGenre: Int16 { genres.first ?? 0 }
 
+    /// The number of a volume that comes in the order of its series: a whole number from 1 on. Short stories and prequels, such as volume
+    /// 1.5 and volume 0, have none.
+    var volume: Float? {
+        seriesPosition.flatMap { series != 0 && $0 >= 1 && $0 == $0.rounded() ? $0 : nil }
+    }
+
+    /// Returns whether two books have the same known author.
+    func hasAuthor(of other: BookTraits) -> Bool { author != 0 && author == other.author }
+
+    /// Returns whether two books belong to the same series.
+    func hasSeries(of other: BookTraits) -> Bool { series != 0 && series == other.series }
+
     /// Returns whether one of the first three genres is in a set. Later genres say little about a book.
     func hasLeadingGenre(in set: Set<Int16>) -> Bool {
         !set.isEmpty && genres.prefix(3).contains { set.contains($0) }
@@ -38,6 +50,16 @@ package struct FeedItem: Sendable, Equatable {
         self.affinity = affinity
         self.popularity = popularity
         self.traits = traits
+    }
+}
+
+extension [ReaderSignal] {
+    /// The number of liked books, and how many have each first genre.
+    var likes: (count: Int, byGenre: [Int16: Int]) {
+        let liked = filter { $0.weight > 0 }
+        return (
+            liked.count, Dictionary(liked.map { ($0.traits.firstGenre, 1) }, uniquingKeysWith: +)
+        )
     }
 }
 

@@ -1,161 +1,139 @@
-/// Orders cards by their scores under the rules of the feed.
+/// Orders cards by their scores, minus a price for the genre of the cards before them (maximal marginal relevance).
 ///
-/// **Rules**, most important first. If no remaining card satisfies them all, the card is taken whose most important
-/// broken rule is the least important one; among equals, the card with the highest score.
+/// A card pays a share of the best remaining score for each of the last nine cards that has the same first genre. The share is divided
+/// by the distance: the card before counts fully, and the one `d` cards before counts `1 / d`. Because the price is relative, it means
+/// the same for all readers and at the end of a deck. It is less the more of the reader's likes have the genre, for readers of one
+/// genre.
 ///
-/// 1. `sameOrigin`: Neighbours have different authors and different series.
-/// 2. `sameGenre`: Neighbours have different first genres.
-/// 3. `frequentOrigin`: Ten consecutive cards contain at most two books of an author, and one volume of a series. The
-///    maximum is three if the reader liked a book of the author, or an earlier volume.
-/// 4. `notPreferred`: At least every second card has a preferred genre among its first three, beginning with the first.
-/// 5. `fewGenres`: Ten consecutive cards have at least `genresMin` different first genres.
+/// Four rules come before scores. If no remaining card satisfies all, the first ones are more important:
 ///
-/// A sixth rule is never broken: a volume of a series comes after the earlier volumes (`SeriesOrder`).
+/// 1. Of 20 consecutive cards, at most three belong to one series, and at most four are by one author.
+/// 2. Neighbours have different authors and different series.
+/// 3. At least every second card has a preferred genre among its first three, beginning with the first.
+/// 4. If at least half of the reader's likes, and at least three, have the same first genre, at least every third card has that genre
+///    among its first three. Books of small genres are read too rarely to come by their scores.
 ///
-/// **Example.** The scores in order are A 5 (genre 1), B 4 (genre 1), C 3 (genre 2). The result is A, C, B: after
-/// A, book B is skipped because it has the same genre, and after C it is allowed.
+/// Another rule is never broken: a volume of a series comes after the earlier volumes (`SeriesOrder`), and a volume that no longer can is
+/// left out (`LastVolumes`).
+///
+/// **Example.** The price of a genre is 0.4, and the scores are A 5 (genre 1), B 4 (genre 1), and C 3 (genre 2). A comes first.
+/// The best remaining score is 4, so B pays 0.4 * 4 and is worth 2.4 next to A. C is worth 3 and comes second.
 struct CardOrder {
-    /// The rules as bits, so that a more important rule is the greater number.
-    private enum Rule {
-        static let fewGenres = 1
-        static let notPreferred = 2
-        static let frequentOrigin = 4
-        static let sameGenre = 8
-        static let sameOrigin = 16
-    }
+    /// The number of cards, including the next one, whose genres have prices.
+    private static let pricedCards = 10
+    /// The maximum number of books of a series, and of an author, among `FeedRanking.spread` consecutive cards.
+    private static let limits = (series: 3, author: 4)
 
-    /// The properties of a card that the rules compare.
-    private struct Card {
-        let author: Int32
-        let series: Int32
-        let genre: Int16
-        let isPreferred: Bool
-        /// The maximum number of books of its author among ten cards.
-        let booksMax: Int
-        /// The maximum number of volumes of its series among ten cards.
-        let volumesMax: Int
-
-        init(_ book: BookTraits, preferred: Set<Int16>, liked: LikedOrigins) {
-            author = book.author
-            series = book.series
-            genre = book.firstGenre
-            isPreferred = book.hasLeadingGenre(in: preferred)
-            booksMax =
-                liked.containsAuthor(of: book)
-                ? CardOrder.likedOriginMax : CardOrder.booksOfAuthorMax
-            volumesMax =
-                liked.containsEarlierVolume(of: book)
-                ? CardOrder.likedOriginMax : CardOrder.volumesOfSeriesMax
-        }
-    }
-
-    private static let booksOfAuthorMax = 2
-    private static let volumesOfSeriesMax = 1
-    /// A higher maximum increases the recall of readers' next ratings, but fills half of the cards with sequels.
-    private static let likedOriginMax = 3
-
-    private let genresMin: Int
+    private let rules: FeedRanking.Rules
+    private let books: [BookTraits]
+    private let isPreferred: [Bool]
     private let hasPreferred: Bool
-    /// The last cards, at most `spread - 1`.
-    private var recent: [Card]
-    /// The number of different genres in `recent`.
-    private var recentGenres = 0
-    private let cards: [Card]
+    /// The genre of the fourth rule; nil if the reader has none.
+    private let favorite: Int16?
     private let series: SeriesOrder
+    /// The price of a genre that none of the reader's likes has.
+    private let genrePrice: Float
+    /// The share of each first genre in the reader's likes.
+    private let genreShares: [Int16: Float]
+    /// The last cards, newest first, at most `spread - 1`.
+    private var recent: [BookTraits]
+    private var lastVolumes = LastVolumes()
+    private var isLastPreferred: Bool
+    /// The number of the last cards that do not have the favorite genre.
+    private var cardsSinceFavorite = 0
 
+    /// - Parameter genrePrice: The price of a genre that none of the reader's likes has.
     init(
-        _ books: [BookTraits], signals: [ReaderSignal], preferred: Set<Int16>, genresMin: Int,
-        after recent: [BookTraits]
+        _ books: [BookTraits], signals: [ReaderSignal], preferred: Set<Int16>, genrePrice: Float,
+        rules: FeedRanking.Rules, after recent: [BookTraits]
     ) {
-        series = SeriesOrder(books, signals)
-        self.genresMin = genresMin
+        self.rules = rules
+        self.books = books
+        self.genrePrice = rules.contains(.genres) ? genrePrice : 0
+        isPreferred = books.map { $0.hasLeadingGenre(in: preferred) }
         hasPreferred = !preferred.isEmpty
-        let liked = LikedOrigins(signals)
-        cards = books.map { Card($0, preferred: preferred, liked: liked) }
-        self.recent = recent.suffix(FeedRanking.spread - 1).map {
-            Card($0, preferred: preferred, liked: liked)
+        series = SeriesOrder(books, signals)
+        let likes = signals.likes
+        genreShares = likes.byGenre.mapValues { Float($0) / Float(likes.count) }
+        let most = likes.byGenre.max { ($0.value, $1.key) < ($1.value, $0.key) }
+        favorite = most.flatMap { genre, count in
+            genre != 0 && likes.count >= 3 && 2 * count >= likes.count ? genre : nil
         }
-        recentGenres = Set(self.recent.map(\.genre)).count
+        self.recent = recent.suffix(FeedRanking.spread - 1).reversed()
+        isLastPreferred = recent.last?.hasLeadingGenre(in: preferred) ?? false
+        cardsSinceFavorite = self.recent.prefix { !isFavorite($0) }.count
     }
 
-    /// Returns at most `count` elements of `order`, which contains the indices of the books, best first.
-    mutating func select(from order: [Int], count: Int) -> [Int] {
-        var rest = order
+    /// Returns the indices of at most `count` books.
+    mutating func select(_ scores: [Float], count: Int) -> [Int] {
+        let scores = series.raised(scores)
+        var rest = scores.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }
         var chosen: [Int] = []
-        var isChosen = [Bool](repeating: false, count: cards.count)
-        while chosen.count < count, let position = best(of: rest, isChosen) {
+        var isChosen = [Bool](repeating: false, count: books.count)
+        while chosen.count < count, let position = best(of: rest, scores, isChosen) {
             let index = rest.remove(at: position)
             chosen.append(index)
             isChosen[index] = true
-            if recent.count == FeedRanking.spread - 1 { recent.removeFirst() }
-            recent.append(cards[index])
-            recentGenres = Set(recent.map(\.genre)).count
+            lastVolumes.append(books[index])
+            isLastPreferred = isPreferred[index]
+            cardsSinceFavorite = isFavorite(books[index]) ? 0 : cardsSinceFavorite + 1
+            recent.insert(books[index], at: 0)
+            if recent.count == FeedRanking.spread { recent.removeLast() }
         }
         return chosen
     }
 
-    private func best(of rest: [Int], _ isChosen: [Bool]) -> Int? {
-        var best: (position: Int, broken: Int)?
+    /// Returns the position of the next card in `rest`, which is sorted by score.
+    private func best(of rest: [Int], _ scores: [Float], _ isChosen: [Bool]) -> Int? {
+        guard let unit = rest.first.map({ abs(scores[$0]) }) else { return nil }
+        var best: (position: Int, broken: Int, worth: Float)?
         for (position, index) in rest.enumerated() {
-            if let earlier = series.predecessor(of: index), !isChosen[earlier] { continue }
-            let broken = rulesBroken(by: cards[index])
-            if broken == 0 { return position }
-            if broken < best?.broken ?? .max { best = (position, broken) }
+            // A price is never negative, so the following cards are worth at most their scores.
+            if let best, best.broken == 0, scores[index] <= best.worth { break }
+            if let earlier = series.predecessor(of: index), !isChosen[earlier],
+                !lastVolumes.passed(books[earlier])
+            {
+                continue
+            }
+            if lastVolumes.passed(books[index]) { continue }
+            let broken = rulesBroken(by: index)
+            let worth = scores[index] - unit * price(of: books[index])
+            if let best, (broken, -worth) >= (best.broken, -best.worth) { continue }
+            best = (position, broken, worth)
         }
         return best?.position
     }
 
-    /// Returns the bits of the rules that the card would break as the next one.
-    private func rulesBroken(by card: Card) -> Int {
+    /// Returns 0 if the card may be the next one; otherwise a number that is greater for a more important rule.
+    private func rulesBroken(by index: Int) -> Int {
+        let book = books[index]
         var broken = 0
-        var books = 0
-        var volumes = 0
-        var isNewGenre = true
-        for other in recent {
-            if card.author != 0 && other.author == card.author { books += 1 }
-            if card.series != 0 && other.series == card.series { volumes += 1 }
-            if other.genre == card.genre { isNewGenre = false }
+        if rules.contains(.limits),
+            recent.count(where: { $0.hasSeries(of: book) }) >= Self.limits.series
+                || recent.count(where: { $0.hasAuthor(of: book) }) >= Self.limits.author
+        {
+            broken += 8
         }
-        if books >= card.booksMax || volumes >= card.volumesMax { broken |= Rule.frequentOrigin }
-        let genres = recentGenres + (isNewGenre ? 1 : 0)
-        if recent.count + 1 - genres > FeedRanking.spread - genresMin { broken |= Rule.fewGenres }
-        if hasPreferred && !card.isPreferred && recent.last?.isPreferred != true {
-            broken |= Rule.notPreferred
+        if rules.contains(.neighbours), let last = recent.first,
+            last.hasAuthor(of: book) || last.hasSeries(of: book)
+        {
+            broken += 4
         }
-        if let last = recent.last {
-            if last.genre == card.genre { broken |= Rule.sameGenre }
-            if card.author != 0 && last.author == card.author
-                || card.series != 0 && last.series == card.series
-            {
-                broken |= Rule.sameOrigin
-            }
-        }
+        if hasPreferred && !isPreferred[index] && !isLastPreferred { broken += 2 }
+        if cardsSinceFavorite >= 2 && !isFavorite(book) { broken += 1 }
         return broken
     }
-}
 
-/// The authors and series of the books that a reader likes.
-private struct LikedOrigins {
-    private var authors: Set<Int32> = []
-    /// The first liked volume of each series; 0 for a book without a number.
-    private var volumes: [Int32: Float] = [:]
-
-    init(_ signals: [ReaderSignal]) {
-        for signal in signals where signal.weight > 0 {
-            let book = signal.traits
-            let volume = book.seriesPosition ?? 0
-            authors.insert(book.author)
-            volumes[book.series] = min(volumes[book.series] ?? volume, volume)
-        }
-        authors.remove(0)
-        volumes[0] = nil
+    private func isFavorite(_ book: BookTraits) -> Bool {
+        favorite.map { book.genres.prefix(3).contains($0) } ?? true
     }
 
-    func containsAuthor(of book: BookTraits) -> Bool { authors.contains(book.author) }
-
-    /// Returns true for a book without a number if any volume of its series is liked.
-    func containsEarlierVolume(of book: BookTraits) -> Bool {
-        guard let first = volumes[book.series] else { return false }
-        return first <= book.seriesPosition ?? first
+    private func price(of book: BookTraits) -> Float {
+        var sum: Float = 0
+        for (offset, other) in recent.prefix(Self.pricedCards - 1).enumerated()
+        where other.firstGenre == book.firstGenre {
+            sum += 1 / Float(offset + 1)
+        }
+        return sum * genrePrice * (1 - (genreShares[book.firstGenre] ?? 0))
     }
 }

@@ -1,46 +1,55 @@
 import Glibc
 
-/// Ranks a reader's feed: scores the candidates, then orders them by score under the rules of `CardOrder`.
+/// Ranks a reader's feed: scores the candidates, then orders them by score, with prices and rules for variety (`CardOrder`).
 ///
-/// **Score.** The score of a book is `affinity + w * prior`. The affinity is what other readers' signals say, and the
-/// prior is what is known without them: popularity, genres, author, and series.
+/// **Score.** The score of a book is `affinity + 0.06 * origin + w * prior`. The affinity is what other readers' signals say,
+/// `origin` is what the reader's signals say about the author and the series (`Taste`), and the prior is what is known
+/// without other readers.
 ///
-/// - `w = 0.12 * 2^(-signals / 16)`, where `signals` is the number of positive signals. The affinity grows with each
-///   signal, and the prior fades. On a new installation all affinities are 0, so the prior alone decides, whatever
-///   its weight.
-/// - The prior of a book is `popularity * e^(c * genres + origin)`, three times that in a preferred genre.
-///   `genres` is the similarity of its genres to those of the reader's books, from -1 to 1, and `origin` is what the
-///   reader's signals say about its author and its series (`Taste`). All priors are then multiplied by the same factor,
+/// - `w = 0.02 + 0.25 * f`, where `f = 2^(-signals / 12)` and `signals` is the number of positive signals. The affinity grows
+///   with each signal, and the prior fades. It never fades completely, so that a new installation, where all affinities are
+///   0, shows more than books of liked authors.
+/// - The prior of a book is `popularity * e^(c * genres)`, three times that in a preferred genre. `genres` is the similarity
+///   of its genres to those of the reader's books, from -1 to 1 (`Taste`). All priors are then multiplied by the same factor,
 ///   so that their sum is that of the popularities. Without signals and preferred genres, the prior is the popularity.
-/// - `c = 5 * 0.1 / (0.1 + evidence)`, where `evidence` is the mean of the ten highest affinities. Genres count
-///   fully as long as there are no links from the reader's books, and by half when the evidence is 0.1.
+/// - `c = 10 * (0.9 + concentration) * 0.1 / (0.1 + evidence * (1 + 2 / likes))`. `concentration` is how much the reader's likes are of
+///   one genre (`Taste`): a reader who likes only books of science gets them, although novels are many times as popular. `evidence` is
+///   the mean of the ten highest affinities. Genres count fully as long as there are no links from the reader's books, and
+///   by half when the evidence is 0.1. After a like or two, they count less beside links, because one book says little about genres.
 ///
 /// docs/benchmarks.md describes the measurements from which the constants were chosen.
 package enum FeedRanking {
-    /// The weight of the prior for a reader without signals.
-    ///
-    /// The recall changes little between 0.1 and 0.3.
-    private static let priorWeight: Float = 0.12
-    /// The number of signals after which the weight of the prior has halved.
-    private static let priorHalfLife: Float = 16
-    /// The exponent of the factor for a book that has exactly the genres that the reader likes.
-    private static let genresWeight: Float = 5
+    /// The parts of the order (`CardOrder`) that measurements can leave out.
+    package struct Rules: OptionSet, Sendable {
+        package let rawValue: Int
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// The prices of genres.
+        package static let genres = Rules(rawValue: 1)
+        /// The limits for series and authors.
+        package static let limits = Rules(rawValue: 2)
+        package static let neighbours = Rules(rawValue: 4)
+        package static let all: Rules = [.genres, .limits, .neighbours]
+    }
+
+    /// The weight of what the reader's signals say about an author and a series.
+    private static let originWeight: Float = 0.06
+    /// The weight of the prior for a reader with many signals, and what is added to it for a reader without signals.
+    private static let priorWeight: (least: Float, new: Float) = (0.02, 0.25)
+    /// The number of signals after which the addition to the weight of the prior has halved.
+    private static let priorHalfLife: Float = 12
+    /// The exponent of the factor for a book that has exactly the genres that the reader likes, before it is multiplied with their
+    /// concentration.
+    private static let genresWeight: Float = 10
     /// The evidence at which the weight of genres has halved.
     private static let evidenceHalf: Float = 0.1
     /// The number of affinities whose mean is the evidence.
     private static let evidenceCount = 10
     /// The factor for the prior of books in preferred genres.
     private static let preferredFactor: Float = 3
-    /// The number of consecutive cards to which the rules on authors, series, and genres apply.
-    package static let spread = 10
-
-    /// The minimum number of different first genres among `spread` consecutive cards: 4 for a new reader, and
-    /// one more for every 4 signals up to 6.
-    ///
-    /// Such a rule costs readers fewer relevant books than penalizing similarity card by card, and it holds
-    /// for every reader rather than on average. New readers get fewer genres, about as many as the most popular
-    /// books have, because nothing supports more variety for them.
-    static func genresMin(signalCount: Int) -> Int { min(6, 4 + max(0, signalCount) / 4) }
+    /// The number of consecutive cards that are compared with each other.
+    package static let spread = 20
 
     /// Ranks the items for a reader, best first.
     ///
@@ -50,25 +59,27 @@ package enum FeedRanking {
     ///   - signals: The reader's opinions, in any order.
     ///   - preferred: The genres that the reader has chosen.
     ///   - count: The maximum number of results.
-    ///   - recent: The last cards of the previous deck, in their order. The last nine suffice for the rules to hold
-    ///     across decks.
+    ///   - recent: The last cards of the previous deck, in their order. The last `spread - 1` suffice for the order to
+    ///     continue across decks.
     /// - Returns: Indices of `items`.
     package static func rank(
         _ items: [FeedItem], signals: [ReaderSignal], preferred: [Int16], count: Int,
-        after recent: [BookTraits]
+        after recent: [BookTraits], rules: Rules = .all
     ) -> [Int] {
         let preferred = Set(preferred)
         let books = items.map(\.traits)
         let signalCount = signals.count { $0.weight > 0 }
-        let weight = priorWeight * exp2(-Float(signalCount) / priorHalfLife)
-        let scores = zip(items, priors(of: items, signals, preferred)).map { item, prior in
-            item.affinity + weight * prior
+        let taste = Taste(signals, catalog: books)
+        let weight = priorWeight.least + priorWeight.new * fade(signalCount)
+        let scores = zip(items, priors(of: items, taste, preferred, likes: signalCount)).map {
+            item, prior in
+            item.affinity + originWeight * taste.opinionOfOrigin(of: item.traits) + weight * prior
         }
-        let best = items.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }
         var order = CardOrder(
             books, signals: signals, preferred: preferred,
-            genresMin: genresMin(signalCount: signalCount), after: recent)
-        return order.select(from: best, count: count)
+            // 0.1 for a new reader, because nothing supports more variety, and rises to 0.8.
+            genrePrice: 0.1 + 0.7 * (1 - fade(signalCount)), rules: rules, after: recent)
+        return order.select(scores, count: count)
     }
 
     /// Selects the cards for readers without any signals or preferred genres, by popularity.
@@ -80,15 +91,13 @@ package enum FeedRanking {
     }
 
     private static func priors(
-        of items: [FeedItem], _ signals: [ReaderSignal], _ preferred: Set<Int16>
+        of items: [FeedItem], _ taste: Taste, _ preferred: Set<Int16>, likes: Int
     ) -> [Float] {
-        let taste = Taste(signals, catalog: items.map(\.traits))
-        let genresWeight = genresWeight * evidenceHalf / (evidenceHalf + evidence(items))
+        let genresWeight =
+            genresWeight * (0.9 + taste.concentration) * evidenceHalf
+            / (evidenceHalf + evidence(items) * (1 + 2 / Float(max(1, likes))))
         let priors = items.map { item in
-            let exponent =
-                genresWeight * taste.similarityOfGenres(of: item.traits)
-                + taste.opinionOfOrigin(of: item.traits)
-            return item.popularity * exp(exponent)
+            item.popularity * exp(genresWeight * taste.similarityOfGenres(of: item.traits))
                 * (item.traits.hasLeadingGenre(in: preferred) ? preferredFactor : 1)
         }
         let sum = priors.reduce(0, +)
@@ -103,14 +112,19 @@ package enum FeedRanking {
         return max(0, best.reduce(0, +) / Float(evidenceCount))
     }
 
+    /// Returns how little is known of a reader: 1 without positive signals, 0.5 with 12, and approaching 0.
+    private static func fade(_ signalCount: Int) -> Float {
+        exp2(-Float(signalCount) / priorHalfLife)
+    }
+
     /// The number of newer signals after which a signal has lost half of its recency boost.
-    package static let recencyHalfLife = 10
+    package static let recencyHalfLife = 3
 
     /// Returns the factor for the weight of a signal, because recent likes predict the next ones better.
     ///
     /// - Parameter newer: The number of the reader's positive signals that are newer.
-    /// - Returns: 2 for the newest signal, 1.5 after 10 newer ones, and approaching 1.
+    /// - Returns: 5 for the newest signal, 3 after 3 newer ones, and approaching 1.
     package static func recencyBoost(newer: Float) -> Float {
-        1 + exp2(-newer / Float(recencyHalfLife))
+        1 + 4 * exp2(-newer / Float(recencyHalfLife))
     }
 }

@@ -11,20 +11,20 @@ import Glibc
 /// author is `s / (|s| + originShrinkage)`. The same holds for series. This is a sum and not a mean, because a liked
 /// author matters as much among 20 likes as alone.
 ///
-/// **Example.** A reader likes a book of the genre Fantasy, the weight is 1, and the boost is 2. The taste is 2 / (2 + 1)
-/// in the direction of Fantasy. A book that has only this genre has a similarity of 0.67.
+/// **Example.** A reader likes a book of the genre Fantasy, the weight is 1, and the boost is 5. The taste is 5 / (5 + 20)
+/// in the direction of Fantasy. A book that has only this genre has a similarity of 0.2.
 struct Taste {
-    /// Added to the sum of the weights, so that the first signal does not decide alone.
-    private static let genreShrinkage: Float = 1
+    /// Added to the sum of the weights, so that the genres of the first likes do not displace popular books.
+    private static let genreShrinkage: Float = 20
     private static let originShrinkage: Float = 1
-    private static let authorWeight: Float = 2
-    private static let seriesWeight: Float = 1
 
     private let vectors: GenreVectors
     /// The taste, by genre id.
     private var genres: [Float]
     private var authors: [Int32: Float] = [:]
     private var series: [Int32: Float] = [:]
+    /// The share of the most frequent first genre in the reader's likes, as if there were two more likes of other genres.
+    private(set) var concentration: Float = 0
 
     /// - Parameter catalog: The books from which the rarity of genres is computed.
     init(_ signals: [ReaderSignal], catalog: [BookTraits]) {
@@ -42,6 +42,8 @@ struct Taste {
             series[signal.traits.series, default: 0] += weight
         }
         for genre in genres.indices { genres[genre] /= total }
+        let likes = signals.likes
+        concentration = Float(likes.byGenre.values.max() ?? 0) / Float(likes.count + 2)
         authors[0] = nil
         series[0] = nil
     }
@@ -55,10 +57,9 @@ struct Taste {
         return product / length
     }
 
-    /// Returns what the reader's signals say about the author and the series of a book.
+    /// Returns the sum of the opinions of the author and of the series of a book.
     func opinionOfOrigin(of book: BookTraits) -> Float {
-        Self.authorWeight * Self.opinion(authors[book.author] ?? 0)
-            + Self.seriesWeight * Self.opinion(series[book.series] ?? 0)
+        Self.opinion(authors[book.author] ?? 0) + Self.opinion(series[book.series] ?? 0)
     }
 
     private static func opinion(_ sum: Float) -> Float { sum / (abs(sum) + originShrinkage) }

@@ -20,6 +20,9 @@ enum RankingTool {
                         Adds a signal to learn from.
           prefer [GENRE...]
                         Sets the preferred genres of the following queries.
+          omit [RULE...]
+                        Leaves out these rules of the order in the following queries:
+                        genres, limits, neighbours.
           query COUNT ITEM:WEIGHT...
                         Prints the best COUNT books for a reader with these signals,
                         newest last. Books with a signal are left out. Without signals
@@ -33,6 +36,7 @@ enum RankingTool {
         var items: [FeedItem] = []
         var signals: [Signals.Signal] = []
         var preferred: [Int16] = []
+        var rules = FeedRanking.Rules.all
         var links: [[SimilarItems.Link]]?
         func learnedLinks() -> [[SimilarItems.Link]] {
             if let links { return links }
@@ -61,10 +65,20 @@ enum RankingTool {
                     guard let genre = Int16(word) else { stop(line) }
                     return genre
                 }
+            case "omit":
+                rules = .all
+                for word in words.dropFirst() {
+                    switch word {
+                    case "genres": rules.remove(.genres)
+                    case "limits": rules.remove(.limits)
+                    case "neighbours": rules.remove(.neighbours)
+                    default: stop(line)
+                    }
+                }
             case "query":
                 guard words.count > 1, let count = Int(words[1]) else { stop(line) }
                 put(
-                    ranking(words[2...], preferred, count, items, learnedLinks()) + "\n",
+                    ranking(words[2...], preferred, rules, count, items, learnedLinks()) + "\n",
                     STDOUT_FILENO)
             case "links":
                 for link in learnedLinks().joined() {
@@ -91,8 +105,8 @@ enum RankingTool {
     }
 
     private static func ranking(
-        _ opinions: ArraySlice<Substring>, _ preferred: [Int16], _ count: Int, _ items: [FeedItem],
-        _ links: [[SimilarItems.Link]]
+        _ opinions: ArraySlice<Substring>, _ preferred: [Int16], _ rules: FeedRanking.Rules,
+        _ count: Int, _ items: [FeedItem], _ links: [[SimilarItems.Link]]
     ) -> String {
         var affinities: [Int32: Float] = [:]
         var own: Set<Int> = []
@@ -120,11 +134,9 @@ enum RankingTool {
             candidate.affinity = affinities[Int32(item)] ?? 0
             return candidate
         }
-        let ranked =
-            isNew
-            ? FeedRanking.coldStartDeck(candidates, count: count)
-            : FeedRanking.rank(
-                candidates, signals: signals, preferred: preferred, count: count, after: [])
+        let ranked = FeedRanking.rank(
+            candidates, signals: signals, preferred: preferred, count: count, after: [],
+            rules: rules)
         return ranked.map { String(numbers[$0]) }.joined(separator: " ")
     }
 

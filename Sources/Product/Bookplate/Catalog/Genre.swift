@@ -73,23 +73,29 @@ struct GenreList: FieldLoader {
     }
 }
 
-/// A field with the genres whose names are in a column of the parent: `FeedCard.genres`, `User.preferredGenres`.
+/// A field with the genres whose names are in a column of the parent, or with the first of them: `FeedCard.genres`,
+/// `User.preferredGenres`.
 ///
 /// The genres come from the server's cache. About once per minute, a request fills it with one statement.
 struct NamedGenres: RowLoader {
     private let names: Column
+    private let shape: RowRelation.Shape
 
     /// - Parameter names: A text array.
-    init(_ names: Column) { self.names = names }
+    init(_ names: Column, shape: RowRelation.Shape = .many) {
+        self.names = names
+        self.shape = shape
+    }
 
     var parentColumns: [Column] { [names] }
 
     func prepare(_ field: SelectedField) -> any PreparedLoad {
-        Prepared(names: names, selection: field.selections[0])
+        Prepared(names: names, shape: shape, selection: field.selections[0])
     }
 
     private struct Prepared: RequestLoad {
         let names: Column
+        let shape: RowRelation.Shape
         let selection: PlannedSelection
 
         func start(
@@ -115,7 +121,7 @@ struct NamedGenres: RowLoader {
             }
         }
 
-        /// Returns a list of genres for each row. The lists share the objects of one batch.
+        /// Returns a list of genres, or the first one, for each row. The lists share the objects of one batch.
         private func children(of rows: RowBatch, in table: Genres.Table) -> Children {
             var slots: [Slot] = []
             var items: [Slot] = []
@@ -126,10 +132,16 @@ struct NamedGenres: RowLoader {
                     if let index { items.append(.object(group: 0, index: Int32(index))) }
                     return true
                 }
-                slots.append(
-                    .list(
-                        start: Int32(rows.count + start), count: Int32(items.count - start)))
+                switch shape {
+                case .one:
+                    slots.append(items.count > start ? items[start] : .null)
+                case .many:
+                    slots.append(
+                        .list(
+                            start: Int32(rows.count + start), count: Int32(items.count - start)))
+                }
             }
+            if shape == .one { items = [] }
             return Children(
                 slots: slots + items, groups: [.init(GenreBatch(table.genres, selection))])
         }

@@ -16,29 +16,31 @@ protocol DeckDatabase {
 
 /// Builds a deck: the start of a chain, or the successor of a deck.
 ///
-/// 1. Read the reader's signals, their preferred genres, and the end of the preceding deck.
+/// 1. Read the reader's signals, preferred genres, and languages, and the end of the preceding deck.
 /// 2. Read candidates that the reader has not seen and that no earlier deck of the chain contains (`DeckCandidates`).
 /// 3. Rank them, and store the best ones in `feed_decks`.
 ///
-/// If the usual candidates do not fill a deck, the next ones of all genres are added, then skipped books after their cool-down,
-/// books with incomplete descriptions, and books in other languages. A deck without cards ends the feed.
+/// If the usual candidates do not fill a deck, the next ones of all genres are added, then skipped books after their cool-down, and
+/// books with incomplete descriptions. Books in the catalog's main language follow in the same order, unless the reader reads it, and
+/// then books in all other languages (`DeckLanguages`). A deck without cards ends the feed.
 struct DeckBuilder {
     /// The maximum number of cards of a deck, so that its row needs no TOAST.
     static let cardsMax = 100
     /// The number of cards of the first decks of new readers, so that their first likes take effect soon.
     static let firstCardsMax = 30
-    /// The number of positive signals from which decks have `cardsMax` cards.
+    /// The number of positive signals from which all decks have `cardsMax` cards.
     private static let signalsOfLongDecks = 10
-    /// The maximum number of decks of a chain. It bounds the cost of leaving out their cards.
-    private static let chainDecksMax: Int32 = 100
+    /// The number of the decks of a chain that have `firstCardsMax` cards for new readers.
+    private static let shortDecksMax: Int32 = 3
+    /// The maximum number of decks of a chain, for 100,000 cards. It bounds the cost of leaving out their cards.
+    private static let chainDecksMax: Int32 = 1000
 
     let reader: UUID
     /// Ids in ascending order; empty for all genres. Ignored if there is a preceding deck, which has the same filter.
     var filter: [Int16] = []
     /// The preceding deck; nil for the start of a chain.
     var previous: DeckID?
-    /// Whether nothing is built at the start of a chain for a reader without signals and preferred genres. Such a reader gets the
-    /// cold-start deck.
+    /// Whether nothing is built at the start of a chain for a reader who gets the cold-start deck (`FeedPage.isNew`).
     var skipsNewReaders = false
 
     /// - Returns: The new deck; nil if none was stored.
@@ -58,35 +60,56 @@ struct DeckBuilder {
         let signals = results[keys.signals]
         let preceding = results[keys.preceding]
         if previous == nil {
-            if skipsNewReaders, signals.isEmpty, profile.preferredGenres.isEmpty { return nil }
+            if skipsNewReaders, signals.isEmpty, profile.preferredGenres.isEmpty,
+                profile.languages.count <= 1
+            {
+                return nil
+            }
         } else if preceding.isEmpty {
             return nil
         }
+        let languages = DeckLanguages(
+            profile: profile.languages, signals: signals, catalog: profile.catalogLanguages)
         var candidates = DeckCandidates(
             reader: reader, filter: preceding.first?.filter ?? filter, chain: previous?.chain,
             signals: signals, preferred: profile.preferredGenres,
-            genres: results[keys.genres].map { Int16(truncatingIfNeeded: $0) })
+            genres: results[keys.genres].map { Int16(truncatingIfNeeded: $0) },
+            preferredLanguages: languages.preferred, languages: [])
         let number = previous.map { $0.number + 1 } ?? 0
-        var cards: [UUID] = []
-        if number < Self.chainDecksMax {
-            let count = Self.cardsCount(signals)
-            for isComplete in [false, true] where cards.count < count {
+        var cards: [DeckCandidates.Candidate] = []
+        let count = Self.cardsCount(signals, number)
+        for group in languages.groups where cards.count < count {
+            candidates.languages = group
+            var found: [DeckCandidates.Candidate] = []
+            for isComplete in [false, true] where cards.count + found.count < count {
                 candidates.isComplete = isComplete
                 let parameters = candidates.parameters
                 let (results, key) = try await database.read {
                     $0.append(DeckCandidates.select, parameters)
                 }
-                cards = Self.rank(
-                    results[key], signals: signals.map(\.signal),
-                    preferred: profile.preferredGenres,
-                    count: count, after: preceding.map(\.traits))
+                found = languages.mix(results[key], count: count - cards.count) {
+                    Self.rank(
+                        $0, signals: signals.map(\.signal), preferred: profile.preferredGenres,
+                        count: count - cards.count,
+                        after: preceding.map(\.traits) + cards.map(\.item.traits))
+                }
             }
+            cards += found
+        }
+        // Other languages and tiers are ranked separately, so a volume may come after a later one.
+        var volumes = LastVolumes()
+        cards.removeAll { card in
+            defer { volumes.append(card.item.traits) }
+            return volumes.passed(card.item.traits)
         }
         var deck = Parameters.of(reader)
         deck.append(int64: previous?.chain)
         deck.append(int32: number)
         deck.append(int32s: candidates.filter.map(Int32.init))
-        deck.append(uuids: cards)
+        deck.append(uuids: cards.map(\.id))
+        let reasons = FeedReason.Finder(
+            signals, genres: profile.preferredGenres + candidates.likedGenres)
+        deck.append(int64s: cards.map(reasons.reason(for:)))
         deck.append(int64: profile.version)
         let parameters = deck
         let (stored, key) = try await database.write { pipeline in
@@ -97,25 +120,27 @@ struct DeckBuilder {
         return stored[key].first.map { DeckID(chain: $0, number: number) }
     }
 
-    private static func cardsCount(_ signals: [ReaderSignals.Signal]) -> Int {
-        let count = signals.count { $0.signal.weight > 0 }
-        return count < signalsOfLongDecks ? firstCardsMax : cardsMax
+    /// - Parameter number: The number of the deck in its chain.
+    private static func cardsCount(_ signals: [ReaderSignals.Signal], _ number: Int32) -> Int {
+        guard number < chainDecksMax else { return 0 }
+        let isShort =
+            number < shortDecksMax && signals.count { $0.signal.weight > 0 } < signalsOfLongDecks
+        return isShort ? firstCardsMax : cardsMax
     }
 
     /// Returns the best candidates of the first tier, then those of the next tiers.
     private static func rank(
         _ candidates: [DeckCandidates.Candidate], signals: [ReaderSignal], preferred: [Int16],
         count: Int, after recent: [BookTraits]
-    ) -> [UUID] {
-        var recent = recent
-        var cards: [UUID] = []
+    ) -> [DeckCandidates.Candidate] {
+        var cards: [DeckCandidates.Candidate] = []
         let tiers = Dictionary(grouping: candidates, by: \.tier)
         for (_, tier) in tiers.sorted(by: { $0.key < $1.key }) where cards.count < count {
             let order = FeedRanking.rank(
                 tier.map(\.item), signals: signals, preferred: preferred,
-                count: count - cards.count, after: recent)
-            cards += order.map { tier[$0].id }
-            recent = (recent + order.map { tier[$0].item.traits }).suffix(FeedRanking.spread)
+                count: count - cards.count,
+                after: (recent + cards.map(\.item.traits)).suffix(FeedRanking.spread))
+            cards += order.map { tier[$0] }
         }
         return cards
     }
@@ -168,8 +193,8 @@ struct DeckBuilder {
     /// A deck has one successor: of two that are built at the same time, the second is not stored.
     private static let insert = TypedStatement<Int64>(
         """
-        INSERT INTO feed_decks (user_id, chain, number, filter, editions, signals_version)
-        VALUES ($1, coalesce($2, nextval('feed_chains')), $3, $4::int2[], $5, $6)
+        INSERT INTO feed_decks (user_id, chain, number, filter, editions, reasons, signals_version)
+        VALUES ($1, coalesce($2, nextval('feed_chains')), $3, $4::int2[], $5, $6, $7)
         ON CONFLICT DO NOTHING
         RETURNING chain
         """)

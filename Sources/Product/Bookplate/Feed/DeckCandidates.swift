@@ -15,6 +15,10 @@ struct DeckCandidates {
     let preferred: [Int16]
     /// All genres, those with the most readers first.
     let genres: [Int16]
+    /// The languages in the order in which a record of a work is chosen.
+    let preferredLanguages: [String]
+    /// The languages of the candidates.
+    var languages: [String]
     /// Whether to add books of all genres and of all tiers, because the usual candidates do not fill a deck.
     var isComplete = false
 
@@ -28,21 +32,30 @@ struct DeckCandidates {
     private static let genresMax = 40
     /// The minimum number of popular books of all genres together.
     private static let popularMin = 300
+    /// The number of languages of which each has the full number of popular books. More languages share these numbers.
+    private static let fullLanguagesMax = 3
     /// The maximum number of liked authors, and of liked series.
     private static let likedAuthorsMax = 20
 
-    /// The number of popular books to read of each genre.
+    /// The number of popular books to read of each genre in each language.
     var shares: [(genre: Int16, count: Int)] {
-        // Genre 0 contains the books without a genre.
+        let languagesMax = Self.fullLanguagesMax
+        return sharesOfOneLanguage.map {
+            ($0.genre, max(1, $0.count * languagesMax / max(languagesMax, languages.count)))
+        }
+    }
+
+    private var sharesOfOneLanguage: [(genre: Int16, count: Int)] {
+        // Genre 0 contains the books without a genre. In other languages than the main one, these are most of the books.
         if isComplete {
             return (filter.isEmpty ? genres + [0] : filter).map { ($0, DeckBuilder.cardsMax + 10) }
         }
         let liked = likedGenres
-        let isFavorite = Set(preferred + liked)
+        let isFavorite = Set(preferred + liked + [0])
         var listed: Set<Int16> = []
         let all =
             filter.isEmpty
-            ? preferred + liked + genres.prefix(Self.genresMax) : filter
+            ? preferred + liked + genres.prefix(Self.genresMax) + [0] : filter
         let chosen = all.filter { listed.insert($0).inserted }
         let least = max(Self.cardsOfGenre, Self.popularMin / max(chosen.count, 1))
         return chosen.map { genre in
@@ -51,7 +64,7 @@ struct DeckCandidates {
     }
 
     /// The genres of the books that the reader likes, the most frequent first.
-    private var likedGenres: [Int16] {
+    var likedGenres: [Int16] {
         var weights: [Int16: Float] = [:]
         for signal in signals {
             for genre in signal.signal.traits.genres {
@@ -93,6 +106,8 @@ struct DeckCandidates {
         parameters.append(int32s: liked(\.author))
         parameters.append(int32s: liked(\.series))
         parameters.append(bool: isComplete)
+        parameters.append(texts: languages)
+        parameters.append(texts: preferredLanguages)
         return parameters
     }
 
@@ -103,15 +118,21 @@ struct DeckCandidates {
 
     struct Candidate: RowDecodable {
         let id: UUID
-        /// Lower tiers are shown first: 0 for most books, 1 for skipped books after their cool-down, 2 for books without a description
-        /// or a genre, and 3 for books in other languages than the catalog's main one.
+        /// As in `edition_genres`.
+        let language: String
+        /// Lower tiers are shown first: 0 for most books, 1 for skipped books after their cool-down, and 2 for books in the catalog's
+        /// main language without a description or a genre.
         let tier: Int32
+        /// The index of the signal to which the book is most similar; nil if it is similar to none.
+        let strongestSignal: Int?
         let item: FeedItem
 
         init?(_ row: inout RowReader) {
             guard let id = row.uuid() else { return nil }
             self.id = id
+            language = row.text() ?? ""
             tier = row.int32() ?? 0
+            strongestSignal = row.int32().map { Int($0) - 1 }
             let affinity = Float(row.float8() ?? 0)
             let popularity = Float(row.float8() ?? 0)
             item = FeedItem(
@@ -119,30 +140,29 @@ struct DeckCandidates {
         }
     }
 
-    /// The end of the first tier in `edition_genres`.
-    private static let firstTierEnd = "1::int8 << 61"
+    /// The positions in `edition_genres` at which the first tier and the last one end.
+    private static let firstTierEnd = "(1::int8 << 61)"
+    private static let lastTierEnd = "(3::int8 << 61)"
 
     /// Unseen books that may come into the deck. The parameters are `$1` the reader, `$2` the filter, `$3` the chain, `$4` and
     /// `$5` the books of the signals with their weights, `$6` and `$7` genres with the numbers of popular books, `$8` authors,
-    /// `$9` series, and `$10` whether to include the later tiers.
+    /// `$9` series, `$10` whether to include the later tiers, `$11` the languages, and `$12` those by which a record is chosen.
     ///
-    /// Relies on this plan: the editions that the reader has seen are read once and hashed. Each genre is then read in the order
-    /// of its index, where seen editions are skipped by the hash table and the others are looked up in `work_records`, until
-    /// there are enough.
+    /// Relies on this plan: the editions that the reader has seen are read once and hashed. Each genre of each language is then read in the
+    /// order of its index, where seen editions are skipped by the hash table and the others are looked up in `work_records`, until
+    /// there are enough. The other records of a work are one range of `work_records_work`, each of which is looked up in the hash tables.
+    ///
+    /// `volumes` has the earlier volumes of the candidates' series, which come first (`SeriesOrder`). A volume is left out if the reader
+    /// has passed a later one in the feed.
     static let select = TypedStatement<Candidate>(
         """
-        WITH seen AS MATERIALIZED (
-            SELECT edition_id
+        WITH swiped AS MATERIALIZED (
+            SELECT edition_id, action = 'SKIP' AS is_skip, least(swiped_at, recorded_at) <= \(coolDown) AS is_old
             FROM swipes
-            WHERE user_id = $1
-                AND undone_at IS NULL
-                AND (NOT $10 OR action <> 'SKIP' OR least(swiped_at, recorded_at) > \(coolDown))
-            UNION ALL
-            SELECT edition_id
-            FROM books
-            WHERE user_id = $1 AND edition_id IS NOT NULL
-            UNION ALL
-            SELECT unnest(editions)
+            WHERE user_id = $1 AND undone_at IS NULL
+        ),
+        dealt AS MATERIALIZED (
+            SELECT unnest(editions) AS edition_id
             FROM feed_decks
             WHERE user_id = $1 AND chain = $3
             UNION ALL
@@ -153,12 +173,37 @@ struct DeckCandidates {
         -- After the cool-down, the skipped record itself is shown again, whatever its rank.
         skipped AS MATERIALIZED (
             SELECT DISTINCT edition_id
-            FROM swipes
-            WHERE user_id = $1 AND $10 AND undone_at IS NULL AND action = 'SKIP'
+            FROM swiped
+            WHERE $10 AND is_skip
+        ),
+        seen AS MATERIALIZED (
+            SELECT edition_id
+            FROM swiped
+            WHERE NOT ($10 AND is_skip AND is_old)
+            UNION ALL
+            SELECT edition_id
+            FROM dealt
+            UNION ALL
+            SELECT edition_id
+            FROM books
+            WHERE user_id = $1 AND edition_id IS NOT NULL
+            UNION ALL
+            SELECT e.id
+            FROM (
+                \(SwipeScope.hidden)
+            ) h
+            CROSS JOIN LATERAL (
+                SELECT e.id FROM editions e WHERE e.first_author_hash = h.author
+                UNION ALL
+                SELECT e.id FROM editions e WHERE e.series_hash = h.series AND e.series_hash <> 0
+            ) e
         ),
         suggested AS (
-            SELECT u.similar_id AS id, sum(m.weight * u.score) AS affinity
-            FROM unnest($4::uuid[], $5::float8[]) m (edition_id, weight)
+            SELECT
+                u.similar_id AS id,
+                sum(m.weight * u.score) AS affinity,
+                (max(ARRAY[m.weight * u.score, m.ordinal]))[2] AS strongest
+            FROM unnest($4::uuid[], $5::float8[]) WITH ORDINALITY m (edition_id, weight, ordinal)
             CROSS JOIN LATERAL (
                 SELECT *
                 FROM edition_similar s
@@ -174,9 +219,21 @@ struct DeckCandidates {
             SELECT e.id
             FROM unnest($8::int4[]) k (author)
             CROSS JOIN LATERAL (
-                SELECT id
-                FROM editions e
-                WHERE e.first_author_hash = k.author
+                SELECT e.id
+                FROM (
+                    SELECT id, popularity
+                    FROM editions e
+                    WHERE e.first_author_hash = k.author
+                    ORDER BY e.popularity DESC
+                    LIMIT 50
+                ) e
+                CROSS JOIN LATERAL (
+                    SELECT f.language
+                    FROM edition_genres f
+                    WHERE f.edition_id = e.id AND f.ordinal = 1
+                    OFFSET 0
+                ) f
+                WHERE f.language = ANY($11)
                 ORDER BY e.popularity DESC
                 LIMIT 10
             ) e
@@ -193,59 +250,103 @@ struct DeckCandidates {
         ),
         popular AS (
             SELECT f.edition_id AS id
-            FROM unnest($6::int2[], $7::int4[]) g (genre_id, count)
+            FROM unnest($11::text[]) l (language)
+            CROSS JOIN unnest($6::int2[], $7::int4[]) g (genre_id, count)
             CROSS JOIN LATERAL (
                 SELECT f.edition_id
                 FROM edition_genres f
-                WHERE f.genre_id = g.genre_id
-                    AND ($10 OR f.position < \(firstTierEnd))
+                WHERE f.language = l.language
+                    AND f.genre_id = g.genre_id
+                    AND f.position < CASE WHEN $10 THEN \(lastTierEnd) ELSE \(firstTierEnd) END
                     AND f.edition_id NOT IN (SELECT edition_id FROM seen)
                     AND NOT ($10 AND f.edition_id IN (SELECT edition_id FROM skipped))
-                    AND \(WorkRecords.isRecordToShow("f.edition_id"))
+                    AND \(WorkRecords.isRecordToShow("f.edition_id", languages: "$12"))
                 ORDER BY f.position
                 LIMIT g.count
             ) f
         ),
         candidates AS (
-            SELECT coalesce(first.edition_id, s.id) AS id, s.affinity
+            SELECT \(WorkRecords.recordToShow(of: "s.id", languages: "$12")) AS id, s.affinity, s.strongest
             FROM suggested s
-            LEFT JOIN LATERAL \(WorkRecords.firstRecord(of: "s.id")) first ON true
             UNION ALL
-            SELECT coalesce(first.edition_id, r.id), 0
+            SELECT \(WorkRecords.recordToShow(of: "r.id", languages: "$12")), 0, NULL
             FROM related r
-            LEFT JOIN LATERAL \(WorkRecords.firstRecord(of: "r.id")) first ON true
             UNION ALL
-            SELECT id, 0 FROM popular
+            SELECT id, 0, NULL FROM popular
             UNION ALL
-            SELECT edition_id, 0 FROM skipped
+            -- A deck has far fewer cards, and each candidate has lookups of its series.
+            SELECT edition_id, 0, NULL
+            FROM (SELECT edition_id FROM skipped WHERE edition_id NOT IN (SELECT edition_id FROM seen) LIMIT 500) s
+        ),
+        found AS MATERIALIZED (
+            SELECT id, max(affinity)::float8 AS affinity, max(strongest)::int4 AS strongest
+            FROM candidates
+            WHERE id NOT IN (SELECT edition_id FROM seen)
+            GROUP BY id
+        ),
+        -- The volumes of the series of these books. `last` is the last one among the books, and `passed` the last one that the reader has
+        -- swiped or that is in an earlier deck.
+        volumes AS MATERIALIZED (
+            SELECT
+                v.id,
+                v.volume,
+                max(v.volume) FILTER (WHERE v.id IN (SELECT id FROM found)) OVER of_series AS last,
+                max(v.volume) FILTER (
+                    WHERE v.id IN (SELECT edition_id FROM swiped) OR v.id IN (SELECT edition_id FROM dealt)
+                ) OVER of_series AS passed
+            FROM (
+                SELECT DISTINCT e.series_hash AS series
+                FROM found f
+                CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = f.id OFFSET 0) e
+                WHERE e.series_hash <> 0
+            ) s
+            CROSS JOIN LATERAL (
+                SELECT e.id, \(BookTraits.position(of: "e")) AS volume
+                FROM editions e
+                WHERE e.series_hash = s.series AND e.series_hash <> 0
+                ORDER BY e.popularity DESC
+                LIMIT 100
+            ) v
+            WHERE v.volume >= 1 AND v.volume = floor(v.volume)
+            WINDOW of_series AS (PARTITION BY s.series)
+        ),
+        earlier AS (
+            SELECT DISTINCT \(WorkRecords.recordToShow(of: "v.id", languages: "$12")) AS id
+            FROM volumes v
+            WHERE v.volume < v.last
         )
         SELECT
             c.id,
+            g.language,
             CASE
                 WHEN g.position < \(firstTierEnd) AND c.id IN (SELECT edition_id FROM skipped) THEN 1
                 ELSE g.position >> 61
             END::int4,
+            c.strongest,
             c.affinity,
             e.popularity / (SELECT greatest(max(popularity), 1) FROM editions),
             \(BookTraits.columns(of: "e"))
         FROM (
-            SELECT id, max(affinity)::float8 AS affinity
-            FROM candidates
-            WHERE id NOT IN (SELECT edition_id FROM seen)
-            GROUP BY id
+            SELECT id, affinity, strongest
+            FROM found
+            UNION ALL
+            SELECT id, 0, NULL
+            FROM earlier
+            WHERE id NOT IN (SELECT id FROM found) AND id NOT IN (SELECT edition_id FROM seen)
         ) c
         CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e
         CROSS JOIN LATERAL (
-            SELECT min(f.position) AS position, array_agg(f.genre_id) AS genres
+            SELECT min(f.language) AS language, min(f.position) AS position, array_agg(f.genre_id) AS genres
             FROM edition_genres f
             WHERE f.edition_id = c.id
         ) g
-        WHERE ($10 OR g.position < \(firstTierEnd))
+        WHERE g.language = ANY($11)
+            AND ($10 OR g.position < \(firstTierEnd))
             AND ($2::int2[] = '{}' OR g.genres && $2::int2[])
+            AND c.id NOT IN (SELECT v.id FROM volumes v WHERE v.volume < v.passed)
             AND CASE
-                WHEN c.id IN (SELECT edition_id FROM skipped)
-                    THEN \(WorkRecords.isOtherRecordUnseen("c.id", skippedAfter: coolDown))
-                ELSE \(WorkRecords.isRecordToShow("c.id"))
+                WHEN c.id IN (SELECT edition_id FROM skipped) THEN \(WorkRecords.isOtherRecordUnseen("c.id"))
+                ELSE \(WorkRecords.isRecordToShow("c.id", languages: "$12"))
             END
         ORDER BY e.number
         """)

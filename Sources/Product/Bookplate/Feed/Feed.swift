@@ -11,8 +11,8 @@ import Requests
 ///   same page again.
 /// - A chain is a sequence of decks. A scroll, which is a sequence of pages, starts with the first deck of a chain and continues
 ///   with the next ones. A chain contains each card at most once.
-/// - The cold-start deck has popular books of all genres. A scroll of a reader without signals and preferred genres starts with it
-///   (`cold_start_decks`).
+/// - A cold-start deck has popular books of all genres in one language. A scroll of a reader of this language without signals and
+///   preferred genres starts with it (`cold_start_decks`).
 /// - A signal is the reader's opinion of a work, from a review, a swipe, or a book in the library (`ReaderSignals`). Decks are built
 ///   from the signals, and new signals replace the deck with which the next scroll starts.
 ///
@@ -41,7 +41,7 @@ struct Feed: FieldLoader {
                 guard cursor != nil else {
                     throw .badUserInput(
                         field: "after",
-                        "This cursor does not belong to the feed. Start again without a cursor.")
+                        .init(.invalidCursor))
                 }
             }
             let names = arguments["genres"]?.list?.compactMap(\.string) ?? []

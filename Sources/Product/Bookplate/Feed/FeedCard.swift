@@ -30,16 +30,16 @@ enum FeedCard {
             "isbn13": .column(isbn13),
             "isbn10": .computed([isbn13], Book.writeISBN10),
             "isbn13Hyphenated": .computed([isbn13], Book.writeHyphenatedISBN),
+            "reason": .relation(FeedReason.ofCard),
             "hook": .column(Column("e.hook", .text)),
             "description": .column(Column("e.description", .text)),
             "image": .embedded(Image.ofEdition),
             "purchaseLinks": .relation(
                 PurchaseLinks(isbn13: isbn13, title: title, author: mainAuthor)),
-            "similar": .relation(SimilarCards(key: id)),
+            "similar": .relation(similar),
             "inLibrary": .relation(Book.ofEdition),
             "work": .relation(Work.ofEdition(id)),
             "series": .relation(SeriesEntry.ofCard),
         ])
 
-    static let noSuchCard = "There is no such book in the catalog."
 }

@@ -2,16 +2,31 @@ import JobQueue
 import Postgres
 import Ranking
 
-/// Updates the popularity of the books that have changed, and the cold-start deck, and deletes old decks.
+/// Updates the popularity of the books that have changed, and the cold-start decks, and deletes old decks.
 struct RefreshFeed: JobHandler {
     static let kind = "feed.refresh"
     static let settings = JobSettings(
         concurrency: 1, timeout: .seconds(1800), every: .seconds(3600))
 
-    /// Returns the version of the catalog if it has changed since the cold-start deck was built.
+    /// Returns the version of the catalog if it has changed since the cold-start decks were built.
     private static let refresh = TypedStatement<Int64>(
         "SELECT version FROM refresh_feed() AS version WHERE version IS NOT NULL")
-    private static let storeColdStartDeck = Statement("SELECT store_cold_start_deck($1, $2)")
+    private static let storeColdStartDeck = Statement("SELECT store_cold_start_deck($1, $2, $3)")
+    private static let keepColdStartDecks = Statement("SELECT keep_cold_start_decks($1)")
+    /// The languages with cold-start decks: the main one, and those with the most books.
+    private static let languages = TypedStatement<String>(
+        """
+        SELECT coalesce(main_language, '')
+        FROM feed_state
+        UNION
+        (
+            SELECT language
+            FROM catalog_languages
+            WHERE language <> '' AND editions > 0
+            ORDER BY editions DESC, language
+            LIMIT 20
+        )
+        """)
 
     func run(_ payload: NoPayload, in job: JobContext) async throws(JobError) {
         try await SignalCollection.run(in: job)
@@ -22,18 +37,28 @@ struct RefreshFeed: JobHandler {
         guard let version = versions.first else { return }
         let genres = try await job.read { $0.append(DeckCandidates.genres) }
             .map { Int16(truncatingIfNeeded: $0) }
-        // Popular books of all genres, as if the reader liked each of them.
-        let candidates = DeckCandidates(
-            reader: nil, filter: [], chain: nil, signals: [], preferred: genres, genres: genres)
-        let parameters = candidates.parameters
-        let books = try await job.read { $0.append(DeckCandidates.select, parameters) }
-        let order = FeedRanking.coldStartDeck(
-            books.map(\.item), count: DeckBuilder.firstCardsMax)
-        try await job.write { pipeline in
-            var parameters = Parameters()
-            parameters.append(uuids: order.map { books[$0].id })
-            parameters.append(int64: version)
-            pipeline.append(Self.storeColdStartDeck, parameters)
+        var decks: [Parameters] = []
+        let languages = try await job.read { $0.append(Self.languages) }
+        for language in languages {
+            // Popular books of all genres, as if the reader liked each of them.
+            let candidates = DeckCandidates(
+                reader: nil, filter: [], chain: nil, signals: [], preferred: genres,
+                genres: genres, preferredLanguages: [language], languages: [language])
+            let parameters = candidates.parameters
+            let books = try await job.read { $0.append(DeckCandidates.select, parameters) }
+            let order = FeedRanking.coldStartDeck(
+                books.map(\.item), count: DeckBuilder.firstCardsMax)
+            var deck = Parameters()
+            deck.append(text: language)
+            deck.append(uuids: order.map { books[$0].id })
+            deck.append(int64: version)
+            decks.append(deck)
+        }
+        try await job.write { [decks] pipeline in
+            for deck in decks { pipeline.append(Self.storeColdStartDeck, deck) }
+            var kept = Parameters()
+            kept.append(texts: languages)
+            pipeline.append(Self.keepColdStartDecks, kept)
         }
     }
 }

@@ -70,17 +70,18 @@ struct FeedPage {
         """
     }
 
-    /// Returns the condition that a reader has neither preferred genres nor signals, and so starts with the cold-start deck.
+    /// Returns the condition that a reader has neither preferred genres, nor several languages, nor signals, and so starts with the
+    /// cold-start deck of a language, if there is one.
     static func isNew(_ reader: String) -> String {
         """
-        (SELECT preferred_genres FROM users WHERE id = \(reader)) = '{}'
+        (SELECT preferred_genres = '{}' AND cardinality(languages) <= 1 FROM users WHERE id = \(reader))
         AND NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = \(reader) AND s.undone_at IS NULL)
         AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = \(reader) AND b.edition_id IS NOT NULL)
         """
     }
 
     /// The deck at which to start: that of the cursor if it exists and has the same filter; otherwise the newest start of a
-    /// chain; otherwise the cold-start deck, for new readers.
+    /// chain; otherwise the cold-start deck of the language, for new readers.
     private static let start = """
         start AS MATERIALIZED (
             SELECT $2::int8 AS chain, $3::int4 AS number, $4::int4 AS skipped, coalesce($6::timestamptz, now()) AS as_of
@@ -107,7 +108,14 @@ struct FeedPage {
             (
                 SELECT d.chain, 0, 0, now()
                 FROM cold_start_decks d
-                WHERE $5::int2[] = '{}' AND \(isNew("$1"))
+                WHERE $5::int2[] = '{}'
+                    AND \(isNew("$1"))
+                    AND d.language = (
+                        SELECT coalesce(u.languages[1], f.main_language, '')
+                        FROM users u
+                        CROSS JOIN feed_state f
+                        WHERE u.id = $1
+                    )
                 ORDER BY d.chain
                 LIMIT 1
             )
@@ -120,7 +128,13 @@ struct FeedPage {
     /// stops the nested loops. OFFSET 0 forces one lookup for each card. A join would read the whole library.
     private static func pageText(_ columns: ColumnSet) -> String {
         """
-        WITH \(start)
+        WITH \(start),
+        hidden AS MATERIALIZED (
+            SELECT array_agg(h.author) AS authors, array_agg(h.series) AS series, count(*) > 0 AS is_any
+            FROM (
+                \(SwipeScope.hidden)
+            ) h
+        )
         SELECT \(columns.sql)
         FROM (
             SELECT
@@ -149,6 +163,17 @@ struct FeedPage {
             CROSS JOIN LATERAL unnest(d.editions) WITH ORDINALITY c (edition_id, index)
             WHERE (d.number, c.index) > (s.number, s.skipped)
                 AND \(isUnseen("c.edition_id", at: "s.as_of"))
+                AND NOT (
+                    (SELECT is_any FROM hidden)
+                    AND EXISTS (
+                        SELECT
+                        FROM editions e
+                        CROSS JOIN hidden h
+                        WHERE e.id = c.edition_id
+                            AND (e.first_author_hash = ANY(h.authors) OR e.series_hash = ANY(h.series))
+                        OFFSET 0
+                    )
+                )
             LIMIT $7
         ) o
         CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = o.edition_id OFFSET 0) e

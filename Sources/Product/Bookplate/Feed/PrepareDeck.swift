@@ -20,7 +20,7 @@ struct PrepareDeck: JobHandler {
         try await builder.build(in: job)
     }
 
-    /// Returns the condition that a reader with signals or preferred genres has no deck to start with.
+    /// Returns the condition that a reader who is not new (`FeedPage.isNew`) has no deck to start with.
     static func isDeckNeeded(by reader: String) -> String {
         """
         NOT EXISTS (

@@ -1,20 +1,26 @@
 import Postgres
 import Ranking
 
-/// The statements that read a reader's signals and preferred genres. `$1` is the reader.
+/// The statements that read a reader's signals and profile. `$1` is the reader.
 ///
 /// A signal is the reader's opinion of a work. It comes from the strongest source: a review, otherwise a swipe, otherwise the book in
 /// the library.
 enum ReaderSignals {
     struct Profile: RowDecodable {
-        /// Changes with the reader's signals and preferred genres. Read it before the signals, so that they are not older.
+        /// Changes with the reader's signals, preferred genres, and languages. Read it before the signals, so that they are not
+        /// older.
         let version: Int64
         let preferredGenres: [Int16]
+        let languages: [String]
+        /// All languages of the catalog, the main one first.
+        let catalogLanguages: [String]
 
         init?(_ row: inout RowReader) {
             guard let version = row.int64() else { return nil }
             self.version = version
             preferredGenres = row.int16s()
+            languages = row.texts() ?? []
+            catalogLanguages = row.texts() ?? []
         }
     }
 
@@ -22,7 +28,19 @@ enum ReaderSignals {
         """
         SELECT
             coalesce((SELECT f.signals_version FROM feed_readers f WHERE f.user_id = $1), 0),
-            genre_ids(preferred_genres)::text[]
+            genre_ids(preferred_genres)::text[],
+            languages,
+            ARRAY(
+                SELECT coalesce(main_language, '')
+                FROM feed_state
+                UNION ALL
+                (
+                    SELECT l.language
+                    FROM catalog_languages l
+                    WHERE l.language <> '' AND l.editions > 0 AND l.language IS DISTINCT FROM (SELECT main_language FROM feed_state)
+                    ORDER BY l.editions DESC, l.language
+                )
+            )
         FROM users
         WHERE id = $1
         """)
@@ -30,11 +48,17 @@ enum ReaderSignals {
     struct Signal: RowDecodable {
         /// The founder of the work that the signal is about.
         let id: UUID
+        /// The number of the record that the signal is about (`editions.number`).
+        let number: Int64
+        /// The language of the record that the signal is about, as in `edition_genres`.
+        let language: String
         let signal: ReaderSignal
 
         init?(_ row: inout RowReader) {
             guard let id = row.uuid() else { return nil }
             self.id = id
+            number = row.int64() ?? 0
+            language = row.text() ?? ""
             let weight = Float(row.float8() ?? 0)
             let newer = Float(row.float8() ?? 0)
             signal = ReaderSignal(weight: weight, newer: newer, traits: BookTraits(&row))
@@ -47,7 +71,13 @@ enum ReaderSignals {
     /// Relies on this plan: the reader's reviews, swipes, and books by the prefix of their keys, then the 300 editions by key.
     static let latest = TypedStatement<Signal>(
         """
-        SELECT s.founder_id, s.voice::float8, s.newer, \(BookTraits.columns(of: "e"))
+        SELECT
+            s.founder_id,
+            e.number,
+            (SELECT f.language FROM edition_genres f WHERE f.edition_id = s.edition_id AND f.ordinal = 1),
+            s.voice::float8,
+            s.newer,
+            \(BookTraits.columns(of: "e"))
         FROM (
             SELECT
                 edition_id,
@@ -79,7 +109,12 @@ enum ReaderSignals {
 }
 
 extension BookTraits {
-    /// The columns of an edition that the initializer reads. Only a plain number counts as a position in a series.
+    /// Returns the expression for an edition's position in its series. Only a plain number counts.
+    static func position(of edition: String) -> String {
+        "substring(\(edition).series_position FROM '^\\s*([0-9]{1,6}(?:\\.[0-9]{1,3})?)\\s*$')::float8"
+    }
+
+    /// The columns of an edition that the initializer reads.
     static func columns(of edition: String) -> String {
         """
         ARRAY(
@@ -90,7 +125,7 @@ extension BookTraits {
         ),
         \(edition).first_author_hash,
         \(edition).series_hash,
-        substring(\(edition).series_position FROM '^\\s*([0-9]{1,6}(?:\\.[0-9]{1,3})?)\\s*$')::float8
+        \(position(of: edition))
         """
     }
 

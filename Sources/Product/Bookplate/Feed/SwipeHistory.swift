@@ -28,6 +28,7 @@ extension Swipe {
                     .one, FeedCard.type, key: cardID, matching: "e.id",
                     from: "editions e WHERE e.id = $2")),
             "action": .column(Column("s.action", .text)),
+            "scope": .column(Column("s.scope", .text)),
             "bookstore": .relation(BookstoreOfRow(id: store)),
             "swipedAt": .column(time),
             "undoneAt": .column(Column("s.undone_at", .timestamp)),
@@ -38,7 +39,7 @@ extension Swipe {
         ])
 
     /// Relies on this plan: for each action, a page is read from its index (`swipes_history_like` and so on), starting after the
-    /// cursor, whatever the number of swipes.
+    /// cursor, whatever the number of swipes. `isInEffect` looks up the later swipes of each card by their key.
     static let ofUser = RowConnection(
         type, key: User.id,
         orders: [
@@ -51,9 +52,11 @@ extension Swipe {
             let given = arguments["actions"]?.list?.compactMap(\.string) ?? []
             // In a fixed order, so that there are few statements. The schema's enum restricts the names.
             let listed = actions.filter { given.isEmpty || given.contains($0) }
+            let effect =
+                arguments["inEffect"]?.boolean == true ? " AND \(SwipeScope.isInEffect)" : ""
             return .init(
                 fromEach: listed.map {
-                    "\(type.table) WHERE \(type.scope) AND s.action = '\($0)'"
+                    "\(type.table) WHERE \(type.scope) AND s.action = '\($0)'\(effect)"
                 })
         })
 }

@@ -15,18 +15,21 @@ enum Swipe {
     static let record = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let swipes = arguments["inputs"]?.list ?? []
         guard swipes.count <= batchMax else {
-            throw .badUserInput(field: "inputs", "At most \(batchMax) swipes are allowed.")
+            throw .badUserInput(field: "inputs", .init(.tooMany, max: batchMax))
         }
         var cards: [UUID?] = []
         var actions: [String] = []
         var times: [Int64?] = []
         var stores: [String?] = []
+        var scopes: [String] = []
         for swipe in swipes.map(InputObject.init) {
+            let action = swipe.text("action") ?? ""
             cards.append(swipe.text("cardId").flatMap { UUID($0) })
-            actions.append(swipe.text("action") ?? "")
+            actions.append(action)
+            scopes.append(try SwipeScope.read(swipe, action: action).rawValue)
             times.append(swipe.text("swipedAt").flatMap { Instant($0)?.microseconds })
             let store = swipe.text("bookstoreId").flatMap { Bookstore(rawValue: $0) }
-            stores.append(actions.last == "BUY" ? store?.rawValue : nil)
+            stores.append(action == "BUY" ? store?.rawValue : nil)
         }
         let savesBooks = actions.contains { $0 == "LIKE" || $0 == "BUY" }
         let searchesCovers = !request.services.coverSources.isEmpty && savesBooks
@@ -39,6 +42,7 @@ enum Swipe {
             parameters.appendArray(of: .timestamptz) {
                 for time in times { $0.append(timestamptz: time) }
             }
+            parameters.append(texts: scopes)
             if !isPlain {
                 parameters.append(bool: searchesCovers)
                 parameters.appendArray(of: .text) {
@@ -75,7 +79,7 @@ enum Swipe {
 
     static let undo = PlainMutation(.one) { arguments, request throws(BookplateError) in
         let input = InputObject(arguments["input"])
-        let id = try input.id("cardId", else: FeedCard.noSuchCard)
+        let id = try input.id("cardId", else: .noSuchCard)
         let at = input.text("swipedAt").flatMap { Instant($0)?.microseconds }
         let searchesCovers = !request.services.coverSources.isEmpty
         let (results, keys) = try await request.write { pipeline, viewer in
@@ -91,7 +95,7 @@ enum Swipe {
         }
         await request.removeCovers(results[keys.removedCovers])
         await request.removeTitleCards(of: results[keys.deletedBooks])
-        guard let card = results[keys.card].first else { throw .notFound(FeedCard.noSuchCard) }
+        guard let card = results[keys.card].first else { throw .notFound(.noSuchCard) }
         var payload = PlainObject(ids: ["card": [card]])
         if let book = results[keys.deletedBooks].first {
             payload.leaves["deletedBookId"] = .string(book.id.description)
@@ -120,8 +124,8 @@ enum Swipe {
     /// Stores the swipes of a batch that are not stored yet, and adds the books of liked and bought cards to the library.
     /// Returns one row for each liked or bought card, but at least one row.
     ///
-    /// The parameters are `$1` the reader, `$2` the cards, `$3` the actions, `$4` the times or NULL, `$5` whether covers
-    /// are searched, and `$6` the bookstores or NULL. No book is added if the library has one of the work, whatever its
+    /// The parameters are `$1` the reader, `$2` the cards, `$3` the actions, `$4` the times or NULL, `$5` the scopes, `$6` whether
+    /// covers are searched, and `$7` the bookstores or NULL. No book is added if the library has one of the work, whatever its
     /// edition. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
     /// swipes of a card with the same time, the last one counts. Only the current swipe of a card saves a book, not one that
     /// arrives late. No other transaction of the reader runs at the same time (`begin_request`), so a swipe that is not stored
@@ -146,7 +150,9 @@ enum Swipe {
                 i.is_untimed
                     AND (
                         \(isRepetition)
-                        OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first
+                        OR lag(i.action) OVER newest_first = i.action
+                            AND lag(i.scope) OVER newest_first = i.scope
+                            AND lag(i.is_untimed) OVER newest_first
                     ) AS is_repetition,
                 lag(i.swiped_at) OVER newest_first = i.swiped_at AS has_same_time
             FROM input i
@@ -160,12 +166,13 @@ enum Swipe {
             )
         ),
         stored AS (
-            INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, saved_book_id)
+            INSERT INTO swipes (user_id, edition_id, swiped_at, action, scope, store, saved_book_id)
             SELECT
                 $1,
                 r.edition_id,
                 r.swiped_at,
                 r.action,
+                r.scope,
                 r.store,
                 CASE
                     WHEN r.action IN ('LIKE', 'BUY')
@@ -195,7 +202,7 @@ enum Swipe {
                 FROM stored
                 WHERE saved_book_id IS NOT NULL
             ) s
-            CROSS JOIN LATERAL save_cards($1, s.cards, s.books, $5) b
+            CROSS JOIN LATERAL save_cards($1, s.cards, s.books, $6) b
             WHERE s.cards IS NOT NULL
         )
         SELECT
@@ -218,8 +225,8 @@ enum Swipe {
         """
         \(input(hasStores: false)),
         stored AS (
-            INSERT INTO swipes (user_id, edition_id, swiped_at, action)
-            SELECT $1, i.edition_id, i.swiped_at, i.action
+            INSERT INTO swipes (user_id, edition_id, swiped_at, action, scope)
+            SELECT $1, i.edition_id, i.swiped_at, i.action, i.scope
             FROM input i
             CROSS JOIN LATERAL (
                 \(earlierSwipes)
@@ -236,12 +243,13 @@ enum Swipe {
             SELECT
                 i.edition_id,
                 i.action::swipe_action AS action,
+                i.scope::swipe_scope AS scope,
                 coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at,
                 i.swiped_at IS NULL AS is_untimed,
                 \(hasStores ? "i.store," : "")
                 i.n
-            FROM unnest($2::uuid[], $3::text[], $4::timestamptz[]\(hasStores ? ", $6::text[]" : ""))
-                WITH ORDINALITY i (edition_id, action, swiped_at, \(hasStores ? "store, " : "")n)
+            FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::text[]\(hasStores ? ", $7::text[]" : ""))
+                WITH ORDINALITY i (edition_id, action, swiped_at, scope, \(hasStores ? "store, " : "")n)
             CROSS JOIN LATERAL (SELECT FROM editions e WHERE e.id = i.edition_id OFFSET 0) e
         )
         """
@@ -252,7 +260,7 @@ enum Swipe {
         SELECT
             max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at,
             max(least(s.swiped_at, s.recorded_at))
-                FILTER (WHERE s.undone_at IS NULL AND s.action = i.action) AS same_action_at,
+                FILTER (WHERE s.undone_at IS NULL AND s.action = i.action AND s.scope = i.scope) AS same_action_at,
             coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
         FROM swipes s
         WHERE s.user_id = $1 AND s.edition_id = i.edition_id

@@ -192,8 +192,8 @@ import Testing
         func emptyDeckCount(after count: Int) async throws -> Int {
             try await app.database.execute(
                 """
-                INSERT INTO feed_decks (user_id, chain, number, filter, editions, signals_version)
-                SELECT '\(id)', nextval('feed_chains'), 0, '{}', '{}', 0 FROM generate_series(1, \(count))
+                INSERT INTO feed_decks (user_id, chain, number, filter, editions, reasons, signals_version)
+                SELECT '\(id)', nextval('feed_chains'), 0, '{}', '{}', '{}', 0 FROM generate_series(1, \(count))
                 """)
             _ = try await reader.swipe("SKIP", [scroll.cards[0]])
             try await app.buildDecks()

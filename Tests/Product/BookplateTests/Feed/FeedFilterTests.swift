@@ -54,14 +54,16 @@ import Testing
         {
             let candidates = DeckCandidates(
                 reader: UUID(high: 0, low: 1), filter: filter, chain: nil, signals: [],
-                preferred: preferred, genres: Array(1...600), isComplete: isComplete)
+                preferred: preferred, genres: Array(1...600), preferredLanguages: ["en"],
+                languages: ["en"], isComplete: isComplete)
             return Dictionary(uniqueKeysWithValues: candidates.shares.map { ($0.genre, $0.count) })
         }
         #expect(Set(shares([3, 500]).keys) == [3, 500])
         #expect(shares([3])[3] ?? 0 > DeckBuilder.cardsMax)
         // A preferred genre counts whatever its size.
-        #expect(shares([]).count == 40)
+        #expect(shares([]).count == 41)
         #expect(shares([], preferred: [600])[600] == 40)
+        #expect(shares([])[0] == 40)
         // The complete candidates include all genres, and the books without a genre.
         #expect(shares([], isComplete: true).count == 601)
         #expect(shares([], isComplete: true)[0] != nil)

@@ -1,6 +1,7 @@
 import GraphQL
 import JobQueue
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
         _ isDone: () async throws -> Bool
     ) async throws {
         let worker = try await TestWorker.start(app.database, [handler])
-        try await TestSupport.waitUntil(what, isDone)
+        try await TestBasics.waitUntil(what, isDone)
         await worker.stop()
     }
 

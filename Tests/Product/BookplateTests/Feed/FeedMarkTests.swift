@@ -1,6 +1,7 @@
 import GraphQL
 import Operations
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

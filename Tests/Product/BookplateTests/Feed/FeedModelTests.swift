@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLPostgres
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 
@@ -37,11 +38,13 @@ import Testing
             """
     }
 
-    /// A card of the model. Cards of a lower tier come first.
+    /// A card of the model. Cards of a lower group come first, and in each language those of a lower tier.
     private struct Card: Equatable {
         let id: String
         let title: String
-        let tier: Double
+        let language: String
+        let group: Int
+        let tier: Int
     }
 
     /// Returns the cards that the feed may show, by ID.
@@ -53,9 +56,19 @@ import Testing
         return try await reader.app.database.withConnection { connection in
             let rows = try connection.query(
                 """
-                SELECT e.id::text,
-                  (CASE WHEN e.language = 'fr' THEN 3 WHEN e.description IS NULL OR e.genres = '{}' THEN 2
-                   WHEN s.action IS NOT NULL THEN 1 ELSE 0 END)::float8, e.title
+                WITH liked AS (
+                  SELECT e.language, count(*) AS count FROM reader_signals s JOIN editions e ON e.id = s.edition_id
+                  WHERE user_id = '\(user)' AND voice > 0 GROUP BY e.language
+                ), own AS (
+                  SELECT unnest(CASE languages WHEN '{}' THEN ARRAY['en'] ELSE languages END) AS language
+                  FROM users WHERE id = '\(user)'
+                  UNION
+                  SELECT language FROM liked WHERE count >= 3 AND count * 5 >= (SELECT sum(count) FROM liked)
+                )
+                SELECT e.id::text, e.title, e.language,
+                  CASE WHEN e.language IN (SELECT language FROM own) THEN 0 WHEN e.language = 'en' THEN 1 ELSE 2 END::int8,
+                  CASE WHEN e.language = 'en' AND (e.description IS NULL OR e.genres = '{}') THEN 2
+                   WHEN s.action IS NOT NULL THEN 1 ELSE 0 END::int8
                 FROM editions e LEFT JOIN current_swipes s ON s.user_id = '\(user)' AND s.edition_id = e.id
                 WHERE (s.action IS NULL OR s.action = 'SKIP' AND s.swiped_at <= now() - interval '30 days')
                 AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = '\(user)' AND b.edition_id = e.id)
@@ -65,7 +78,8 @@ import Testing
             for row in 0..<rows.count {
                 let id = rows.text(row, 0) ?? ""
                 cards[id] = Card(
-                    id: id, title: rows.text(row, 2) ?? "", tier: rows.float8(row, 1) ?? -1)
+                    id: id, title: rows.text(row, 1) ?? "", language: rows.text(row, 2) ?? "",
+                    group: Int(rows.int64(row, 3) ?? -1), tier: Int(rows.int64(row, 4) ?? -1))
             }
             return cards
         }
@@ -104,7 +118,10 @@ import Testing
         } while shown.count <= expected.count
         #expect(Set(shown.map(\.id)).count == shown.count, "a card is shown twice")
         #expect(Set(shown.map(\.id)) == Set(expected.keys))
-        #expect(shown.map(\.tier) == shown.map(\.tier).sorted())
+        #expect(shown.map(\.group) == shown.map(\.group).sorted())
+        for cards in Dictionary(grouping: shown, by: \.language).values {
+            #expect(cards.map(\.tier) == cards.map(\.tier).sorted())
+        }
         // Requesting a page again returns the same cards.
         if let (after, nodes) = pages.dropFirst().randomElement(using: &random) {
             #expect(try await page(after: after)["nodes"] == nodes)
@@ -115,7 +132,8 @@ import Testing
     func feedMatchesTheModel(seed: UInt64, hasWorker: Bool) async throws {
         var random = SeededGenerator(seed)
         let app = try await Self.makeApp()
-        let reader = try await app.makeReader()
+        let reader = try await app.makeReader(
+            acceptLanguage: [nil, "fr", "en, fr;q=0.5", "en"][Int(seed) % 4])
         let user = reader.id.string ?? ""
         for round in 0..<14 {
             let possible = try await model(reader, genres: nil).values.sorted {

@@ -122,6 +122,23 @@ import Testing
         #expect(isEachCardShownOnce(pages, of: 400))
     }
 
+    @Test func scrollOfManyDecksShowsAllCards() async throws {
+        let app = try await Self.makeApp(bookCount: 500)
+        let reader = try await app.makeReader()
+        // The reader has scrolled through 150 decks, of one card each to keep the test short.
+        try await app.database.execute(
+            """
+            INSERT INTO feed_decks (user_id, chain, number, filter, editions, reasons, signals_version)
+            SELECT '\(reader.id.string ?? "")', d.chain, row_number() OVER (ORDER BY e.number), '{}', ARRAY[e.id], ARRAY[0], 0
+            FROM cold_start_decks d
+            JOIN editions e ON e.id <> ALL(d.editions)
+            ORDER BY e.number
+            LIMIT 150
+            """)
+        let pages = try await scroll(reader) { _ in }
+        #expect(isEachCardShownOnce(pages, of: 500))
+    }
+
     /// Two devices of a reader scroll and swipe at the same time. Neither shows a card twice.
     @Test func twoDevicesScrollAtTheSameTime() async throws {
         let app = try await Self.makeApp(bookCount: 400)

@@ -9,6 +9,7 @@ import Testing
     private struct Record {
         var title = "The Left Hand of Darkness"
         var author: String? = "Ursula K. Le Guin"
+        var series: String?
         var seriesPosition: String?
         var genre = "Fantasy"
         var language = "en"
@@ -21,7 +22,7 @@ import Testing
                 text.map { "\"\(name)\":\"\($0)\"," } ?? ""
             }
             return """
-                {\(member("title", title))\(member("seriesPosition", seriesPosition))\
+                {\(member("title", title))\(member("series", series))\(member("seriesPosition", seriesPosition))\
                 "authors":[\(author.map { "\"\($0)\"" } ?? "")],"isbn13":"\(TestCatalog.isbn(number))",\
                 \(member("description", isDescribed ? "An envoy travels to a cold planet." : nil))\
                 "genres":["\(genre)"],"language":"\(language)","ratingsCount":\(ratingsCount)}
@@ -84,6 +85,7 @@ import Testing
         ("The Left Hand of Darkness: A Novel", "Ursula K. Le Guin"),
         ("The Left Hand of Darkness – A Hainish Novel of the Ekumen", "Ursula K. Le Guin"),
         ("The Left Hand of Darkness: 50th Anniversary Edition", "Ursula K. Le Guin"),
+        ("The Left Hand of Darkness Board Book", "Ursula K. Le Guin"),
     ])
     func recordsWithTheSameTitleAndAuthorAreOneWork(title: String, author: String) async throws {
         let app = try await Self.makeApp([Record(), Record(title: title, author: author)])
@@ -113,6 +115,62 @@ import Testing
             Record(title: "Saga (Volume 3)", ratingsCount: 1600),
         ])
         #expect(try await shown(app.makeReader()) == [901, 902, 904])
+    }
+
+    @Test func recordsOfOneVolumeAreOneWorkUnderAnyTitle() async throws {
+        let app = try await Self.makeApp([
+            Record(title: "The Golden Compass", series: "His Dark Materials", seriesPosition: "1"),
+            Record(title: "Northern Lights", series: "His Dark Materials", seriesPosition: "1"),
+            Record(
+                title: "Luces del norte", series: "his dark materials", seriesPosition: "1",
+                language: "es"),
+            Record(title: "The Subtle Knife", series: "His Dark Materials", seriesPosition: "2"),
+        ])
+        let reader = try await app.makeReader()
+        #expect(try await shown(reader) == [901, 904])
+        // A corrected position separates the record.
+        try await app.database.importCatalog([
+            Record(title: "Northern Lights", series: "His Dark Materials", seriesPosition: "0.5")
+                .line(902)
+        ])
+        try await app.buildDecks()
+        #expect(try await shown(reader) == [901, 902, 904])
+    }
+
+    /// One catalog counts the volumes in the order of publication, and another in that of the story.
+    @Test func volumesOfTwoNumberingsAreDifferentWorks() async throws {
+        let app = try await Self.makeApp([
+            Record(title: "The Lion", series: "Narnia", seriesPosition: "1"),
+            Record(title: "The Lion", series: "Narnia", seriesPosition: "2"),
+            Record(title: "The Nephew", series: "Narnia", seriesPosition: "1"),
+            Record(title: "Prince Caspian", series: "Narnia", seriesPosition: "2"),
+        ])
+        let joined = try await app.database.count(
+            """
+            SELECT count(*)
+            FROM work_records w
+            JOIN editions e ON e.id = w.edition_id
+            WHERE e.title IN ('The Lion', 'The Nephew', 'Prince Caspian')
+            """)
+        #expect(joined == 0)
+    }
+
+    @Test(arguments: [
+        Record(title: "Northern Lights, Part 1", series: "Saga", seriesPosition: "1"),
+        Record(title: "Saga: 3 in 1", series: "Saga", seriesPosition: "1"),
+        Record(title: "Three Novels", series: "Saga", seriesPosition: "1"),
+        Record(title: "Compass / Knife / Spyglass", series: "Saga", seriesPosition: "1"),
+        Record(title: "Northern Lights", author: "Ada Palmer", series: "Saga", seriesPosition: "1"),
+        Record(title: "Northern Lights", series: "Saga", seriesPosition: "1-3"),
+        Record(title: "Northern Lights", series: "Saga", seriesPosition: "0.5"),
+        Record(title: "Northern Lights", series: "Sagas", seriesPosition: "1"),
+        Record(title: "Northern Lights", series: "Saga"),
+    ])
+    private func partsAndCollectionsAreOtherWorksThanTheVolume(record: Record) async throws {
+        let app = try await Self.makeApp([
+            Record(title: "The Golden Compass", series: "Saga", seriesPosition: "1"), record,
+        ])
+        #expect(try await shown(app.makeReader()) == [901, 902])
     }
 
     // MARK: - The shown record

@@ -1,4 +1,5 @@
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 
@@ -7,6 +8,7 @@ import Testing
 /// The signals that are collected incrementally equal a full recount.
 @Suite struct SignalCollectionTests {
     static let readerCount = 12
+    private static let app = Shared { try await TestApp.start(catalog: TestCatalog.lines(30)) }
 
     static func makeApp() async throws -> TestApp {
         let app = try await TestApp.start(catalog: TestCatalog.lines(30))
@@ -33,7 +35,7 @@ import Testing
         let status =
             ["WANT_TO_READ", "READING", "READ", "DID_NOT_FINISH"].randomElement(using: &random)
             ?? "READ"
-        switch number(0...19) {
+        switch number(0...21) {
         case 0...7:
             return """
                 INSERT INTO swipes (user_id, edition_id, action, swiped_at)
@@ -69,7 +71,7 @@ import Testing
                 INSERT INTO reviews (user_id, id, book_id, half_stars)
                 SELECT user_id, gen_random_uuid(), id, \(number(1...10))
                 FROM books
-                WHERE user_id = \(user) AND status = 'READ'
+                WHERE user_id = \(user)
                 ON CONFLICT (user_id, book_id) DO UPDATE
                 SET half_stars = excluded.half_stars, updated_at = now()
                 """
@@ -83,6 +85,15 @@ import Testing
                 SET title = '\(title)', authors = '{One Author}'
                 WHERE id = \(edition())
                 """
+        case 19:
+            return """
+                INSERT INTO reads (user_id, id, book_id, finished_on, outcome)
+                SELECT user_id, gen_random_uuid(), id, '2025', 'FINISHED'
+                FROM books
+                WHERE user_id = \(user) AND id = (\(anyBook(number(0...3))))
+                """
+        case 20:
+            return "DELETE FROM reads WHERE user_id = \(user)"
         default:
             return number(0...9) == 0 ? "DELETE FROM users WHERE id = \(user)" : "SELECT 1"
         }
@@ -217,5 +228,36 @@ import Testing
         #expect(try await dueCount(signals: 100, changes: 5) == 1)
         #expect(try await dueCount(signals: 1_000_000, changes: 99) == 0)
         #expect(try await dueCount(signals: 1_000_000, changes: 100) == 1)
+    }
+
+    /// A rating counts once the book was read, also while it is read again. A book that was given up and never finished counts as a
+    /// dislike, although its card was liked.
+    @Test(arguments: [
+        ("READ", false, 1.25), ("READING", true, 1.25), ("DID_NOT_FINISH", true, 1.25),
+        ("WANT_TO_READ", false, 1), ("READING", false, 1), ("DID_NOT_FINISH", false, -0.3),
+    ])
+    func ratingIsASignalOnceTheBookWasRead(
+        status: String, hasFinishedRead: Bool, voice: Double
+    ) async throws {
+        let app = try await Self.app()
+        let reader = try await app.makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
+        _ = try await reader.swipe("LIKE", [card])
+        let book = try await reader.requireValue(
+            "{ me { books { nodes { id } } } }", .null, "me", "books", "nodes", 0, "id")
+        if hasFinishedRead {
+            _ = try await reader.requireValue(
+                ReadTests.start, ["id": book, "input": ["finishedOn": "2020"]], "startRead")
+        }
+        _ = try await reader.execute(
+            UpdateBookTests.update, ["id": book, "input": ["status": .string(status)]])
+        try await reader.review(book, rating: 5)
+        let signals = try await app.database.text(
+            """
+            SELECT string_agg(round(voice::numeric, 2)::text, ',')
+            FROM reader_signals
+            WHERE user_id = '\(reader.id.string ?? "")'
+            """)
+        #expect(Double(signals) == voice)
     }
 }

@@ -69,14 +69,14 @@ package final class Genres: Sendable {
         named names: [String], field: String, for request: RequestContext
     ) async throws(BookplateError) -> [Genre] {
         guard names.count <= Self.filterMax else {
-            throw .badUserInput(field: field, "At most \(Self.filterMax) genres are allowed.")
+            throw .badUserInput(field: field, .init(.tooMany, max: Self.filterMax))
         }
         let found = try await find(names, for: request)
         var genres: [Genre] = []
         for name in names {
             guard let genre = found[name] else {
                 throw .badUserInput(
-                    field: field, "There is no genre “\(name.prefix(100))”. See Query.genres.")
+                    field: field, .init(.unknownGenre, value: String(name.prefix(100))))
             }
             if !genres.contains(where: { $0.number == genre.number }) { genres.append(genre) }
         }

@@ -1,0 +1,94 @@
+import GraphQL
+import TestSupport
+import Testing
+
+@testable import Bookplate
+
+/// The volumes of a series come in order, over all decks of a scroll.
+@Suite struct FeedSeriesTests {
+    private static func line(
+        _ title: String, volume: Int? = nil, language: String = "en", described: Bool = true,
+        ratings: Int
+    ) -> String {
+        let members = volume.map { "\"series\":\"Saga\",\"seriesPosition\":\"\($0)\"," } ?? ""
+        let description = described ? "\"description\":\"A book called \(title).\"," : ""
+        return """
+            {"title":"\(title)",\(members)\(description)"authors":["Author of \(title)"],"genres":["Fantasy"],\
+            "language":"\(language)","ratingsCount":\(ratings)}
+            """
+    }
+
+    private static let others = (1...330).map { line("Card \($0)", ratings: 1000 + $0) }
+
+    /// The titles of a scroll without the other books, and all cards with their ids.
+    private func scroll(_ reader: TestReader) async throws -> (
+        volumes: [String], ids: [String: Value]
+    ) {
+        var volumes: [String] = []
+        var ids: [String: Value] = [:]
+        var cursor = Value.null
+        for _ in 0..<20 {
+            let page = try await reader.requireValue(
+                """
+                query($after: String) { feed(first: 50, after: $after) {
+                  nodes { id title } pageInfo { hasNextPage endCursor }
+                } }
+                """, ["after": cursor], "feed")
+            for card in page["nodes"]?.list ?? [] {
+                let title = card["title"]?.string ?? ""
+                if title.hasPrefix("Saga") { volumes.append(title) }
+                ids[title] = card["id"]
+            }
+            guard page["pageInfo", "hasNextPage"] == true else { break }
+            cursor = page["pageInfo", "endCursor"] ?? .null
+        }
+        return (volumes, ids)
+    }
+
+    /// Without the other volumes, the first one would not be among the candidates of the first decks.
+    @Test func earlierVolumesComeFirst() async throws {
+        let app = try await TestApp.start(
+            catalog: Self.others + [
+                Self.line("Saga 1", volume: 1, ratings: 1),
+                Self.line("Saga 2", volume: 2, ratings: 2),
+                Self.line("Saga 3", volume: 3, ratings: 5000),
+            ])
+        for likes in [0, 3] {
+            let reader = try await app.makeReader()
+            let ids = try await scroll(reader).ids
+            _ = try await reader.swipe(
+                "LIKE", (1...3).prefix(likes).compactMap { ids["Card \($0)"] })
+            let found = try await scroll(reader)
+            #expect(found.volumes == ["Saga 1", "Saga 2", "Saga 3"])
+            #expect(found.ids.count == 333 - likes)
+        }
+    }
+
+    @Test(arguments: ["SKIP", "DISLIKE", "LIKE"])
+    func noVolumeFollowsASwipedOne(action: String) async throws {
+        let app = try await TestApp.start(
+            catalog: Self.others
+                + (1...5).map { (volume: Int) in
+                    Self.line("Saga \(volume)", volume: volume, ratings: 5000)
+                })
+        let (reader, other) = (try await app.makeReader(), try await app.makeReader())
+        let ids = try await scroll(reader).ids
+        _ = try await reader.swipe(action, [ids["Saga 3"] ?? .null])
+        #expect(try await scroll(reader).volumes == ["Saga 4", "Saga 5"])
+        #expect(
+            try await scroll(other).volumes == ["Saga 1", "Saga 2", "Saga 3", "Saga 4", "Saga 5"])
+    }
+
+    /// Volume 1 has no description and would come last. Volume 3 is in another language.
+    @Test func volumesOfOtherTiersAndLanguagesDoNotComeLate() async throws {
+        let app = try await TestApp.start(
+            catalog: Self.others + [
+                Self.line("Saga 1", volume: 1, described: false, ratings: 5000),
+                Self.line("Saga 2", volume: 2, ratings: 5000),
+                Self.line("Saga tres de la serie", volume: 3, language: "es", ratings: 5000),
+                Self.line("Saga 4", volume: 4, ratings: 5000),
+            ])
+        let reader = try await app.makeReader()
+        #expect(try await scroll(reader).volumes == ["Saga 2", "Saga 4"])
+    }
+}
