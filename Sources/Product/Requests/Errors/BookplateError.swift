@@ -1,4 +1,5 @@
 import GraphQL
+import GraphQLServing
 import Postgres
 
 /// An error that is sent to clients. The codes are stable and are not reused for other errors.
@@ -6,24 +7,26 @@ package enum BookplateError: Error, Equatable {
     case unauthenticated
     /// The caller is known, but may not do this. `missingScopes` are the scopes that the token lacks.
     case forbidden(String, missingScopes: [String] = [])
-    case notFound(String)
-    case badUserInput(field: String, String)
+    case notFound(ErrorReason)
+    case badUserInput(field: String, InputProblem)
     /// The input conflicts with an existing object. `id` is the ID of that object and `field` the input field that both have
     /// in common.
-    case conflict(String, id: String? = nil, field: String? = nil)
+    case conflict(InputProblem, id: String? = nil, field: String? = nil)
     case rateLimited(retryAfterSeconds: Int)
     /// The file is too large.
-    case payloadTooLarge(String)
+    case payloadTooLarge(InputProblem)
     /// The storage for covers is used up.
-    case quotaExceeded(String)
-    case unsupportedImage(String)
+    case quotaExceeded(InputProblem)
+    case unsupportedImage(InputProblem)
     /// The change log no longer contains the client's cursor. `cursor` is where to continue after fetching everything.
     case resetRequired(cursor: String)
-    case upstreamUnavailable(String)
+    case upstreamUnavailable(InputProblem)
     /// The operation needs more of the database at once than a limit allows.
     case operationTooComplex(Pipeline.Limit, count: Int)
     /// The database cannot be reached, did not respond, or too many requests wait for it; or the store of covers did not respond.
     case serviceUnavailable(retryAfterSeconds: Int, outcome: Outcome = .notDone)
+    /// The disk for covers is full.
+    case storageFull
     /// The request's task was cancelled: its client closed the connection, or cancelled the operation. See
     /// `RequestContext.fieldError` for a task that was cancelled because it took too long.
     case cancelled
@@ -52,7 +55,7 @@ package enum BookplateError: Error, Equatable {
         case .resetRequired: "RESET_REQUIRED"
         case .upstreamUnavailable: "UPSTREAM_UNAVAILABLE"
         case .operationTooComplex: "OPERATION_TOO_COMPLEX"
-        case .serviceUnavailable: Self.serviceUnavailableCode
+        case .serviceUnavailable, .storageFull: Self.serviceUnavailableCode
         case .cancelled: Self.cancelledCode
         case .internalError: "INTERNAL_SERVER_ERROR"
         }
@@ -63,27 +66,46 @@ package enum BookplateError: Error, Equatable {
 
     static let serviceUnavailableCode = "SERVICE_UNAVAILABLE"
 
-    /// The message for the user, which says what to do.
-    package var message: String {
-        switch self {
-        case .unauthenticated: "Sign in and try again."
-        case .notFound(let message), .badUserInput(_, let message), .conflict(let message, _, _),
-            .upstreamUnavailable(let message), .payloadTooLarge(let message),
-            .quotaExceeded(let message), .unsupportedImage(let message),
-            .forbidden(let message, _):
-            message
-        case .resetRequired:
-            "The change log does not continue from this cursor. Fetch the whole library again, then continue from extensions.cursor."
-        case .rateLimited(let seconds): "Too many requests. Try again in \(seconds) s."
+    /// An operator has to free disk space.
+    package static let storageFullRetrySeconds = 300
+
+    /// The English message for the user, which says what to do.
+    package var message: String { message(in: .english) }
+
+    /// The message for the user in the language of `texts`. Messages for the developers of apps and for operators are in English.
+    func message(in texts: ErrorTexts) -> String {
+        if let problem { return texts.sentence(problem, field: field) }
+        return switch self {
+        case .unauthenticated: texts.signIn
+        case .forbidden(let message, _): message
+        case .resetRequired: texts.resetRequired
+        case .rateLimited(let seconds): texts.sentence(texts.tooManyRequests, seconds: seconds)
         case .serviceUnavailable(let seconds, .notDone):
-            "The server cannot reach the data now. Nothing was changed. Try again in \(seconds) s."
+            texts.sentence(texts.notDone, seconds: seconds)
         case .serviceUnavailable(let seconds, .unknown):
-            "The database did not respond. The change may have been made. Send it again in \(seconds) s, with the same id."
+            texts.sentence(texts.unknownOutcome, seconds: seconds)
+        case .storageFull:
+            texts.sentence(texts.storageFull, seconds: Self.storageFullRetrySeconds)
         case .operationTooComplex(let limit, let count):
             "The operation needs \(count) \(limit.unit) of the database at once, at most \(limit.max) are allowed. Select fewer fields or split the operation."
         case .cancelled: "The request was cancelled before its response was complete."
-        case .internalError:
-            "An internal error occurred. Try again. If the error persists, report the request ID."
+        case .notFound, .badUserInput, .conflict, .payloadTooLarge, .quotaExceeded,
+            .unsupportedImage, .upstreamUnavailable, .internalError:
+            texts.internalError
+        }
+    }
+
+    /// Why the input is refused; nil for errors that have no other cause than their code.
+    package var problem: InputProblem? {
+        switch self {
+        case .notFound(let reason): InputProblem(reason)
+        case .badUserInput(_, let problem), .conflict(let problem, _, _),
+            .payloadTooLarge(let problem), .quotaExceeded(let problem),
+            .unsupportedImage(let problem), .upstreamUnavailable(let problem):
+            problem
+        case .unauthenticated, .forbidden, .rateLimited, .resetRequired, .operationTooComplex,
+            .serviceUnavailable, .storageFull, .cancelled, .internalError:
+            nil
         }
     }
 
@@ -95,20 +117,24 @@ package enum BookplateError: Error, Equatable {
     }
 
     /// The error of a request that is refused before its operation is executed.
-    func requestErrors(requestID: String) -> RequestErrors {
-        RequestErrors([
-            GraphQLError(message, extensions: fieldError(requestID: requestID).extensions)
-        ])
+    func requestErrors(for request: GraphQLRequest) -> RequestErrors {
+        let error = fieldError(
+            requestID: request.requestID, language: request.acceptLanguage)
+        return RequestErrors([GraphQLError(error.message, extensions: error.extensions)])
     }
 
-    func fieldError(requestID: String) -> FieldError {
+    /// - Parameter language: The header `Accept-Language` of the request.
+    func fieldError(requestID: String, language: String?) -> FieldError {
         var extensions = [Value.Member("code", .string(code))]
+        if let problem {
+            extensions.append(.init("reason", .string(problem.reason.rawValue)))
+            if let min = problem.min { extensions.append(.init("min", .number(min))) }
+            if let max = problem.max { extensions.append(.init("max", .number(max))) }
+        }
+        if let field { extensions.append(.init("field", .string(field))) }
         switch self {
-        case .badUserInput(let field, _):
-            extensions.append(.init("field", .string(field)))
-        case .conflict(_, let id, let field):
-            if let id { extensions.append(.init("id", .string(id))) }
-            if let field { extensions.append(.init("field", .string(field))) }
+        case .conflict(_, let id?, _):
+            extensions.append(.init("id", .string(id)))
         case .forbidden(_, let scopes):
             if !scopes.isEmpty {
                 extensions.append(.init("missingScopes", .list(scopes.map { .string($0) })))
@@ -120,15 +146,25 @@ package enum BookplateError: Error, Equatable {
         case .serviceUnavailable(let seconds, let outcome):
             extensions.append(.init("retryAfter", .int(seconds)))
             extensions.append(.init("outcome", .string(outcome.rawValue)))
+        case .storageFull:
+            extensions.append(.init("retryAfter", .int(Self.storageFullRetrySeconds)))
+            extensions.append(.init("outcome", .string(Outcome.notDone.rawValue)))
         case .operationTooComplex(let limit, _):
             extensions.append(.init("limit", .string(limit.rawValue)))
             extensions.append(.init("max", .int(limit.max)))
         case .internalError:
             extensions.append(.init("requestId", .string(requestID)))
-        case .unauthenticated, .notFound, .upstreamUnavailable, .payloadTooLarge,
-            .quotaExceeded, .unsupportedImage, .cancelled:
+        case .unauthenticated, .notFound, .badUserInput, .conflict, .upstreamUnavailable,
+            .payloadTooLarge, .quotaExceeded, .unsupportedImage, .cancelled:
             break
         }
-        return FieldError(message, extensions: extensions)
+        return FieldError(message(in: .preferred(by: language)), extensions: extensions)
+    }
+}
+
+extension Value {
+    /// A whole number as an integer, and any other as a float.
+    fileprivate static func number(_ value: Double) -> Value {
+        Int(exactly: value).map { .int($0) } ?? .float(value)
     }
 }

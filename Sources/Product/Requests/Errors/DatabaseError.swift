@@ -3,7 +3,8 @@ import Postgres
 /// The errors that the SQL functions of this product raise; the top of `migrations/functions/accounts.sql` lists them.
 extension SQLState {
     static let sessionEnded = SQLState(rawValue: "BP401")
-    /// The message is for the user, as are those of `conflict` and `quotaExceeded`.
+    /// The message is the name of an `ErrorReason`, as are those of `conflict` and `quotaExceeded`. The detail is the maximum, if
+    /// there is one.
     static let notFound = SQLState(rawValue: "BP404")
     static let conflict = SQLState(rawValue: "BP409")
     /// The identity token was used before.
@@ -28,9 +29,14 @@ extension BookplateError {
         case .sessionEnded, .tokenReused: self = .unauthenticated
         case .tooManySignIns:
             self = .rateLimited(retryAfterSeconds: server.detail.flatMap { Int($0) } ?? 60)
-        case .notFound: self = .notFound(server.message)
-        case .quotaExceeded: self = .quotaExceeded(server.message)
-        case .conflict: self = .conflict(server.message)
+        case .notFound, .quotaExceeded, .conflict:
+            guard let reason = ErrorReason(rawValue: server.message) else { return nil }
+            let problem = InputProblem(reason, max: server.detail.flatMap { Double($0) })
+            switch server.sqlState {
+            case .notFound: self = .notFound(reason)
+            case .quotaExceeded: self = .quotaExceeded(problem)
+            default: self = .conflict(problem)
+            }
         case .uniqueViolation, .checkViolation, .foreignKeyViolation:
             guard let constraint = server.constraint else { return nil }
             if constraint.hasSuffix("_user_id_fkey") {

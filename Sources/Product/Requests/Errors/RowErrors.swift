@@ -19,26 +19,34 @@ extension BookplateError {
         case .unexpectedParents: self = .internalError
         case .invalidCursor(let argument):
             self = .badUserInput(
-                field: argument,
-                "This cursor does not belong to this list. Start again without a cursor.")
+                field: argument, .init(.invalidCursor))
         case .cursorOfOtherOrder(let argument):
             self = .badUserInput(
                 field: argument,
-                "This cursor belongs to another order. Send the same `orderBy` as for its page, or start again without a cursor."
-            )
+                .init(
+                    .invalidCursor,
+                    detail:
+                        "This cursor belongs to another order. Send the same `orderBy` as for its page, or start again without a cursor."
+                ))
         case .cursorOfOtherFilters(let argument):
             self = .badUserInput(
                 field: argument,
-                "This cursor belongs to a list with other filters. Send the same filters as for its page, or start again without a cursor."
-            )
+                .init(
+                    .invalidCursor,
+                    detail:
+                        "This cursor belongs to a list with other filters. Send the same filters as for its page, or start again without a cursor."
+                ))
         case .invalidPageSize(let argument, let max):
             self = .badUserInput(
-                field: argument, "The page size must be between 1 and \(max).")
+                field: argument, .init(.outOfRange, min: 1, max: max))
         case .mixedDirections:
             self = .badUserInput(
                 field: "after",
-                "`after` does not go with `last` and `before`. Send `first` and `after`, or `last` and `before`."
-            )
+                .init(
+                    .conflictingFields, value: "`after`, `before`",
+                    detail:
+                        "`after` does not go with `last` and `before`. Send `first` and `after`, or `last` and `before`."
+                ))
         }
     }
 }

@@ -12,10 +12,19 @@ import Testing
     @Test(
         arguments: [
             (.unauthenticated, ["code": "UNAUTHENTICATED"]),
-            (.notFound("M"), ["code": "NOT_FOUND"]),
-            (.badUserInput(field: "f", "M"), ["code": "BAD_USER_INPUT", "field": "f"]),
-            (.conflict("M"), ["code": "CONFLICT"]),
-            (.conflict("M", id: "i"), ["code": "CONFLICT", "id": "i"]),
+            (.notFound(.noSuchBook), ["code": "NOT_FOUND", "reason": "NO_SUCH_BOOK"]),
+            (
+                .badUserInput(field: "f", .init(.outOfRange, min: 0.5, max: 5)),
+                [
+                    "code": "BAD_USER_INPUT", "reason": "OUT_OF_RANGE", "min": 0.5, "max": 5,
+                    "field": "f",
+                ]
+            ),
+            (.conflict(.init(.idTaken)), ["code": "CONFLICT", "reason": "ID_TAKEN"]),
+            (
+                .conflict(.init(.nameTaken, value: "A"), id: "i", field: "name"),
+                ["code": "CONFLICT", "reason": "NAME_TAKEN", "field": "name", "id": "i"]
+            ),
             (.rateLimited(retryAfterSeconds: 3), ["code": "RATE_LIMITED", "retryAfter": 3]),
             (
                 .serviceUnavailable(retryAfterSeconds: 2),
@@ -25,7 +34,10 @@ import Testing
                 .serviceUnavailable(retryAfterSeconds: 2, outcome: .unknown),
                 ["code": "SERVICE_UNAVAILABLE", "retryAfter": 2, "outcome": "UNKNOWN"]
             ),
-            (.upstreamUnavailable("M"), ["code": "UPSTREAM_UNAVAILABLE"]),
+            (
+                .upstreamUnavailable(.init(.sourcesUnavailable)),
+                ["code": "UPSTREAM_UNAVAILABLE", "reason": "SOURCES_UNAVAILABLE"]
+            ),
             (
                 .operationTooComplex(.statementsMax, count: 1_001),
                 ["code": "OPERATION_TOO_COMPLEX", "limit": "statementsMax", "max": 1_000]
@@ -33,7 +45,7 @@ import Testing
             (.internalError, ["code": "INTERNAL_SERVER_ERROR", "requestId": "r"]),
         ] as [(BookplateError, Value)])
     func errorsHaveTheirCodesAndExtensions(error: BookplateError, extensions: Value) {
-        let fieldError = error.fieldError(requestID: "r")
+        let fieldError = error.fieldError(requestID: "r", language: nil)
         #expect(.object(fieldError.extensions) == extensions)
         #expect(!fieldError.message.isEmpty)
     }
