@@ -36,9 +36,9 @@ struct Jobs: ParsableCommand {
 
         func run() throws {
             let connection = try connect(try loadConfiguration())
-            let jobs = try JobRecord.list(
-                .init(state: state, kind: kind), limit: limit, connection)
-            let counts = try JobRecord.counts(connection)
+            let selection = JobRecord.Selection(state: state, kind: kind)
+            let jobs = try JobRecord.list(selection, limit: limit, connection)
+            let counts = try JobRecord.counts(selection, connection)
             output.print(
                 .object([
                     .init("jobs", .list(jobs.map(Jobs.json))),

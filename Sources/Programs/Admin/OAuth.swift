@@ -149,9 +149,17 @@ struct OAuth: ParsableCommand {
             @OptionGroup var output: OutputOptions
             @OptionGroup var selected: SelectedClient
             @OptionGroup var dryRunOptions: DryRunOptions
+            @OptionGroup var confirmation: ConfirmationOptions
 
             func run() throws {
                 let connection = try connect(try loadConfiguration())
+                if !dryRunOptions.dryRun {
+                    let client = try OAuthClientRecord.find(
+                        selected.clientID, of: selected.slug, connection)
+                    try confirmation.confirm(
+                        "This removes \(client.name), which \(client.readers) readers use.",
+                        byTyping: selected.slug)
+                }
                 let attempt = try dryRunOptions.attempt(connection) {
                     try OAuthClientRecord.remove(
                         selected.clientID, from: selected.slug, connection)

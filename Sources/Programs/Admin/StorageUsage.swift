@@ -57,8 +57,8 @@ extension Operations.StorageUsage.Tenant {
     }
 
     fileprivate var line: String {
-        "\(slug)  \(users) users, \(covers) covers, \(bytes) bytes"
-            + (bytesMax.map { " of \($0)" } ?? "")
+        "\(slug)  \(users) users, \(covers) covers, \(ByteCount.text(bytes))"
+            + (bytesMax.map { " of \(ByteCount.text($0))" } ?? "")
     }
 }
 
@@ -72,7 +72,7 @@ extension Operations.StorageUsage.User {
     }
 
     fileprivate var line: String {
-        "  \(id)  \(tenant)  \(covers) covers, \(bytes) bytes"
-            + (bytesMax.map { " of \($0)" } ?? "")
+        "  \(id)  \(tenant)  \(covers) covers, \(ByteCount.text(bytes))"
+            + (bytesMax.map { " of \(ByteCount.text($0))" } ?? "")
     }
 }

@@ -55,6 +55,7 @@ struct Tenant: ParsableCommand {
                     mcp: settings.mcp?.isOn ?? false,
                     oauth: settings.oauth?.isOn ?? false,
                     oauthRegistration: settings.oauthRegistration?.isOn ?? false,
+                    sharing: settings.sharing?.isOn ?? true,
                     providers: providers, connection)
             }
             output.print(
@@ -111,7 +112,10 @@ struct Tenant: ParsableCommand {
                 ),
                 ("amazon-tag", tenant.amazonTag ?? ""), ("bookshop-id", tenant.bookshopID ?? ""),
                 ("rate", tenant.requestsPerMinuteMax.map { "\($0)" } ?? ""),
-                ("storage", "\(usedBytes) bytes of \(size(tenant.storageBytesMax))"),
+                (
+                    "storage",
+                    "\(ByteCount.text(usedBytes)) of \(size(tenant.storageBytesMax))"
+                ),
                 ("user-storage", size(tenant.userStorageBytesMax)),
                 ("half-stars", tenant.halfStars ? "on" : "off"),
                 ("guests", tenant.guests ? "on, \(guestCount) of them" : "off, \(guestCount) left"),
@@ -119,6 +123,7 @@ struct Tenant: ParsableCommand {
                 ("mcp", tenant.mcp ? "on" : "off"),
                 ("oauth", tenant.oauth ? "on" : "off"),
                 ("oauth-registration", tenant.oauthRegistration ? "on" : "off"),
+                ("sharing", tenant.sharing ? "on" : "off"),
             ]
             output.print(
                 json(
@@ -148,6 +153,7 @@ struct Tenant: ParsableCommand {
                   bookplate-admin tenant update reader --guests on --guest-books 200
                   bookplate-admin tenant update reader --mcp on
                   bookplate-admin tenant update reader --oauth on
+                  bookplate-admin tenant update reader --sharing off
                   bookplate-admin tenant update reader --clear rate --dry-run
                 """)
 
@@ -172,6 +178,7 @@ struct Tenant: ParsableCommand {
                 halfStars: settings.halfStars?.isOn, guests: settings.guests?.isOn,
                 guestBooksMax: settings.guestBooks, mcp: settings.mcp?.isOn,
                 oauth: settings.oauth?.isOn, oauthRegistration: settings.oauthRegistration?.isOn,
+                sharing: settings.sharing?.isOn,
                 removed: clear)
             let connection = try connect(try loadConfiguration())
             let attempt = try dryRunOptions.attempt(connection) {
@@ -231,7 +238,7 @@ struct Tenant: ParsableCommand {
 
     /// Returns a limit for people; nil means that there is none.
     private static func size(_ bytes: Int64?) -> String {
-        bytes.map { "\($0) bytes" } ?? "unlimited"
+        bytes.map { ByteCount.text($0) } ?? "unlimited"
     }
 
     private static func text(_ value: String?) -> Value { value.map { .string($0) } ?? .null }
@@ -259,6 +266,7 @@ struct Tenant: ParsableCommand {
                 .init("mcp", .boolean(tenant.mcp)),
                 .init("oauth", .boolean(tenant.oauth)),
                 .init("oauthRegistration", .boolean(tenant.oauthRegistration)),
+                .init("sharing", .boolean(tenant.sharing)),
                 .init(
                     "providers",
                     .list(

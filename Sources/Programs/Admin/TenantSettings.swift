@@ -58,6 +58,11 @@ struct TenantSettings: ParsableArguments {
             "Whether such apps can register themselves: on or off. Default for a new tenant: off."
     )
     var oauthRegistration: Switch?
+    @Option(
+        help:
+            "Whether readers may share by links: on or off. Off ends all links until it is on again. Default for a new tenant: on."
+    )
+    var sharing: Switch?
 
     /// - Throws: `.usage` for a value without `=`.
     var providers: [IdentityProvider] {
@@ -86,19 +91,34 @@ enum Switch: String, ExpressibleByArgument, CaseIterable {
 struct ByteCount: ExpressibleByArgument {
     let bytes: Int64
 
-    private static let units: [String: Int64] = [
-        "": 1, "B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000,
-        "TB": 1_000_000_000_000, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30,
-        "TIB": 1 << 40,
+    /// The largest first.
+    private static let units: [(name: String, bytes: Int64)] = [
+        ("TiB", 1 << 40), ("TB", 1_000_000_000_000), ("GiB", 1 << 30), ("GB", 1_000_000_000),
+        ("MiB", 1 << 20), ("MB", 1_000_000), ("KiB", 1 << 10), ("KB", 1_000), ("B", 1), ("", 1),
     ]
 
     init?(argument: String) {
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        let name = argument.dropFirst(digits.count).uppercased()
         guard let number = Int64(digits),
-            let unit = Self.units[argument.dropFirst(digits.count).uppercased()]
+            let unit = Self.units.first(where: { $0.name.uppercased() == name })
         else { return nil }
-        let (bytes, overflow) = number.multipliedReportingOverflow(by: unit)
+        let (bytes, overflow) = number.multipliedReportingOverflow(by: unit.bytes)
         guard !overflow else { return nil }
         self.bytes = bytes
+    }
+
+    /// Returns a number of bytes for people: exactly, such as `2 GiB` or `500 GB`, or else rounded, such as `1.4 MiB`.
+    static func text(_ bytes: some BinaryInteger) -> String {
+        let bytes = Int64(bytes)
+        let fitting = units.filter { $0.bytes > 1 && $0.bytes <= bytes }
+        if let unit = fitting.first(where: { bytes % $0.bytes == 0 }) {
+            return "\(bytes / unit.bytes) \(unit.name)"
+        }
+        guard let unit = fitting.first(where: { $0.name.contains("i") }) else {
+            return "\(bytes) bytes"
+        }
+        let tenths = Int((Double(bytes) / Double(unit.bytes) * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(unit.name)"
     }
 }

@@ -33,6 +33,16 @@ import Testing
     }
 }
 
+@Suite struct ByteCountTests {
+    @Test(arguments: [
+        (0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 KiB"), (2 << 30, "2 GiB"),
+        (500_000_000_000, "500 GB"), (2_147_483_649, "2.0 GiB"),
+    ])
+    func textIsExactOrRounded(bytes: Int64, text: String) {
+        #expect(ByteCount.text(bytes) == text)
+    }
+}
+
 @Suite struct FailureTests {
     @Test(arguments: [
         PostgresError.connectFailed("refused"), .connectionLost("refused"), .timeout,

@@ -5,7 +5,7 @@ import Testing
 
 /// The output and exit codes of the admin CLI.
 @Suite struct AdminTests {
-    private func json(_ outcome: Program.Outcome) throws -> Value {
+    func json(_ outcome: Program.Outcome) throws -> Value {
         #expect(outcome.output.split(separator: "\n").count == 1, "one JSON document per command")
         return try parseJSON(Array(outcome.output.utf8))
     }
@@ -313,107 +313,6 @@ import Testing
         }
     }
 
-    @Test func comparesTheSchemaWithAnOlderOne() async throws {
-        let installation = try await Self.installation()
-        let printed = try await installation.admin("schema", "print")
-        let same = try installation.write(printed.output, to: "same.graphql")
-        let unchanged = try await installation.admin("schema", "check", same, "--json")
-        #expect(unchanged.code == 0, "\(unchanged.errors)")
-        #expect(try json(unchanged) == ["breaking": 0, "dangerous": 0, "safe": 0, "changes": []])
-
-        let older = printed.output.replacing("type Query {", with: "type Query {\n  gone: Int")
-        let file = try installation.write(older, to: "older.graphql")
-        let broken = try await installation.admin("schema", "check", file, "--json")
-        #expect(broken.code == 2, "\(broken.errors)")
-        let result = try json(broken)
-        #expect(result["breaking"] == 1)
-        #expect(result["changes", 0, "coordinate"] == "Query.gone")
-        let wrong = try installation.write("type Query {", to: "wrong.graphql")
-        #expect(try await installation.admin("schema", "check", wrong).code == 1)
-    }
-
-    /// A server counts what its clients use, and the counts decide about changes of the schema.
-    @Test func printsTheUsageOfTheSchema() async throws {
-        let installation = try await Installation.ready(catalog: [])
-        let empty = try json(try await installation.admin("schema", "usage", "--json"))
-        #expect(empty == ["days": 90, "countedSince": .null, "elements": []])
-        let server = try await installation.startServer()
-        let token = try await server.signIn("ada")["accessToken"]?.string
-        for _ in 0..<2 {
-            let response = try await server.client.send(
-                "POST", "/graphql", body: #"{"query":"{ me { stats { bookCount } } }"}"#,
-                headers: [
-                    "authorization": "Bearer \(token ?? "")", "content-type": "application/json",
-                    "apollographql-client-name": "ios", "apollographql-client-version": "1.2",
-                ])
-            #expect(response.status == 200)
-        }
-        // A server that stops stores its counts.
-        server.program.send(SIGTERM)
-        _ = try await blocking { try server.program.wait() }
-
-        let field = try json(
-            try await installation.admin(
-                "schema", "usage", "--field", "LibraryStats.bookCount", "--json"))
-        let today = field["countedSince"] ?? .null
-        #expect(
-            field["elements"] == [
-                [
-                    "coordinate": "LibraryStats.bookCount", "deprecationReason": .null,
-                    "uses": 2, "lastUsedOn": today,
-                    "clients": [
-                        [
-                            "tenant": "reader", "name": "ios", "version": "1.2", "uses": 2,
-                            "lastUsedOn": today,
-                        ]
-                    ],
-                ]
-            ])
-        let all = try json(try await installation.admin("schema", "usage", "--json"))
-        let names = all["elements"]?.values(of: "coordinate") ?? []
-        #expect(names.contains("User.stats") && names.contains("Mutation.signIn"))
-        let deprecated = try json(
-            try await installation.admin("schema", "usage", "--deprecated", "--json"))
-        #expect(deprecated["elements"] == [])
-        let text = try await installation.admin("schema", "usage")
-        #expect(text.output.contains("  reader ios 1.2\t2 uses\tlast on"))
-        #expect(try await installation.admin("schema", "usage", "--field", "not one").code == 64)
-        #expect(try await installation.admin("schema", "usage", "--days", "0").code == 64)
-
-        // A server with fields that this one does not have was used, and one of the fields still is.
-        let printed = try await installation.admin("schema", "print").output
-        let older = printed.replacing(
-            "type Query {", with: "type Query {\n  gone: Int\n  used: Int")
-        let file = try installation.write(older, to: "older.graphql")
-        try await installation.database.execute(
-            """
-            INSERT INTO schema_usage
-            SELECT s.day - v.age, s.client_id, v.coordinate, 1
-            FROM schema_usage s, (VALUES (0, 'Query.used'), (100, 'Query.gone')) v (age, coordinate)
-            WHERE s.coordinate = 'LibraryStats.bookCount'
-            """)
-        for (days, used) in [(30, "Query.used"), (200, "Query.gone")] {
-            let checked = try await installation.admin(
-                "schema", "check", file, "--usage", "--days", "\(days)", "--json")
-            #expect(checked.code == 2)
-            let change = try json(checked)["changes"]?.list?.first {
-                $0["coordinate"] == .string(used)
-            }
-            #expect(change?["lastUsedBy"] == "reader ios 1.2", "\(checked.output)")
-        }
-        let removed = try installation.write(
-            printed.replacing("type Query {", with: "type Query {\n  gone: Int"),
-            to: "removed.graphql")
-        let unusedOnly = try await installation.admin(
-            "schema", "check", removed, "--usage", "--days", "30")
-        #expect(unusedOnly.code == 0, "\(unusedOnly.output)")
-        #expect(unusedOnly.output.contains("Query.gone: Field Query.gone was removed. Not used."))
-        // Days without any count are unknown, so the element may have been used on them.
-        let uncovered = try await installation.admin(
-            "schema", "check", removed, "--usage", "--days", "2000")
-        #expect(uncovered.code == 2)
-    }
-
     @Test func dryRunReportsLockedTablesAndRollsBack() async throws {
         let installation = try await Self.installation()
         let outcome = try await installation.admin(
@@ -455,7 +354,7 @@ import Testing
         }
         let dead = try await run("list", "--state", "dead", "--kind", "test.two")
         #expect(dead["jobs"]?.values(of: "lastError") == ["gave up"])
-        #expect(dead["counts"]?.list?.count == 3)
+        #expect(dead["counts"]?.list?.count == 1, "\(dead)")
         let id = try #require(dead["jobs", 0, "id"]?.string)
         #expect(try await run("show", id) == dead["jobs", 0])
         let unknown = try await installation.admin(
@@ -506,5 +405,5 @@ import Testing
         #expect(outcome.errors.isEmpty == (code == 0))
     }
 
-    private static let installation = Shared { try await Installation.ready(catalog: []) }
+    static let installation = Shared { try await Installation.ready(catalog: []) }
 }

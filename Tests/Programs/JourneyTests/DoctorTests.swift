@@ -7,10 +7,11 @@ import Testing
 /// `bookplate-admin doctor`.
 @Suite struct DoctorTests {
     private func runDoctor(
-        _ installation: Installation, _ changes: [String: String?] = [:]
+        _ installation: Installation, _ changes: [String: String?] = [:],
+        by starter: [String] = [], isOffline: Bool = true
     ) async throws -> (code: Int32?, states: [String: String], lines: [Value]) {
         let outcome = try await installation.admin(
-            ["doctor", "--offline", "--json"], changes)
+            ["doctor", "--json"] + (isOffline ? ["--offline"] : []), changes, by: starter)
         let result = try parseJSON(Array(outcome.output.utf8))
         let findings = result["findings"]?.list ?? []
         #expect((result["isSound"] == true) == (outcome.code == 0))
@@ -31,8 +32,8 @@ import Testing
         #expect(code == 0, "\(states)")
         for check in [
             "configuration", "public URL", "database", "role", "clock", "connections",
-            "privileges", "policies", "row security", "migrations", "tenants", "keys", "storage",
-            "imager",
+            "triggers", "functions", "constraints", "indexes", "columns", "privileges", "policies",
+            "row security", "migrations", "tenants", "keys", "storage", "imager", "descriptors",
         ] {
             #expect(states[check] == "ok", "\(check)")
         }
@@ -104,6 +105,205 @@ import Testing
         #expect(try await runDoctor(installation).states["migrations"] == "ok")
         try await database.execute("UPDATE schema_migrations SET checksum = 'other'")
         #expect(try await state(of: "migrations") == "wrong")
+    }
+
+    /// A fault of the database, as the superuser makes it, and the check that finds it.
+    struct DatabaseFault: Sendable {
+        let check: String
+        let sql: String
+        /// A part of the message or of the remedy.
+        let text: String
+        var isFixed = false
+        /// A warning does not make the installation unsound.
+        var isWarning = false
+    }
+
+    @Test(arguments: [
+        DatabaseFault(
+            check: "triggers", sql: "ALTER TABLE books DISABLE TRIGGER USER",
+            text: "disabled: log_changes on public.books", isFixed: true),
+        DatabaseFault(
+            check: "triggers", sql: "DROP TRIGGER audit_sign_in ON sessions",
+            text: "missing: audit_sign_in on public.sessions", isFixed: true),
+        DatabaseFault(
+            check: "triggers",
+            sql: """
+                CREATE TRIGGER extra BEFORE UPDATE ON shelves
+                FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()
+                """,
+            text: "unexpected: extra on public.shelves"),
+        DatabaseFault(
+            check: "functions",
+            sql: """
+                DO $$ BEGIN
+                    EXECUTE replace(pg_get_functiondef('count_jobs'::regproc), 'SELECT', 'SELECT /**/');
+                END $$
+                """,
+            text: "changed: public.count_jobs", isFixed: true),
+        DatabaseFault(
+            check: "functions", sql: "DROP FUNCTION count_jobs()",
+            text: "missing: public.count_jobs", isFixed: true),
+        DatabaseFault(
+            check: "constraints",
+            sql: "ALTER TABLE access_tokens DROP CONSTRAINT access_tokens_grant_fkey",
+            text: "ALTER TABLE public.access_tokens ADD CONSTRAINT access_tokens_grant_fkey FOREIGN"
+        ),
+        DatabaseFault(
+            check: "constraints",
+            sql: "ALTER DOMAIN book_title DROP CONSTRAINT books_title_check",
+            text: "missing: books_title_check on public.book_title"),
+        DatabaseFault(
+            check: "constraints", sql: "ALTER TABLE access_tokens DISABLE TRIGGER ALL",
+            text: "disabled: access_tokens_grant_fkey on public.access_tokens"),
+        DatabaseFault(
+            check: "indexes", sql: "DROP INDEX access_tokens_kosync_hash",
+            text: "CREATE INDEX access_tokens_kosync_hash ON public.access_tokens"),
+        DatabaseFault(
+            check: "indexes",
+            sql: """
+                UPDATE pg_index SET indisvalid = false
+                WHERE indexrelid = 'access_tokens_kosync_hash'::regclass
+                """,
+            text: "disabled: access_tokens_kosync_hash on public.access_tokens"),
+        DatabaseFault(
+            check: "columns", sql: "ALTER TABLE books ALTER title DROP NOT NULL",
+            text: "changed: title on public.books"),
+        DatabaseFault(
+            check: "settings of DATABASE_URL",
+            sql: "ALTER ROLE bookplate_app IN DATABASE DB SET default_transaction_read_only = on",
+            text: "default_transaction_read_only is on"),
+        DatabaseFault(
+            check: "settings of DATABASE_URL",
+            sql: "ALTER ROLE bookplate_app IN DATABASE DB SET session_replication_role = replica",
+            text: "session_replication_role is replica"),
+        DatabaseFault(
+            check: "jobs",
+            sql: """
+                INSERT INTO jobs (kind, payload, state, attempts, attempts_max)
+                VALUES ('cover.fetch', '{}', 'DEAD', 8, 8)
+                """,
+            text: "failed for good: 1 cover.fetch", isWarning: true),
+    ])
+    func findsFaultsOfTheDatabase(fault: DatabaseFault) async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let name = installation.database.name
+        try await installation.database.withConnection(as: nil) { connection in
+            try connection.execute(fault.sql.replacing(" DB ", with: " \(name) "))
+        }
+        let (code, states, findings) = try await runDoctor(installation)
+        #expect(code == (fault.isWarning ? 0 : 2))
+        #expect(states[fault.check] == (fault.isWarning ? "warning" : "wrong"))
+        let found = findings.filter { $0["check"]?.string == fault.check }.map {
+            "\($0["message"]?.string ?? ""): \($0["remedy"]?.string ?? "")"
+        }
+        #expect(found.contains { $0.contains(fault.text) }, "\(found)")
+        // Migrations are verified with the same comparison.
+        if ["triggers", "functions", "constraints", "indexes", "columns"].contains(fault.check) {
+            let verified = try await installation.admin("migrate", "verify")
+            #expect(verified.code == 2, "\(verified.output)")
+        }
+        let fixed = try await installation.admin("doctor", "--offline", "--fix")
+        #expect((fixed.code == 0) == (fault.isFixed || fault.isWarning), "\(fixed.output)")
+    }
+
+    /// A fault of the machine: the command that starts `doctor`, the environment, and the check that finds the fault.
+    struct MachineFault: Sendable {
+        let check: String
+        let state: String
+        var variables: [String: String] = [:]
+        var starter: [String] = []
+        var isOffline = true
+
+        static var all: [MachineFault] {
+            get throws {
+                let production = [
+                    "BOOKPLATE_ENV": "production", "BOOKPLATE_TRUSTED_PROXIES": "127.0.0.1",
+                ]
+                return [
+                    MachineFault(
+                        check: "clock", state: "wrong",
+                        variables: [
+                            "LD_PRELOAD": try FaultySystem.clockLibrary(), "FAKETIME": "+3d",
+                        ]),
+                    MachineFault(
+                        check: "clock", state: "warning",
+                        variables: [
+                            "LD_PRELOAD": try FaultySystem.clockLibrary(), "FAKETIME": "+10s",
+                        ]),
+                    MachineFault(
+                        check: "descriptors", state: "warning",
+                        starter: ["prlimit", "--nofile=256:256"]),
+                    MachineFault(
+                        check: "proxies", state: "wrong",
+                        variables: ["BOOKPLATE_ENV": "production"]),
+                    MachineFault(
+                        check: "proxy at the public URL", state: "wrong",
+                        variables: production.merging(
+                            ["BOOKPLATE_PUBLIC_URL": "https://books.invalid"]) { $1 },
+                        isOffline: false),
+                    // The databases of tests are not written to disk.
+                    MachineFault(
+                        check: "settings of DATABASE_URL", state: "wrong", variables: production),
+                ]
+            }
+        }
+    }
+
+    @Test(arguments: try MachineFault.all)
+    func findsFaultsOfTheMachine(fault: MachineFault) async throws {
+        let installation = try await Installation.ready(catalog: [])
+        // No test sends requests to the internet.
+        let variables = fault.variables.merging([
+            "BOOKPLATE_APPLE_JWKS_URL": "http://127.0.0.1:1/"
+        ]) { $1 }
+        let (_, states, findings) = try await runDoctor(
+            installation, variables, by: fault.starter, isOffline: fault.isOffline)
+        #expect(states[fault.check] == fault.state, "\(findings)")
+    }
+
+    private static let canMount =
+        geteuid() == 0 || access("/proc/self/ns/user", F_OK) == 0
+
+    @Test(.enabled(if: canMount), arguments: [("64k", "wrong"), ("500m", "warning")])
+    func findsAFullDisk(size: String, state: String) async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let folder = "\(installation.folder)/objects"
+        mkdir(folder, 0o755)
+        let (code, states, findings) = try await runDoctor(
+            installation, ["BOOKPLATE_STORAGE": "file:\(folder)"],
+            by: Installation.mounting(size, on: folder))
+        #expect(states["storage"] == state, "\(findings)")
+        let message = findings.first { $0["check"] == "storage" }?["message"]?.string
+        #expect(message?.contains(" MiB free in ") == true, "\(message ?? "")")
+        #expect(code == (state == "wrong" ? 2 : 0))
+    }
+
+    @Test(.enabled(if: canMount)) func findsThatThereAreNoFonts() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let (code, states, findings) = try await runDoctor(
+            installation, by: Installation.mounting("4k", on: "/usr/share/fonts"))
+        #expect(states["imager"] == "wrong", "\(findings)")
+        #expect(code == 2)
+    }
+
+    /// Root can read the keys of the server, but the user of the server cannot.
+    @Test(.enabled(if: geteuid() == 0)) func findsKeysThatTheServerCannotRead() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let folder = "\(installation.folder)/state"
+        mkdir(folder, 0o700)
+        let nobody: uid_t = 65534
+        chown(folder, nobody, nobody)
+        let file = "\(folder)/keys"
+        let variables = [
+            "BOOKPLATE_SESSION_KEYS": file, "BOOKPLATE_STORAGE": "file:\(folder)/none",
+        ]
+        let rotated = try await installation.admin(["keys", "rotate"], variables)
+        #expect(rotated.code == 0, "\(rotated.errors)")
+        #expect(try await runDoctor(installation, variables).states["keys"] == "ok")
+        chown(file, 0, 0)
+        let (code, states, findings) = try await runDoctor(installation, variables)
+        #expect(states["keys"] == "wrong", "\(findings)")
+        #expect(code == 2)
     }
 
     /// `--fix` restores what is missing. It only reports additions, because they may have a reason.

@@ -1,17 +1,25 @@
 import FoundationEssentials
 import GraphQL
 import SocketClient
+import TestBasics
 import TestSupport
 import Testing
 
-/// The files that `docs/install.md` contains: the units for systemd, and the configuration of nginx.
+/// The files of an installation: the units for systemd in `deploy/debian`, and the configuration of nginx in `docs/install.md`.
 ///
-/// `DocsTests` checks the commands of the page.
+/// `DocsTests` checks the commands of the page, and `scripts/package test` the package.
 @Suite struct InstallationPageTests {
     private static func file(_ name: String) throws -> String {
         try #require(
             DocumentationBlock.blocks(of: "docs/install.md").first { $0.words.last == name }
         ).text
+    }
+
+    private static func unit(_ name: String) throws -> String {
+        let package = name == "bookplate.service" ? "" : "bookplate."
+        return try String(
+            contentsOfFile: TestCluster.project + "/deploy/debian/\(package)\(name)",
+            encoding: .utf8)
     }
 
     private static let analyzer = "/usr/bin/systemd-analyze"
@@ -22,8 +30,8 @@ import Testing
         var paths: [String] = []
         for name in ["bookplate.service", "bookplate-backup.service", "bookplate-backup.timer"] {
             // The user and the programs do not exist on this machine.
-            let unit = try Self.file(name).replacing("User=bookplate\n", with: "")
-                .replacing("/opt/bookplate/current/bookplate\n", with: "/bin/true\n")
+            let unit = try Self.unit(name).replacing("User=bookplate\n", with: "")
+                .replacing("/usr/bin/bookplate\n", with: "/bin/true\n")
             let path = "\(folder)/\(name)"
             try unit.write(toFile: path, atomically: false, encoding: .utf8)
             paths.append(path)
@@ -39,6 +47,21 @@ import Testing
         for line in outcome.errors.split(separator: "\n") {
             #expect(!line.contains("/bookplate"), "\(line)")
         }
+    }
+
+    /// The threshold is in tenths of the exposure level, from 0 to 10.
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: analyzer)),
+        arguments: ["bookplate.service", "bookplate-backup.service"])
+    func unitsLimitWhatTheProgramsMayDo(name: String) async throws {
+        let folder = try Program.makeFolder()
+        try Self.unit(name).write(
+            toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
+        let outcome = try await Program(
+            name: "systemd-analyze", environment: ["PATH": "/usr/bin:/bin"], folder: folder,
+            path: Self.analyzer
+        ).run("security", "--no-pager", "--offline=true", "--threshold=20", "\(folder)/\(name)")
+        #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     }
 
     /// Requests, uploads larger than nginx's default, event streams, and WebSockets pass through nginx.

@@ -80,18 +80,4 @@ extension DatabaseCheck {
             """
         ).decode(String.self)
     }
-
-    /// Returns the invalid indexes. They slow down every write and are not used by queries.
-    package static func invalidIndexes(
-        _ connection: AdminConnection
-    ) throws(PostgresError) -> [String] {
-        try connection.query(
-            """
-            SELECT i.indexrelid::regclass::text
-            FROM pg_index i
-            JOIN pg_class c ON c.oid = i.indrelid
-            WHERE NOT i.indisvalid AND c.relnamespace = 'public'::regnamespace
-            """
-        ).decode()
-    }
 }

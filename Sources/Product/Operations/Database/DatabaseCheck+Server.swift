@@ -8,6 +8,8 @@ extension DatabaseCheck {
     private static let versionMin: Int32 = 150_000
     /// The largest accepted difference between the clocks of this machine and the database.
     package static let clockDifferenceMaxMilliseconds: Int64 = 2000
+    /// With a larger difference, tokens of other machines are not valid here.
+    package static let clockDifferenceUsableMilliseconds: Int64 = 60_000
     /// The largest accepted age of the last transaction that a replica has replayed.
     package static let replicaDelayMaxSeconds: Int64 = 30
 
@@ -91,5 +93,48 @@ extension DatabaseCheck {
                 END
             """
         ).decode(Int64.self).first
+    }
+
+    /// A setting with a value that harms, and what follows from it.
+    package struct HarmfulSetting: RowDecodable, Sendable {
+        package let name: String
+        package let value: String
+        package let consequence: String
+        package let preventsWrites: Bool
+
+        package init?(_ row: inout RowReader) {
+            guard let name = row.text(), let value = row.text(), let consequence = row.text()
+            else { return nil }
+            self.name = name
+            self.value = value
+            self.consequence = consequence
+            preventsWrites = row.bool() ?? false
+        }
+    }
+
+    /// Returns the settings of the connection's session that prevent writes, or with which confirmed changes can be lost.
+    ///
+    /// `statement_timeout` is not among them: the server and the long commands set it themselves.
+    package static func harmfulSettings(
+        _ connection: AdminConnection
+    ) throws(PostgresError) -> [HarmfulSetting] {
+        try connection.query(
+            """
+            SELECT k.name, current_setting(k.name), k.consequence, k.prevents_writes
+            FROM (
+                VALUES
+                    ('default_transaction_read_only', 'off', 'every write is refused', true),
+                    ('session_replication_role', 'origin',
+                        'triggers do not fire, so devices do not get changes', true),
+                    ('synchronous_commit', 'on', 'a crash can lose confirmed changes', false),
+                    ('fsync', 'on', 'a crash can destroy the database', false),
+                    ('full_page_writes', 'on', 'a crash can destroy the database', false),
+                    ('autovacuum', 'on', 'tables grow, and queries become slow', false)
+            ) AS k (name, expected, consequence, prevents_writes)
+            WHERE current_setting(k.name) <> k.expected
+                -- The other values of this setting are as safe, or safer with a synchronous standby.
+                AND (k.name <> 'synchronous_commit' OR current_setting(k.name) = 'off')
+            """
+        ).decode()
     }
 }

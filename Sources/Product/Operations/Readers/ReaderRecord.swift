@@ -69,6 +69,12 @@ struct ReaderRecord {
                 .list(
                     members.texts("preferredGenres", max: BookCreation.labelCharactersMax)
                         .prefix(User.preferredGenresMax).map { .string($0) })),
+            .init(
+                "languages",
+                .list(
+                    ReaderLanguages.known(
+                        members.texts("languages", max: BookCreation.labelCharactersMax)
+                    ).map { .string($0) })),
             .init("shelves", .list(shelves.map { .string($0) })),
             .init("books", .list(bookValues)),
         ])

@@ -11,7 +11,7 @@ extension TenantRecord {
         bookshopID: String?, requestsPerMinuteMax: Int32? = nil, storageBytesMax: Int64? = nil,
         userStorageBytesMax: Int64? = userStorageBytesDefault, halfStars: Bool = false,
         guests: Bool = false, guestBooksMax: Int32 = guestBooksDefault, mcp: Bool = false,
-        oauth: Bool = false, oauthRegistration: Bool = false,
+        oauth: Bool = false, oauthRegistration: Bool = false, sharing: Bool = true,
         providers: [IdentityProvider] = [], _ connection: AdminConnection
     ) throws(AdministrationError) -> TenantRecord {
         try refuseAudiencesOfOthers(audiences, except: slug, connection)
@@ -32,14 +32,15 @@ extension TenantRecord {
             parameters.append(bool: mcp)
             parameters.append(bool: oauth)
             parameters.append(bool: oauthRegistration)
+            parameters.append(bool: sharing)
             let ids = try connection.query(
                 """
                 INSERT INTO tenants (
                     slug, name, issuers, audiences, amazon_tag, bookshop_id, requests_per_minute,
                     storage_bytes_max, user_storage_bytes_max, half_stars, guests, guest_books_max,
-                    mcp, oauth, oauth_registration
+                    mcp, oauth, oauth_registration, sharing
                 )
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
                 RETURNING id
                 """, parameters
             ).decode(UUID.self)
@@ -50,7 +51,7 @@ extension TenantRecord {
                 requestsPerMinuteMax: requestsPerMinuteMax, storageBytesMax: storageBytesMax,
                 userStorageBytesMax: userStorageBytesMax, halfStars: halfStars,
                 guests: guests, guestBooksMax: guestBooksMax, mcp: mcp, oauth: oauth,
-                oauthRegistration: oauthRegistration, providers: providers)
+                oauthRegistration: oauthRegistration, sharing: sharing, providers: providers)
             try tenant.insertProviders(connection)
             return tenant
         }
@@ -77,13 +78,14 @@ extension TenantRecord {
             parameters.append(bool: mcp)
             parameters.append(bool: oauth)
             parameters.append(bool: oauthRegistration)
+            parameters.append(bool: sharing)
             try connection.query(
                 """
                 UPDATE tenants
                 SET name = $2, issuers = $3, audiences = $4, amazon_tag = $5, bookshop_id = $6,
                     requests_per_minute = $7, storage_bytes_max = $8, user_storage_bytes_max = $9,
                     half_stars = $10, guests = $11, guest_books_max = $12, mcp = $13, oauth = $14,
-                    oauth_registration = $15
+                    oauth_registration = $15, sharing = $16
                 WHERE id = $1
                 """, parameters)
             try connection.query(

@@ -19,6 +19,7 @@ extension TenantRecord {
         package var mcp: Bool?
         package var oauth: Bool?
         package var oauthRegistration: Bool?
+        package var sharing: Bool?
         /// Settings that are removed. They take precedence over the other changes.
         package var removed: [OptionalSetting]
 
@@ -28,6 +29,7 @@ extension TenantRecord {
             storageBytesMax: Int64? = nil, userStorageBytesMax: Int64? = nil,
             halfStars: Bool? = nil, guests: Bool? = nil, guestBooksMax: Int32? = nil,
             mcp: Bool? = nil, oauth: Bool? = nil, oauthRegistration: Bool? = nil,
+            sharing: Bool? = nil,
             removed: [OptionalSetting]
         ) {
             self.name = name
@@ -45,6 +47,7 @@ extension TenantRecord {
             self.mcp = mcp
             self.oauth = oauth
             self.oauthRegistration = oauthRegistration
+            self.sharing = sharing
             self.removed = removed
         }
     }
@@ -89,6 +92,7 @@ extension TenantRecord {
         mcp = changes.mcp ?? mcp
         oauth = changes.oauth ?? oauth
         oauthRegistration = changes.oauthRegistration ?? oauthRegistration
+        sharing = changes.sharing ?? sharing
         for setting in changes.removed {
             switch setting {
             case .issuer: issuers = []

@@ -32,6 +32,8 @@ package struct TenantRecord: Sendable, Equatable {
     package var oauth: Bool
     /// Whether such apps can register themselves.
     package var oauthRegistration: Bool
+    /// Whether readers may share by links.
+    package var sharing: Bool
     package var providers: [IdentityProvider]
 
     /// The default of `userStorageBytesMax`: 2 GiB.
@@ -70,7 +72,7 @@ package struct TenantRecord: Sendable, Equatable {
             SELECT
                 t.id, t.slug, t.name, t.issuers, t.audiences, t.amazon_tag, t.bookshop_id,
                 t.requests_per_minute, t.storage_bytes_max, t.user_storage_bytes_max, t.half_stars,
-                t.guests, t.guest_books_max, t.mcp, t.oauth, t.oauth_registration,
+                t.guests, t.guest_books_max, t.mcp, t.oauth, t.oauth_registration, t.sharing,
                 \(IdentityProvider.columns)
             FROM tenants t
             WHERE $1 IS NULL OR t.slug = $1
@@ -101,6 +103,7 @@ extension TenantRecord: RowDecodable {
         mcp = row.bool() == true
         oauth = row.bool() == true
         oauthRegistration = row.bool() == true
+        sharing = row.bool() == true
         guard let providers = IdentityProvider.list(&row) else { return nil }
         self.providers = providers
     }

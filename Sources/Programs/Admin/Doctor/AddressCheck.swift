@@ -1,6 +1,8 @@
+import BookSources
 import Config
+import HTTPFetch
 
-/// Checks the URL of the server that apps get.
+/// Checks the URL of the server that apps get, and the proxy that makes the server available there.
 enum AddressCheck {
     private static let check = "public URL"
     private static let remedy =
@@ -20,6 +22,69 @@ enum AddressCheck {
             : .warning(
                 check, "\(url) is not encrypted: apps for iOS and Android refuse it",
                 "use TLS, and a URL that starts with https://")
+    }
+
+    /// Returns nothing if there is no proxy. The server does not encrypt connections itself, so a proxy does it for `https`.
+    static func proxies(_ configuration: Configuration) -> [CheckResult] {
+        guard configuration.environment == .production,
+            configuration.publicURL.hasPrefix("https://")
+        else { return [] }
+        let check = "proxies"
+        let trusted = configuration.trustedProxies
+        return [
+            trusted.isEmpty
+                ? .wrong(
+                    check,
+                    "BOOKPLATE_TRUSTED_PROXIES is not set, so all readers have the address of the proxy and share its limits",
+                    "set it to the address of the proxy that terminates TLS, such as 127.0.0.1")
+                : .ok(check, "\(trusted.joined(separator: ", ")) may name the address of a reader")
+        ]
+    }
+
+    /// Sends a request to the public URL. Not every network lets a machine reach its own public address.
+    static func response(
+        _ configuration: Configuration, isOffline: Bool
+    ) async -> [CheckResult] {
+        let url = configuration.publicURL
+        guard configuration.environment == .production, configuration.isPublicURLSet, !isLocal(url)
+        else { return [] }
+        let check = "proxy at the public URL"
+        if isOffline { return [.skipped(check, "not checked (--offline)")] }
+        guard let allowed = try? FetchAllowList(parsing: host(of: url)) else {
+            return []
+        }
+        let fetcher = Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
+        do throws(FetchError) {
+            let response = try await fetcher.fetch(
+                FetchRequest(
+                    url: "\(url)/graphql?query=%7B__typename%7D", deadline: .seconds(5),
+                    truncatesBody: true))
+            return [
+                response.status < 500
+                    ? .ok(check, "responds (status \(response.status))")
+                    : .warning(
+                        check, "\(url) responds with status \(response.status)",
+                        "start the server, and check the proxy's address of it")
+            ]
+        } catch .hostNotFound {
+            return [
+                .wrong(
+                    check, "the host name of \(url) does not resolve",
+                    "add it to the DNS, or correct BOOKPLATE_PUBLIC_URL")
+            ]
+        } catch .tlsFailed {
+            return [
+                .wrong(
+                    check, "apps cannot use the certificate of \(url)",
+                    "renew it, and check that it is for this host name")
+            ]
+        } catch {
+            return [
+                .warning(
+                    check, "\(url) cannot be reached from this machine (\(error))",
+                    "start the server and the proxy, and try the URL from another machine")
+            ]
+        }
     }
 
     /// Whether the host of a URL is this machine.

@@ -17,7 +17,7 @@ enum BudgetChecks {
         do throws(PostgresError) {
             usage = try SourceUsage.today(try AdminConnection(url))
         } catch {
-            let reason = Failure.reason(error).split(separator: "\n").joined(separator: " ")
+            let reason = Failure.reason(error)
             return [.skipped("source budgets", reason)]
         }
         let budgets = configuration.sources.budgets.requestsPerDay

@@ -1,4 +1,5 @@
 import Config
+import JobQueue
 import Operations
 import Postgres
 import Requests
@@ -22,6 +23,7 @@ struct DatabaseChecks {
             results.append(try role(connection))
             results.append(try clock(connection))
             results.append(try connections(connection))
+            results.append(try settings(connection, "DATABASE_URL"))
         }
         if let url = configuration.database.directURL, url != configuration.database.url {
             connect("direct", url, "BOOKPLATE_DATABASE_DIRECT_URL", &results) {
@@ -38,21 +40,16 @@ struct DatabaseChecks {
         connect(
             "owner", configuration.database.adminURL, "BOOKPLATE_ADMIN_DATABASE_URL", &results
         ) { connection, results throws(PostgresError) in
+            results.append(try settings(connection, "BOOKPLATE_ADMIN_DATABASE_URL"))
             let migrations = try migrationResults(connection)
             let isMigrated = migrations.allSatisfy { $0.state == .ok }
-            results += isMigrated ? try accessResults(connection) : [try rowSecurity(connection)]
+            results += isMigrated ? try schemaResults(connection) : [try rowSecurity(connection)]
             results += migrations
             if isMigrated {
                 results.append(try tenants(connection))
                 results += try webhooks(connection)
+                results += try deadJobs(connection)
                 results += try timeZones(connection)
-            }
-            let invalid = try DatabaseCheck.invalidIndexes(connection)
-            if !invalid.isEmpty {
-                results.append(
-                    .warning(
-                        "indexes", "invalid: \(invalid.joined(separator: ", "))",
-                        "run bookplate-admin migrate up, or drop them"))
             }
         }
         return results
@@ -72,7 +69,7 @@ struct DatabaseChecks {
         do throws(PostgresError) {
             try run(try AdminConnection(url), &results)
         } catch {
-            let reason = Failure.reason(error).split(separator: "\n").joined(separator: " ")
+            let reason = Failure.reason(error)
             results.append(
                 .wrong(check, reason, "check \(variable) and the log of the database server"))
         }
@@ -149,11 +146,30 @@ struct DatabaseChecks {
 
     private func clock(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
         let difference = try DatabaseCheck.clockDifferenceMilliseconds(connection)
-        return difference > DatabaseCheck.clockDifferenceMaxMilliseconds
-            ? .warning(
-                "clock", "the clocks of this machine and the database differ by \(difference) ms",
-                "synchronize both with a time server, because tokens and cursors contain times")
-            : .ok("clock", "differs from the database's clock by \(difference) ms")
+        guard difference > DatabaseCheck.clockDifferenceMaxMilliseconds else {
+            return .ok("clock", "differs from the database's clock by \(difference) ms")
+        }
+        let message = "the clocks of this machine and the database differ by \(difference) ms"
+        let remedy = "synchronize both with a time server, because tokens and cursors contain times"
+        return difference > DatabaseCheck.clockDifferenceUsableMilliseconds
+            ? .wrong("clock", message, remedy) : .warning("clock", message, remedy)
+    }
+
+    /// Finds settings of the database or of a role with which writes fail, or with which confirmed changes can be lost. The
+    /// databases of developers may have the latter.
+    private func settings(
+        _ connection: AdminConnection, _ variable: String
+    ) throws(PostgresError) -> CheckResult {
+        let check = "settings of \(variable)"
+        let found = try DatabaseCheck.harmfulSettings(connection)
+        if found.isEmpty { return .ok(check, "writes are possible and durable") }
+        let message = found.map { "\($0.name) is \($0.value): \($0.consequence)" }
+            .joined(separator: "; ")
+        let remedy =
+            "correct it in postgresql.conf, or reset it with ALTER ROLE or ALTER DATABASE … RESET \(found[0].name)"
+        let isWrong =
+            configuration.environment == .production || found.contains(where: \.preventsWrites)
+        return isWrong ? .wrong(check, message, remedy) : .warning(check, message, remedy)
     }
 
     private func connections(_ connection: AdminConnection) throws(PostgresError) -> CheckResult {
@@ -189,15 +205,18 @@ struct DatabaseChecks {
                 "ENABLE and FORCE ROW LEVEL SECURITY on them, and find out why it was changed")
     }
 
-    /// Compares the access of the server's role with that of this release, if the database has the schema of this release.
-    private func accessResults(
+    /// Compares the database's objects, and the access of the server's role, with those of this release, if the database has the
+    /// schema of this release.
+    private func schemaResults(
         _ connection: AdminConnection
     ) throws(PostgresError) -> [CheckResult] {
         let open = try rowSecurity(connection)
         guard try DatabaseCheck.schema(connection).version == schemaVersion,
             let url = configuration.database.adminURL
         else { return [open] }
-        let results = try AccessChecks(connection, adminURL: url).results()
+        let results =
+            try ObjectChecks(connection, adminURL: url).results()
+            + AccessChecks(connection, adminURL: url).results()
         // Tables that this release does not contain may also have readers' rows.
         return open.state == .wrong
             && results.allSatisfy { $0.check != open.check || $0.state == .ok }
@@ -231,6 +250,19 @@ struct DatabaseChecks {
                     "run bookplate-admin webhook list, and then webhook deliveries --dead"))
         }
         return results
+    }
+
+    /// Returns nothing if there is no dead job.
+    private func deadJobs(_ connection: AdminConnection) throws(PostgresError) -> [CheckResult] {
+        let dead = try JobRecord.counts(.init(state: .dead), connection)
+        guard !dead.isEmpty else { return [] }
+        return [
+            .warning(
+                "jobs",
+                "failed for good: " + dead.map { "\($0.count) \($0.kind)" }.joined(separator: ", "),
+                "run bookplate-admin jobs list --state dead, correct the cause, and then run jobs retry --dead"
+            )
+        ]
     }
 
     private func migrationResults(

@@ -7,14 +7,15 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check everything that a server needs, and report problems and remedies.",
         discussion: """
-            Prints one line for each check: the configuration, the public URL, the two databases and their roles, privileges, \
-            policies, row-level security, migrations, tenants, the clock, the session keys, Apple's key, the cover storage, the \
-            imager, the daily budgets of external sources, and whether external services can be reached. It exits with 2 if a \
-            check fails. Warnings do not affect the exit code.
+            Prints one line for each check: the configuration, the public URL and its proxy, the two databases, their roles and \
+            settings, triggers, functions, constraints, indexes, columns, privileges, policies, row-level security, migrations, \
+            tenants, webhooks, dead jobs, the clock, the session keys, Apple's key, the cover storage, the imager and its fonts, \
+            the limit on open files, the daily budgets of external sources, and whether external services can be reached. It \
+            exits with 2 if a check fails. Warnings do not affect the exit code.
 
             The command changes nothing without --fix. With --fix, it makes the corrections that are always safe, and checks \
-            again: it restores missing privileges, policies, and row-level security, and removes permissions of other users \
-            of the machine on the session keys and the cover storage.
+            again: it restores triggers, functions, privileges, policies, and row-level security, and removes permissions of \
+            other users of the machine on the session keys and the cover storage.
 
             Examples:
               bookplate-admin doctor
@@ -71,12 +72,15 @@ struct Doctor: AsyncParsableCommand {
                         ?? "remove it, or correct its name")
             }
             results.append(AddressCheck.result(configuration))
+            results += AddressCheck.proxies(configuration)
+            results += await AddressCheck.response(configuration, isOffline: offline)
             results += DatabaseChecks(configuration, migrations: migrations).results()
             results.append(KeysCheck.result(configuration))
             results.append(AppleKeyCheck.result(configuration))
             results.append(
                 await StorageCheck.result(configuration.storage, isOffline: offline))
             results.append(await ImagerCheck.result())
+            results.append(DescriptorCheck.result())
             results += BudgetChecks.results(configuration)
             results += await ExternalServiceChecks.results(configuration, isOffline: offline)
         } catch {

@@ -17,11 +17,12 @@ enum ImagerCheck {
             }
             let scripts = try await images.missingScripts()
             guard scripts.isEmpty else {
-                return .warning(
-                    check,
-                    "title cards have no font for \(scripts.map(\.rawValue).joined(separator: ", ")), and show boxes instead",
+                let message =
+                    "title cards have no font for \(scripts.map(\.rawValue).joined(separator: ", ")), and show boxes instead"
+                let remedy =
                     "install fonts-noto-core, fonts-noto-cjk, and fonts-noto-color-emoji, and start the servers again"
-                )
+                return scripts.contains(.latin)
+                    ? .wrong(check, message, remedy) : .warning(check, message, remedy)
             }
             return .ok(check, "bookplate-imager works, and rejects formats such as SVG and PDF")
         } catch .unavailable(let reason) {

@@ -66,6 +66,9 @@ enum StorageCheck {
                 check, "the free space of \(path) cannot be determined", "check it with df")
         case .usable(let freeBytes):
             let text = "\(freeBytes >> 20) MiB free in \(path)"
+            if freeBytes < FileStore.freeBytesUsable {
+                return .wrong(check, "only \(text)", "free disk space: uploads fail without it")
+            }
             return freeBytes < FileStore.freeBytesMin
                 ? .warning(check, "only \(text)", "free disk space before uploads fail")
                 : .ok(check, text)

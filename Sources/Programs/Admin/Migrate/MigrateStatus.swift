@@ -1,6 +1,8 @@
 import ArgumentParser
 import GraphQL
+import Operations
 import Postgres
+import Requests
 
 extension Migrate {
     struct Status: ParsableCommand {
@@ -53,9 +55,11 @@ extension Migrate {
 
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Compare the records in the database with the migration files.",
+            abstract: "Compare the database with the migration files.",
             discussion: """
-                Exits with 2 if they differ or if migrations are pending.
+                Compares the records of applied migrations, and the triggers, functions, constraints, indexes, and columns of the \
+                database with those that the migrations of this version create. Exits with 2 if they differ or if migrations \
+                are pending. With --migrations, it compares only the records.
 
                 Examples:
                   bookplate-admin migrate verify
@@ -67,8 +71,14 @@ extension Migrate {
         func run() throws {
             let migrator = try folder.migrator()
             let plan = try migrator.status()
-            let findings =
+            var findings =
                 plan.problems.map { "\($0)" } + plan.pendingFileNames.map { "pending: \($0)" }
+            if findings.isEmpty, folder.migrations == nil {
+                let connection = try connect(try loadConfiguration())
+                if try DatabaseCheck.schema(connection).version == schemaVersion {
+                    findings = try ObjectChecks.differences(connection).map(\.description)
+                }
+            }
             output.print(
                 .object([.init("findings", .list(findings.map { .string($0) }))]),
                 lines: findings.isEmpty
